@@ -1,0 +1,83 @@
+# The one entry. `make` alone lists the targets; each makes what it needs first.
+# Overridable: PYTHON (an interpreter, 3.11 or newer), JOBS (test processes at once).
+
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+CODE := $(wildcard src tests benchmarks)
+FAST := $(wildcard tests/unit tests/property tests/contract tests/architecture)
+PYTEST := $(BIN)/python -m pytest -q
+
+# `python3` when it is new enough, else the newest versioned one that starts.
+ifndef PYTHON
+PYTHON := $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$candidate; break; }; done)
+endif
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo check test lint bench fix docs clean
+
+help: ## list the targets
+	@echo "lineclear: make TARGET"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.runtime ## race real processes on one store, beside a naive JSON file (needs no test tools)
+	@$(BIN)/lineclear demo
+
+check: lint ## format, lint, types, layers, and the fast tests: before every commit
+	@echo "== tests (unit, property, contract, architecture)"
+	@$(PYTEST) -n $(JOBS) -m "not slow and not serial" $(FAST)
+
+test: lint ## everything: the linters and all tests
+	@echo "== tests"
+	@$(PYTEST) -n $(JOBS) -m "not serial"
+	@echo "== tests that need the machine for themselves"
+	@$(PYTEST) -m serial || [ $$? -eq 5 ]  # 5: there is none
+
+lint: $(VENV)/.dev
+	@echo "== format"
+	@$(BIN)/ruff format --check --output-format=concise $(CODE)
+	@echo "== lint"
+	@$(BIN)/ruff check --quiet $(CODE)
+	@echo "== types"
+	@$(BIN)/mypy $(CODE)
+	@echo "== layers"
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.dev ## measure, and print ratios to floors measured in the same run
+	@$(BIN)/python -m benchmarks
+
+fix: $(VENV)/.dev ## format, and repair what ruff can repair
+	@$(BIN)/ruff check --fix --exit-zero $(CODE)
+	@$(BIN)/ruff format $(CODE)
+
+docs: $(VENV)/.dev ## write the generated part of the reference
+	@$(BIN)/python docs/generate.py
+
+clean: ## remove caches and build results (.venv stays)
+	@rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# -- the virtual environment -------------------------------------------------------------------
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "lineclear needs Python 3.11 or newer, and none was found." \
+		"Next: run \`make PYTHON=/path/to/python3.11\`." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual" \
+		"environments: its venv or ensurepip module is missing." \
+		"Next: run \`apt install python3-venv\` (Debian, Ubuntu)." >&2; exit 1; }
+	@echo "== $(VENV) ($$($(PYTHON) --version))"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: $(BIN)/python pyproject.toml
+	@echo "== install"
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml
+	@echo "== install, with the tools for development"
+	@$(BIN)/python -m pip install --quiet --editable '.[dev,postgres]'
+	@touch $(VENV)/.runtime $@

@@ -1,0 +1,1 @@
+"""The tests, and the few things that several of them share."""
