@@ -1,0 +1,99 @@
+"""Every fact the log can hold. What an event does to the tables is in fold.py.
+
+An event's body is a flat dictionary of plain values; its fields are listed in KINDS, which the
+reference page is made from. A stored kind never changes its meaning: a new meaning is a new kind.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Event:
+    """One fact: `position` orders it, `seen` is the highest position its actor had been told of."""
+
+    __slots__ = ("actor", "at_ns", "body", "kind", "op", "position", "seen", "subject")
+
+    def __init__(
+        self,
+        position: int,
+        at_ns: int,
+        actor: str,
+        kind: str,
+        subject: str,
+        seen: int,
+        op: str,
+        body: dict[str, Any],
+    ) -> None:
+        self.position = position
+        self.at_ns = at_ns
+        self.actor = actor
+        self.kind = kind
+        self.subject = subject
+        self.seen = seen
+        self.op = op
+        self.body = body
+
+
+class Draft:
+    """An event that a rule decided on and the engine has not yet numbered."""
+
+    __slots__ = ("body", "kind", "subject")
+
+    def __init__(self, kind: str, subject: str, /, **body: Any) -> None:
+        self.kind = kind
+        self.subject = subject
+        self.body = body
+
+
+# kind -> (what it says, its fields)
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "EpochBegan": ("the store's clock or its recent past is a new one; positions jump ahead", ("boot",)),
+    "AgentJoined": (
+        "an agent or person was seen for the first time, or its next incarnation began",
+        ("kind", "client", "tree", "session", "bond", "incarnation"),
+    ),
+    "AgentLeft": ("an agent ended its session or was found dead", ("why",)),
+    "ClaimGranted": (
+        "an agent holds a resource; the event's position is the fence",
+        ("resource", "node", "mode", "tree", "note", "task", "ttl_ms", "bond", "until_ns"),
+    ),
+    "ClaimNoted": ("a claim's announcement changed", ("resource", "note")),
+    "ClaimReleased": ("its holder gave a resource back, or left", ("agent", "resource", "why")),
+    "ClaimExpired": ("a lease ran out and somebody needed to know", ("agent", "resource")),
+    "ClaimTakenOver": ("a person took a claim away from its holder", ("agent", "resource")),
+    "WaitBegan": (
+        "an agent stands in line; the event's position is its ticket",
+        ("resources", "mode", "tree", "note", "task", "ttl_ms", "bond", "until_ns"),
+    ),
+    "WaitEnded": ("a ticket was served, given up or found dead", ("ticket", "why")),
+    "TaskAdded": (
+        "a piece of work",
+        ("id", "title", "body", "priority", "scope", "labels", "needs", "attempts_max", "after"),
+    ),
+    "TaskEdited": ("a task's text, priority, scope, labels, needs or attempts changed", ("id", "changes")),
+    "TaskLinked": ("a task waits for another, or no longer does", ("id", "after", "linked")),
+    "TaskTaken": ("somebody works on a task", ("id", "agent", "attempt", "ttl_ms", "until_ns")),
+    "TaskNoted": ("a status update", ("id", "text")),
+    "TaskReturned": ("a task went back to the open ones", ("id", "why")),
+    "TaskHandedOver": ("a branch with the work is ready to land", ("id", "branch")),
+    "TaskMerged": ("the work is on main", ("id",)),
+    "TaskAccepted": ("a task without a branch is done", ("id", "result")),
+    "TaskFailed": ("a task ended without success", ("id", "reason")),
+    "TaskCancelled": ("a task is no longer wanted", ("id", "reason")),
+    "TaskSame": ("a task is the same work as another and ended in its favour", ("id", "same_as")),
+    "TaskReopened": ("a failed or cancelled task is wanted after all", ("id",)),
+    "ValuePut": ("a value has a new version", ("key", "version", "base", "json")),
+    "ValueDeleted": ("a value is gone; its version counts on", ("key", "version", "base")),
+    "CopyMade": ("an isolated copy of a value", ("copy", "key", "base_version", "base_json")),
+    "CopyChanged": ("a value inside a copy changed", ("copy", "key", "json", "deleted")),
+    "CopyEnded": ("a copy was merged back or dropped", ("copy", "why")),
+    "ProposalMade": ("a change request to a single writer", ("resource", "base_version", "payload", "note")),
+    "ProposalDecided": ("accepted, rejected or superseded", ("id", "state", "reason")),
+    "MessageSent": ("a note to an agent, a topic or everyone", ("audience", "urgent", "text")),
+    "MessagesRead": ("a reader has these messages", ("cursor", "ids")),
+    "TopicJoined": ("a reader listens to a topic", ("topic",)),
+    "TopicLeft": ("a reader no longer listens to a topic", ("topic",)),
+}

@@ -1,0 +1,100 @@
+"""Who acts: the one resolver for every door (hook, MCP, shell, files). See CASES for its table.
+
+First that answers: a checked token; a name given (`--as`, LINECLEAR_AGENT); the client's session;
+the agent bound to this worktree; the person. Any mark of an agent makes the actor an agent: it may
+not use a person's verbs, however its name was found.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AGENT, PERSON = "agent", "person"
+
+# Environment of a tool call -> which client runs it; the first column holds its session id.
+SESSION_VARIABLES: tuple[tuple[str, str], ...] = (
+    ("CLAUDE_CODE_SESSION_ID", "claude"),
+    ("CODEX_THREAD_ID", "codex"),
+    ("COPILOT_AGENT_SESSION_ID", "copilot"),
+)
+# Variables that only say "an agent runs this", without a session.
+MARKS: tuple[tuple[str, str], ...] = (
+    ("CLAUDECODE", "claude"),
+    ("GEMINI_CLI", "gemini"),
+    ("AI_AGENT", ""),
+    ("LINECLEAR_AGENT", ""),
+)
+
+
+class Signs:
+    """What a door knows about its caller; empty text where it knows nothing."""
+
+    __slots__ = ("client", "given", "is_marked", "person", "session", "session_agent", "token_kind",
+                 "token_name", "tree_agent")  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        person: str,
+        token_name: str = "",
+        token_kind: str = "",
+        given: str = "",
+        client: str = "",
+        session: str = "",
+        session_agent: str = "",
+        tree_agent: str = "",
+        is_marked: bool = False,
+    ) -> None:
+        self.person, self.token_name, self.token_kind = person, token_name, token_kind
+        self.given, self.client, self.session = given, client, session
+        self.session_agent, self.tree_agent, self.is_marked = session_agent, tree_agent, is_marked
+
+
+class Actor:
+    """The answer: a name, whether it is a person, and which sign told us."""
+
+    __slots__ = ("is_new", "is_person", "name", "source")
+
+    def __init__(self, name: str, *, is_person: bool, source: str, is_new: bool = False) -> None:
+        self.name, self.is_person, self.source, self.is_new = name, is_person, source, is_new
+
+
+def resolve(signs: Signs) -> Actor:
+    if signs.token_name:
+        return Actor(signs.token_name, is_person=signs.token_kind == PERSON, source="token")
+    if signs.given:
+        is_person = signs.given == signs.person and not signs.is_marked
+        return Actor(signs.given, is_person=is_person, source="name")
+    if signs.session:
+        if signs.session_agent:
+            return Actor(signs.session_agent, is_person=False, source="session")
+        return Actor(signs.client or "agent", is_person=False, source="session", is_new=True)
+    if signs.is_marked:
+        if signs.tree_agent:
+            return Actor(signs.tree_agent, is_person=False, source="worktree")
+        return Actor(signs.client or "agent", is_person=False, source="mark", is_new=True)
+    if signs.tree_agent:
+        return Actor(signs.tree_agent, is_person=False, source="worktree")
+    return Actor(signs.person, is_person=True, source="person")
+
+
+def read_environment(environ: Mapping[str, str]) -> tuple[str, str, bool]:
+    """(client, session, marked) as the environment of a tool call shows them."""
+    for variable, client in SESSION_VARIABLES:
+        session = environ.get(variable, "")
+        if session:
+            return client, session, True
+    for variable, client in MARKS:
+        if environ.get(variable):
+            return client, "", True
+    return "", "", False
+
+
+def next_name(client: str, taken: set[str]) -> str:
+    """`claude-1`, `claude-2`, ...: the first that is free."""
+    number = 1
+    while f"{client}-{number}" in taken:
+        number += 1
+    return f"{client}-{number}"

@@ -1,0 +1,104 @@
+"""Three-way merge of JSON values: objects key by key, arrays and everything else as a whole.
+
+Pure: what it returns shares parts with what it was given, so none of them may be changed afterwards.
+Depth is bounded where values come in (`json_text.MAX_DEPTH`), so plain recursion is safe here.
+"""
+
+from __future__ import annotations
+
+
+class Absent:
+    """There is no value here; null is a value."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = Absent()
+
+
+class JsonConflict:
+    """Both sides changed one place, differently. The place is a JSON pointer (RFC 6901), "" for the whole."""
+
+    __slots__ = ("pointer", "base", "mine", "theirs")
+
+    def __init__(self, pointer: str, base: object, mine: object, theirs: object) -> None:
+        self.pointer = pointer
+        self.base = base
+        self.mine = mine
+        self.theirs = theirs
+
+    def __repr__(self) -> str:
+        return f"JsonConflict({self.pointer!r}, {self.base!r}, {self.mine!r}, {self.theirs!r})"
+
+
+class JsonMerge:
+    """The merged value, with `theirs` (the shared side) wherever there is a conflict."""
+
+    __slots__ = ("value", "conflicts")
+
+    def __init__(self, value: object, conflicts: list[JsonConflict]) -> None:
+        self.value = value
+        self.conflicts = conflicts
+
+    def __repr__(self) -> str:
+        return f"JsonMerge({self.value!r}, {self.conflicts!r})"
+
+
+def merge_json(base: object, mine: object, theirs: object) -> JsonMerge:
+    """Any side may be ABSENT: not yet there in `base`, deleted in `mine` or `theirs`."""
+    conflicts: list[JsonConflict] = []
+    return JsonMerge(_merged(base, mine, theirs, "", conflicts), conflicts)
+
+
+def _merged(
+    base: object, mine: object, theirs: object, pointer: str, conflicts: list[JsonConflict]
+) -> object:
+    # Objects go key by key without being compared as a whole first: comparing at every level
+    # would walk the deepest part once for each level above it.
+    if type(mine) is dict and type(theirs) is dict:
+        if base is ABSENT:
+            return _merged_object({}, mine, theirs, pointer, conflicts)
+        if type(base) is dict:
+            return _merged_object(base, mine, theirs, pointer, conflicts)
+    if is_same(mine, theirs) or is_same(base, mine):
+        return theirs
+    if is_same(base, theirs):
+        return mine
+    conflicts.append(JsonConflict(pointer, base, mine, theirs))
+    return theirs
+
+
+def _merged_object(
+    base: dict[str, object],
+    mine: dict[str, object],
+    theirs: dict[str, object],
+    pointer: str,
+    conflicts: list[JsonConflict],
+) -> dict[str, object]:
+    """Keys in the order of `theirs`, then what `mine` adds; what both deleted is in neither."""
+    merged: dict[str, object] = {}
+    for key in [*theirs, *(key for key in mine if key not in theirs)]:
+        was, own, shared = base.get(key, ABSENT), mine.get(key, ABSENT), theirs.get(key, ABSENT)
+        value = _merged(was, own, shared, below(pointer, key), conflicts)
+        if value is not ABSENT:
+            merged[key] = value
+    return merged
+
+
+def below(pointer: str, key: str) -> str:
+    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def is_same(a: object, b: object) -> bool:
+    """Equal as JSON texts, but for the order of keys: true is not 1, and 1 is not 1.0."""
+    if type(a) is not type(b):
+        return False
+    if type(a) is dict and type(b) is dict:
+        return a.keys() == b.keys() and all(is_same(value, b[key]) for key, value in a.items())
+    if type(a) is list and type(b) is list:
+        return len(a) == len(b) and all(map(is_same, a, b))
+    # By repr, since -0.0 and 0.0 are two texts although they compare equal.
+    return repr(a) == repr(b) if type(a) is float else a == b

@@ -1,0 +1,34 @@
+"""Happened-before between two events of the log.
+
+Each event carries the highest position that had been delivered to its actor. A delivered position
+stands for everything before it, so the relation is transitive without vector clocks: two agents
+that read one position and both write are concurrent, whichever was appended first.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Placed(Protocol):
+        position: int
+        actor: str
+        seen: int
+
+
+BEFORE, AFTER, CONCURRENT, SAME = "before", "after", "concurrent", "same"
+
+
+def happened_before(first: Placed, second: Placed) -> bool:
+    if first.actor == second.actor:
+        return first.position < second.position
+    return first.position <= second.seen
+
+
+def relation(first: Placed, second: Placed) -> str:
+    if first.position == second.position:
+        return SAME
+    if happened_before(first, second):
+        return BEFORE
+    return AFTER if happened_before(second, first) else CONCURRENT

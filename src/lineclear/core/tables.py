@@ -1,0 +1,266 @@
+"""The tables every engine keeps, declared once: columns, keys, indexes, and what audit compares.
+
+A row is a plain object with slots; every column is an `int` or a `str`, never null, so that three
+engines store the same thing. Lists of names are newline-joined text (names hold no control
+characters). Rows are never changed in place: `changed` makes the next one.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Generic, Self, TypeVar
+
+    R = TypeVar("R", bound="Row")
+
+    class _Of(Generic[R]):
+        pass
+
+else:
+    R = None
+
+    class _Of:
+        __slots__ = ()
+
+        def __class_getitem__(cls, _item: object) -> type:
+            return cls
+
+
+class Row:
+    __slots__: tuple[str, ...] = ()
+
+    def changed(self, **columns: int | str) -> Self:
+        row = self.__class__.__new__(self.__class__)
+        for name in self.__slots__:
+            setattr(row, name, columns[name] if name in columns else getattr(self, name))
+        return row
+
+    def as_dict(self) -> dict[str, int | str]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Agent(Row):
+    """A worker or a person. `tree` names its worktree, `session` its client's live session."""
+
+    __slots__ = ("name", "kind", "client", "tree", "session", "state", "incarnation", "bond", "joined")
+
+    def __init__(
+        self, name: str, kind: str, client: str, tree: str, session: str, state: str, incarnation: int,
+        bond: str, joined: int,
+    ) -> None:  # fmt: skip
+        self.name, self.kind, self.client, self.tree = name, kind, client, tree
+        self.session, self.state, self.incarnation = session, state, incarnation
+        self.bond, self.joined = bond, joined
+
+
+class Claim(Row):
+    """A lease on a resource. An agent has at most one claim for one resource text."""
+
+    __slots__ = (
+        "agent", "resource", "node", "mode", "fence", "tree", "note", "task", "ttl_ms", "bond", "until_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, agent: str, resource: str, node: str, mode: str, fence: int, tree: str, note: str, task: int,
+        ttl_ms: int, bond: str, until_ns: int,
+    ) -> None:  # fmt: skip
+        self.agent, self.resource, self.node, self.mode = agent, resource, node, mode
+        self.fence, self.tree, self.note, self.task = fence, tree, note, task
+        self.ttl_ms, self.bond, self.until_ns = ttl_ms, bond, until_ns
+
+
+class Fence(Row):
+    """The newest exclusive grant ever made for a resource text; stays when the claim has gone."""
+
+    __slots__ = ("resource", "node", "fence", "agent")
+
+    def __init__(self, resource: str, node: str, fence: int, agent: str) -> None:
+        self.resource, self.node, self.fence, self.agent = resource, node, fence, agent
+
+
+class Wait(Row):
+    """A ticket in the line for resources; `ticket` is its log position, so order is arrival."""
+
+    __slots__ = (
+        "ticket", "agent", "resources", "mode", "tree", "note", "task", "ttl_ms", "bond", "until_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, ticket: int, agent: str, resources: str, mode: str, tree: str, note: str, task: int,
+        ttl_ms: int, bond: str, until_ns: int,
+    ) -> None:  # fmt: skip
+        self.ticket, self.agent, self.resources, self.mode = ticket, agent, resources, mode
+        self.tree, self.note, self.task = tree, note, task
+        self.ttl_ms, self.bond, self.until_ns = ttl_ms, bond, until_ns
+
+
+class Task(Row):
+    """A piece of work. `unmet` counts dependencies not yet merged or accepted."""
+
+    __slots__ = (
+        "id", "title", "body", "state", "priority", "unmet", "scope", "labels", "needs", "agent", "attempt",
+        "attempts_max", "branch", "reason", "same_as", "created", "ttl_ms", "until_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: int, title: str, body: str, state: str, priority: int, unmet: int, scope: str, labels: str,
+        needs: str, agent: str, attempt: int, attempts_max: int, branch: str, reason: str, same_as: int,
+        created: int, ttl_ms: int, until_ns: int,
+    ) -> None:  # fmt: skip
+        self.id, self.title, self.body, self.state = id, title, body, state
+        self.priority, self.unmet, self.scope, self.labels, self.needs = priority, unmet, scope, labels, needs
+        self.agent, self.attempt, self.attempts_max = agent, attempt, attempts_max
+        self.branch, self.reason, self.same_as, self.created = branch, reason, same_as, created
+        self.ttl_ms, self.until_ns = ttl_ms, until_ns
+
+
+class TaskDep(Row):
+    __slots__ = ("task", "dep")
+
+    def __init__(self, task: int, dep: int) -> None:
+        self.task, self.dep = task, dep
+
+
+class Value(Row):
+    """A versioned shared fact; a deleted one keeps its version so that versions only grow."""
+
+    __slots__ = ("key", "version", "json", "deleted", "agent", "position")
+
+    def __init__(self, key: str, version: int, json: str, deleted: int, agent: str, position: int) -> None:
+        self.key, self.version, self.json = key, version, json
+        self.deleted, self.agent, self.position = deleted, agent, position
+
+
+class Copy(Row):
+    """One value inside a named, isolated copy: what it was when forked and what it is now."""
+
+    __slots__ = ("copy", "key", "agent", "base_version", "base_json", "json", "deleted")
+
+    def __init__(
+        self, copy: str, key: str, agent: str, base_version: int, base_json: str, json: str, deleted: int
+    ) -> None:
+        self.copy, self.key, self.agent = copy, key, agent
+        self.base_version, self.base_json = base_version, base_json
+        self.json, self.deleted = json, deleted
+
+
+class Proposal(Row):
+    """A change request to the owner of a single-writer resource; `id` is its log position."""
+
+    __slots__ = ("id", "resource", "author", "base_version", "payload", "note", "state", "decided_by", "reason")
+
+    def __init__(
+        self, id: int, resource: str, author: str, base_version: int, payload: str, note: str, state: str,
+        decided_by: str, reason: str,
+    ) -> None:  # fmt: skip
+        self.id, self.resource, self.author, self.base_version = id, resource, author, base_version
+        self.payload, self.note, self.state = payload, note, state
+        self.decided_by, self.reason = decided_by, reason
+
+
+class Message(Row):
+    """`audience` is `agent:NAME`, `topic:NAME` or `all`; `id` is its log position."""
+
+    __slots__ = ("id", "author", "audience", "urgent", "text")
+
+    def __init__(self, id: int, author: str, audience: str, urgent: int, text: str) -> None:
+        self.id, self.author, self.audience, self.urgent, self.text = id, author, audience, urgent, text
+
+
+class Reader(Row):
+    """Everything up to `cursor` is read; `since` is where the reader began to listen to others' topics."""
+
+    __slots__ = ("name", "cursor", "since", "topics")
+
+    def __init__(self, name: str, cursor: int, since: int, topics: str) -> None:
+        self.name, self.cursor, self.since, self.topics = name, cursor, since, topics
+
+
+class Read(Row):
+    """A message beyond the cursor that was read out of order (an urgent one)."""
+
+    __slots__ = ("reader", "message")
+
+    def __init__(self, reader: str, message: int) -> None:
+        self.reader, self.message = reader, message
+
+
+class Operation(Row):
+    """The stored answer to a command that carried an operation id."""
+
+    __slots__ = ("key", "digest", "result", "at_ns", "position")
+
+    def __init__(self, key: str, digest: str, result: str, at_ns: int, position: int) -> None:
+        self.key, self.digest, self.result, self.at_ns, self.position = key, digest, result, at_ns, position
+
+
+class Entry(Row):
+    """One event as the log stores it; `body` is JSON text, `seen` what its actor had been told."""
+
+    __slots__ = ("position", "at_ns", "actor", "kind", "subject", "seen", "op", "body")
+
+    def __init__(
+        self, position: int, at_ns: int, actor: str, kind: str, subject: str, seen: int, op: str, body: str
+    ) -> None:
+        self.position, self.at_ns, self.actor, self.kind = position, at_ns, actor, kind
+        self.subject, self.seen, self.op, self.body = subject, seen, op, body
+
+
+class Table(_Of[R]):
+    """How a kind of row is kept. `quiet` columns change without an event; audit skips them."""
+
+    __slots__ = ("name", "row", "columns", "key", "indexes", "quiet", "values", "key_of")
+
+    def __init__(
+        self,
+        name: str,
+        row: type[R],
+        key: tuple[str, ...],
+        indexes: dict[str, tuple[str, ...]] | None = None,
+        quiet: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self.row, self.key, self.quiet = name, row, key, quiet
+        self.columns: tuple[str, ...] = row.__slots__
+        self.indexes = {"key": key, **(indexes or {})}
+        self.values: Callable[[R], tuple[int | str, ...]] = attrgetter(*self.columns)
+        self.key_of: Callable[[Any], tuple[int | str, ...]] = _key_getter(key)
+
+
+def _key_getter(key: tuple[str, ...]) -> Callable[[Any], tuple[int | str, ...]]:
+    if len(key) == 1:
+        only = attrgetter(key[0])
+        return lambda row: (only(row),)
+    return attrgetter(*key)
+
+
+AGENT = Table("agent", Agent, ("name",), {"session": ("session",), "tree": ("tree",)})
+CLAIM = Table("claim", Claim, ("agent", "resource"), {"node": ("node",)}, quiet=("until_ns", "ttl_ms"))
+FENCE = Table("fence", Fence, ("resource",), {"node": ("node",)})
+WAIT = Table("wait", Wait, ("ticket",), quiet=("until_ns",))
+TASK = Table("task", Task, ("id",), {"ready": ("state", "unmet", "priority", "id")}, quiet=("until_ns",))
+TASK_DEP = Table("task_dep", TaskDep, ("task", "dep"), {"dep": ("dep",)})
+VALUE = Table("value", Value, ("key",))
+COPY = Table("copy", Copy, ("copy", "key"))
+PROPOSAL = Table("proposal", Proposal, ("id",), {"resource": ("resource", "id")})
+MESSAGE = Table("message", Message, ("id",), {"audience": ("audience", "id")})
+READER = Table("reader", Reader, ("name",))
+READ = Table("read", Read, ("reader", "message"))
+OPERATION = Table("operation", Operation, ("key",), {"age": ("at_ns",)})
+LOG = Table("log", Entry, ("position",), {"subject": ("subject", "position")})
+
+# What a replay of the log must give exactly; operations are answers kept for a time, not facts.
+PROJECTED: tuple[Table[Any], ...] = (
+    AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
+)  # fmt: skip
+ALL: tuple[Table[Any], ...] = (*PROJECTED, OPERATION, LOG)
+
+
+def split_names(text: str) -> list[str]:
+    return text.split("\n") if text else []
+
+
+def join_names(names: list[str]) -> str:
+    return "\n".join(names)
