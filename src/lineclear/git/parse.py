@@ -1,0 +1,74 @@
+"""Git's small files, as text in and values out: config, `.git` files, HEAD, packed refs. No I/O."""
+
+from __future__ import annotations
+
+_TRUE = frozenset(("true", "yes", "on", "1"))
+
+
+def config_value(text: str, section: str, key: str) -> str | None:
+    """The last value of `section.key` (lower case) in one config file; "true" when it stands alone.
+
+    Enough for plain keys: subsections are other sections, includes are not followed.
+    """
+    inside, found = False, None
+    for line in text.split("\n"):
+        entry = line.strip()
+        if entry.startswith("["):
+            header, _, rest = entry[1:].partition("]")
+            inside = header.strip().lower() == section
+            entry = rest.strip()
+        if inside and entry and entry[0] not in "#;":
+            name, equals, value = entry.partition("=")
+            if _key(name) == key:
+                found = _plain(value) if equals else "true"
+    return found
+
+
+def _key(text: str) -> str:
+    """A key as it is compared; one without a value may have a comment behind it."""
+    return text.partition("#")[0].partition(";")[0].strip().lower()
+
+
+def _plain(value: str) -> str:
+    """A value without its comment, quotes and escapes."""
+    out, quoted, rest = [], False, iter(value.strip())
+    for char in rest:
+        if char == '"':
+            quoted = not quoted
+        elif char == "\\":
+            escaped = next(rest, "")
+            out.append({"n": "\n", "t": "\t", "b": "\b"}.get(escaped, escaped))
+        elif char in "#;" and not quoted:
+            break
+        else:
+            out.append(char)
+    text = "".join(out)
+    return text if quoted or value.rstrip().endswith('"') else text.rstrip()
+
+
+def is_true(value: str | None) -> bool:
+    return value is not None and value.lower() in _TRUE
+
+
+def gitdir_target(text: str) -> str | None:
+    """Where a `.git` file points to."""
+    head, colon, target = text.partition(":")
+    if head != "gitdir" or not colon:
+        return None
+    return target.strip(" \t").rstrip("\r\n") or None
+
+
+def symbolic_target(text: str) -> str | None:
+    """The ref that a symbolic ref names; None for one that holds an object id."""
+    return text[4:].strip() or None if text.startswith("ref:") else None
+
+
+def is_object_id(text: str) -> bool:
+    """40 hexadecimal digits for SHA-1, 64 for SHA-256."""
+    word = text.strip()
+    return len(word) in (40, 64) and not word.strip("0123456789abcdef")
+
+
+def packed_ref_exists(text: str, ref: str) -> bool:
+    """Is the ref in this packed-refs file?"""
+    return f" {ref}\n" in text

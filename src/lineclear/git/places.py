@@ -1,0 +1,134 @@
+"""Where a path that somebody typed is in the repository: the half of path identity that asks the disk.
+
+Symlinks mean their targets, and every worktree of the repository gives the same repo-relative path.
+Spelling (case, Unicode form) is left as typed: the rules fold it.
+
+The worktree of a path is found as git finds it, by the nearest `.git` above that belongs to this
+repository; so a worktree inside another one, a new one and a moved one are right without a list.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from lineclear.core import paths, refusals
+from lineclear.git import layout as layouts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.git.layout import Layout
+
+
+class Places:
+    """Paths of one repository, seen from one of its worktrees."""
+
+    __slots__ = ("_common_dir", "_fold_case", "_git_dirs", "_is_ours", "_nfc", "_prefix", "_worktree_key")
+
+    def __init__(self, layout: Layout, fold_case: bool, nfc: bool) -> None:
+        self._fold_case = fold_case
+        self._nfc = nfc
+        self._common_dir = layout.common_dir
+        self._prefix = layout.worktree + "/"
+        self._worktree_key = self._key(layout.worktree)
+        self._git_dirs = frozenset((self._key(layout.git_dir), self._key(layout.common_dir)))
+        self._is_ours: dict[tuple[str, int, int], bool] = {}
+
+    def locate(self, text: str, cwd: str, *, literal: bool = False) -> tuple[str, bool]:
+        """(repo-relative POSIX path, is it a directory?) for a path or glob typed in `cwd`.
+
+        The answer is written as the question was: with `literal` both are plain names, without it `*`
+        and `?` make a glob and a backslash before them a plain name. "" is the root of the repository.
+        """
+        if not text or "\0" in text:
+            raise refusals.bad_resource(text, "it is empty" if not text else "it holds a control character")
+        if literal:
+            return self._place(text, text, cwd)
+        if paths.is_glob(text):
+            return self._place_glob(text, cwd)
+        path, is_dir = self._place(paths.unescape(text), text, cwd)
+        return paths.escape(path), is_dir
+
+    def _place(self, name: str, shown: str, cwd: str) -> tuple[str, bool]:
+        real, is_dir = self._resolve(name if name[0] == "/" else f"{cwd}/{name}")
+        path = self._below_root(real, shown)
+        if ".git" in path.lower().split("/"):
+            raise refusals.bad_resource(shown, "it is inside a .git directory, which belongs to git")
+        return path, is_dir
+
+    def _place_glob(self, text: str, cwd: str) -> tuple[str, bool]:
+        """Only the directory before the first wildcard is looked up; the rest has no place on disk."""
+        parts = text.split("/")
+        first = next(at for at, part in enumerate(parts) if paths.is_glob(part))
+        if ".." in parts[first:]:
+            raise refusals.bad_resource(text, "`..` after a wildcard has no fixed meaning")
+        prefix = "/".join(parts[:first]) or ("/" if first else ".")
+        path, _ = self._place(paths.unescape(prefix), text, cwd)
+        rest = [part for part in parts[first:] if part not in ("", ".")]
+        return "/".join([paths.escape(path), *rest] if path else rest), text.endswith("/")
+
+    def _resolve(self, name: str) -> tuple[str, bool]:
+        """The absolute path without symlinks, and whether it is, or was meant as, a directory."""
+        if name.startswith(self._prefix):
+            found = self._walk(name)
+            if found is not None:
+                return found
+        real = os.path.realpath(name)
+        try:
+            return real, stat.S_ISDIR(os.lstat(real).st_mode)
+        except OSError:
+            return real, name.endswith("/")
+
+    def _walk(self, name: str) -> tuple[str, bool] | None:
+        """The quick way, for what lies below our own root (a real path): one lstat for each name, and
+        None at the first symlink or `..`, whose meaning only the long way knows."""
+        at = self._prefix[:-1]
+        parts = [part for part in name[len(at) :].split("/") if part and part != "."]
+        if ".." in parts:
+            return None
+        mode = stat.S_IFDIR
+        for done, part in enumerate(parts):
+            at = f"{at}/{part}"
+            try:
+                mode = os.lstat(at).st_mode
+            except OSError:  # not there yet: from here on it is what was typed
+                return "/".join([at, *parts[done + 1 :]]), name.endswith("/")
+            if stat.S_ISLNK(mode):
+                return None
+        return at, stat.S_ISDIR(mode)
+
+    def _below_root(self, real: str, shown: str) -> str:
+        """The path below the nearest worktree of this repository."""
+        place = real
+        while True:
+            key = self._key(place)
+            if key in self._git_dirs:
+                raise refusals.bad_resource(shown, "it is inside a .git directory, which belongs to git")
+            if key == self._worktree_key or self._is_root(place):
+                return real[len(place) + 1 :] if place != "/" else real[1:]
+            if place == "/":
+                raise refusals.outside_repo(shown, self._prefix[:-1])
+            place = place[: place.rfind("/")] or "/"
+
+    def _is_root(self, place: str) -> bool:
+        """Is this directory the root of one of our repository's worktrees?"""
+        link = place + "/.git"
+        if not os.access(link, os.F_OK):
+            return False
+        try:
+            found = os.lstat(link)
+        except OSError:
+            return False
+        # A file's number may come back with another file; a directory's time changes with every commit.
+        known = (place, found.st_ino, found.st_mtime_ns if stat.S_ISREG(found.st_mode) else 0)
+        if known not in self._is_ours:
+            self._is_ours[known] = self._belongs(link)
+        return self._is_ours[known]
+
+    def _belongs(self, link: str) -> bool:
+        git_dir = layouts.linked_git_dir(link) if os.path.isfile(link) else os.path.realpath(link)
+        return git_dir is not None and layouts.common_dir_of(git_dir) == self._common_dir
+
+    def _key(self, path: str) -> str:
+        """How paths are compared: as text, folded where the file system takes two spellings for one."""
+        return paths.fold(path, case=self._fold_case, nfc=self._nfc)

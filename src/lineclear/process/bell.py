@@ -1,0 +1,123 @@
+"""Wake-ups between processes, with no server and no inotify: every waiter owns a named pipe.
+
+A bell is only a hint. A waiter listens first, then looks, then waits, and looks again after every
+wait, rung or not; so a lost ring costs time, never truth.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_DEAF_WAIT_S = 0.25
+_STALE_AFTER_S = 1.0  # a waiter makes its pipe and then opens it: a young pipe without reader may be alive
+
+
+class Listener:
+    """One waiter's ear: a pipe of its own, or, where none can be made, a short sleep."""
+
+    __slots__ = ("_dummy_fd", "_fd", "_path", "_poll")
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._fd = self._dummy_fd = -1
+        try:
+            self._open()
+        except OSError:
+            self.close()
+
+    def _open(self) -> None:
+        os.mkfifo(self._path, 0o600)
+        self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        # With a writer of our own the pipe never reads as ended, which poll would report for ever.
+        self._dummy_fd = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._poll = select.poll()
+        self._poll.register(self._fd, select.POLLIN)
+
+    def wait(self, timeout_s: float) -> bool:
+        """True if rung since the last wait. May come back early without a ring: look, then wait again."""
+        if self._fd < 0:
+            time.sleep(max(0.0, min(timeout_s, _DEAF_WAIT_S)))
+            return False
+        if not self._poll.poll(max(0.0, timeout_s) * 1000):
+            return False
+        try:
+            os.read(self._fd, 65536)
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Remove the pipe. Twice is once."""
+        try:
+            os.unlink(self._path)
+        except OSError:
+            pass
+        for fd in (self._fd, self._dummy_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._dummy_fd = -1
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Bell:
+    """All waiters of one directory."""
+
+    __slots__ = ("_directory",)
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+
+    def listen(self) -> Listener:
+        try:
+            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+        except OSError:
+            pass  # the listener finds out by itself, and sleeps instead
+        return Listener(f"{self._directory}/{os.getpid()}.{os.urandom(8).hex()}")
+
+    def ring(self) -> None:
+        """Wake everybody who listens. Never fails, never blocks."""
+        try:
+            names = os.listdir(self._directory)
+        except OSError:
+            return
+        for name in names:
+            _ring_one(f"{self._directory}/{name}")
+
+
+def _ring_one(path: str) -> None:
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            _remove_if_stale(path)
+        return
+    try:
+        if stat.S_ISFIFO(os.fstat(fd).st_mode):
+            os.write(fd, b"!")
+    except OSError:
+        pass  # a full pipe has rung already; a reader that left needs no ring
+    finally:
+        os.close(fd)
+
+
+def _remove_if_stale(path: str) -> None:
+    try:
+        if time.time() - os.stat(path).st_mtime > _STALE_AFTER_S:
+            os.unlink(path)
+    except OSError:
+        pass

@@ -1,0 +1,163 @@
+"""Files that are whole or not there, and what kind of file system we stand on."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+_MOUNTINFO = "/proc/self/mountinfo"
+_MOUNT_COMMAND = ("/sbin/mount",)
+
+# Locks and memory maps of these are not shared by all who can write to them: several hosts, or a
+# guest and its host, each with a kernel of its own.
+_NETWORK_TYPES = (
+    "nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "davfs", "ncpfs", "afs",
+    "coda", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "orangefs", "pvfs2", "gfs", "gfs2",
+    "ocfs2", "panfs", "9p", "virtiofs", "vboxsf", "vmhgfs", "prl_fs",
+)  # fmt: skip
+_NETWORK_FUSE = (
+    "sshfs", "rclone", "s3fs", "gcsfuse", "goofys", "davfs", "davfs2", "glusterfs", "ceph", "smbnetfs",
+    "curlftpfs", "juicefs", "mfs", "moosefs", "seaweedfs", "vmhgfs-fuse", "grpcfuse",
+)  # fmt: skip
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Replace or create the file, on disk when we come back: a reader sees the old or the new text.
+
+    An existing file's permissions stay; a symlink is replaced, not followed.
+    """
+    directory = os.path.dirname(path) or "."
+    temporary = f"{directory}/.{os.path.basename(path)[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    try:
+        _write_synced(temporary, data, _mode_of(path))
+        os.replace(temporary, path)
+    except BaseException:
+        _remove(temporary)
+        raise
+    _sync_directory(directory)
+
+
+def _write_synced(path: str, data: bytes, mode: int | None) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        if mode is not None:
+            os.fchmod(fd, mode)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        sync(fd)
+    finally:
+        os.close(fd)
+
+
+def sync(fd: int) -> None:
+    """Onto the disk itself: macOS's fsync stops at the drive's cache, F_FULLFSYNC does not."""
+    full_sync = getattr(fcntl, "F_FULLFSYNC", None)
+    if full_sync is not None:
+        try:
+            fcntl.fcntl(fd, full_sync)
+            return
+        except OSError:
+            pass  # not every file system there knows it
+    os.fsync(fd)
+
+
+def _sync_directory(directory: str) -> None:
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _mode_of(path: str) -> int | None:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mode & 0o777
+    except OSError:
+        return None
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def free_bytes(path: str) -> int:
+    """What this user may still write where the path is, or will be."""
+    found = os.statvfs(_existing(path))
+    return found.f_bavail * found.f_frsize
+
+
+def is_network_fs(path: str) -> str | None:
+    """The type of the network file system that the path is on; None for a local or unknown one."""
+    kind = type_of_mount(_mounts(), os.path.realpath(_existing(path)))
+    return kind if is_network_type(kind) else None
+
+
+def is_network_type(kind: str) -> bool:
+    driver, _, subtype = kind.partition(".")
+    return kind in _NETWORK_TYPES or (driver.startswith("fuse") and subtype in _NETWORK_FUSE)
+
+
+def _existing(path: str) -> str:
+    path = os.path.abspath(path)
+    while not os.path.exists(path) and path != "/":
+        path = os.path.dirname(path)
+    return path
+
+
+def type_of_mount(mounts: list[tuple[str, str]], path: str) -> str:
+    """The type of the deepest mount point above the path; of several at one point the last is on top."""
+    best, best_type = "", ""
+    for point, kind in mounts:
+        covers = point == "/" or path == point or path.startswith(point + "/")
+        if covers and len(point) >= len(best):
+            best, best_type = point, kind
+    return best_type
+
+
+def _mounts() -> list[tuple[str, str]]:
+    try:
+        with open(_MOUNTINFO, encoding="utf-8", errors="surrogateescape") as file:
+            return parse_mountinfo(file.read())
+    except OSError:
+        return parse_mount_output(_mount_output())
+
+
+def _mount_output() -> str:
+    from lineclear.process.children import output_of
+
+    try:
+        return os.fsdecode(output_of(_MOUNT_COMMAND))
+    except OSError:
+        return ""
+
+
+def parse_mountinfo(text: str) -> list[tuple[str, str]]:
+    """(mount point, type) of each line of Linux's mountinfo."""
+    mounts = []
+    for line in text.split("\n"):
+        before, dash, after = line.partition(" - ")
+        fields = before.split(" ")
+        if dash and len(fields) > 4:
+            mounts.append((_unescape(fields[4]), after.split(" ")[0]))
+    return mounts
+
+
+def _unescape(text: str) -> str:
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        text = text.replace(code, char)
+    return text
+
+
+def parse_mount_output(text: str) -> list[tuple[str, str]]:
+    """(mount point, type) of each line of BSD's and macOS's `mount`: `WHAT on POINT (TYPE, ...)`."""
+    mounts = []
+    for line in text.split("\n"):
+        _, on, rest = line.partition(" on ")
+        point, bracket, options = rest.rpartition(" (")
+        if on and bracket:
+            mounts.append((point, options.split(",")[0].rstrip(")")))
+    return mounts

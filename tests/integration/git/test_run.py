@@ -1,0 +1,71 @@
+"""Git, started: what it prints, and what happens when it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lineclear.git.run import GitFailed, git
+from tests.repository import TemporaryRepo
+
+
+def test_what_git_prints_comes_back_as_bytes(repo: TemporaryRepo) -> None:
+    assert git(["branch", "--show-current"], str(repo.path)) == b"main\n"
+
+
+def test_input_is_handed_over(repo: TemporaryRepo) -> None:
+    blob = git(["hash-object", "-w", "--stdin"], str(repo.path), input=b"text\n").decode().strip()
+    assert git(["cat-file", "blob", blob], str(repo.path)) == b"text\n"
+
+
+def test_without_input_git_does_not_wait_for_the_keyboard(repo: TemporaryRepo) -> None:
+    assert git(["hash-object", "--stdin"], str(repo.path), timeout_s=20)
+
+
+def test_a_failure_tells_what_was_asked_and_what_git_said(repo: TemporaryRepo) -> None:
+    with pytest.raises(GitFailed) as caught:
+        git(["rev-parse", "--verify", "no-such-branch"], str(repo.path))
+    assert caught.value.command == ("rev-parse", "--verify", "no-such-branch")
+    assert caught.value.exit_code == 128
+    assert "fatal: Needed a single revision" in caught.value.stderr
+    assert "no-such-branch" in str(caught.value)
+
+
+def test_a_failure_that_was_expected_is_no_error(repo: TemporaryRepo) -> None:
+    assert git(["rev-parse", "--verify", "--quiet", "no-such-branch"], str(repo.path), check=False) == b""
+
+
+def test_a_hooks_variables_do_not_lead_elsewhere(
+    repo: TemporaryRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = TemporaryRepo.create(tmp_path / "other", repo.environment)
+    monkeypatch.setenv("GIT_DIR", str(other.path / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    asked = ["rev-parse", "--absolute-git-dir"]
+    assert git(asked, str(repo.path)).decode().strip() == str(repo.path / ".git")
+    given = {"GIT_DIR": str(other.path / ".git")}
+    assert git(asked, str(repo.path), env=given).decode().strip() == str(other.path / ".git")
+
+
+def test_messages_are_english_whatever_the_users_language(
+    repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("LANGUAGE", "de")
+    assert git(["-c", "alias.language=!echo $LC_ALL", "language"], str(repo.path)) == b"C\n"
+
+
+def test_git_that_takes_too_long_is_ended(repo: TemporaryRepo) -> None:
+    with pytest.raises(GitFailed) as caught:
+        git(["-c", "alias.slow=!exec sleep 1000", "slow"], str(repo.path), timeout_s=0.2)
+    assert caught.value.exit_code == 124
+
+
+def test_git_that_is_not_installed_is_a_failure_of_its_own(
+    repo: TemporaryRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitFailed) as caught:
+        git(["status"], str(repo.path))
+    assert caught.value.exit_code == 127
