@@ -1,0 +1,1 @@
+"""Use cases: each opens one transaction, asks the rules, appends what they decided."""

@@ -1,0 +1,134 @@
+"""Use cases around agents: join, incarnations and inheritance, leave."""
+
+from __future__ import annotations
+
+from lineclear.core import refusals
+from lineclear.core.claims import claim_released
+from lineclear.core.events import Draft
+from lineclear.core.identity import next_name
+from lineclear.core.tables import AGENT, CLAIM, TASK, WAIT
+from lineclear.core.tasks import TAKEN, give_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Liveness, Presence, Store, Tx, View
+    from lineclear.core.tables import Agent
+
+# A session that nobody has heard of for so long is taken for dead when a new one asks for its place.
+SESSION_SILENCE_MS = 10 * 60_000
+
+
+def ensure_agent(tx: Tx, caller: Caller) -> Agent:
+    """A name used for the first time registers itself; one that comes back is here again."""
+    agent = tx.get(AGENT, (caller.name,))
+    if agent is not None and agent.state == "here" and _is_same_place(agent, caller):
+        return agent
+    kind = "person" if caller.is_person else "agent"
+    tx.append(
+        Draft(
+            "AgentJoined",
+            f"agent:{caller.name}",
+            kind=agent.kind if agent is not None else kind,
+            client=caller.client or (agent.client if agent is not None else ""),
+            tree=caller.tree,
+            session=caller.session or (agent.session if agent is not None else ""),
+            bond=caller.bond or (agent.bond if agent is not None else ""),
+            incarnation=agent.incarnation + 1 if agent is not None else 1,
+        )
+    )
+    joined = tx.get(AGENT, (caller.name,))
+    if joined is None:
+        raise RuntimeError("an agent that joined is not there")
+    return joined
+
+
+def _is_same_place(agent: Agent, caller: Caller) -> bool:
+    return (
+        # A person walks about; an agent that changes its worktree is worth an event.
+        (agent.kind == "person" or agent.tree == caller.tree)
+        and caller.session in ("", agent.session)
+        and caller.client in ("", agent.client)
+        and caller.bond in ("", agent.bond)
+    )
+
+
+def name_for_session(
+    view: View, presence: Presence, client: str, session: str, tree: str, silence_ms: int = SESSION_SILENCE_MS
+) -> str:
+    """Which agent a client's session is: the one it was, the heir of a dead one, or a new one.
+
+    A session we know keeps its agent. A new session takes the place of an agent of the same client
+    and worktree whose own session is over or silent; two live ones are two agents. A client that
+    names no session is one agent per worktree.
+    """
+    if session:
+        for agent in view.pick(AGENT, "session", (session,)):
+            return agent.name
+    here = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.client == client]
+    for agent in sorted(here, key=lambda a: -a.joined):
+        idle_ns = presence.idle_ns(agent.name)
+        is_silent = idle_ns is None or idle_ns > silence_ms * 1_000_000
+        if not session or agent.state == "gone" or not agent.session or is_silent:
+            return agent.name
+    return next_name(client or "agent", {agent.name for agent in view.scan(AGENT, "key")})
+
+
+def agent_of_tree(view: View, tree: str) -> str:
+    """The one live agent of a linked worktree; the main tree belongs to nobody."""
+    if tree == "main":
+        return ""
+    here = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.state == "here"]
+    return here[0].name if len(here) == 1 else ""
+
+
+def leave(store: Store, caller: Caller, name: str, why: str) -> dict[str, Any]:
+    """End an agent's presence: its claims, tickets and taken tasks are free for others."""
+    if name != caller.name and not caller.is_person:
+        raise refusals.person_only("end another agent", caller.name)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        agent = tx.get(AGENT, (name,))
+        if agent is None:
+            raise refusals.not_found("agent", name, "lineclear")
+        return {"agent": name, "freed": free_agent(tx, name, why)}
+
+    return store.transact(caller, work)
+
+
+def free_agent(tx: Tx, name: str, why: str) -> list[str]:
+    freed = []
+    for claim in tx.pick(CLAIM, "key", (name,)):
+        tx.append(claim_released(claim, why))
+        freed.append(claim.resource)
+    for wait in tx.scan(WAIT, "key"):
+        if wait.agent == name:
+            tx.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
+    for task in tx.scan(TASK, "ready", (TAKEN,)):
+        if task.agent == name:
+            tx.append(give_back(task, f"{name} is gone"))
+            freed.append(f"T-{task.id}")
+    tx.append(Draft("AgentLeft", f"agent:{name}", why=why))
+    return freed
+
+
+def bury(store: Store, caller: Caller, liveness: Liveness) -> list[str]:
+    """Free every agent bound to a process of this host that has died; lease-bound ones are left."""
+    dead = store.read(lambda view: _dead_agents(view, liveness.is_dead))
+    if not dead:
+        return []
+
+    def work(tx: Tx) -> list[str]:
+        still = [agent for agent in _dead_agents(tx, liveness.is_dead) if agent in dead]
+        for name in still:
+            free_agent(tx, name, "gone")
+        return still
+
+    return store.transact(caller, work)
+
+
+def _dead_agents(view: View, is_dead: Callable[[str], bool]) -> list[str]:
+    bound = [agent for agent in view.scan(AGENT, "key") if agent.state == "here" and agent.bond]
+    return [agent.name for agent in bound if is_dead(agent.bond)]

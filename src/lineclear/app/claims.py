@@ -1,0 +1,360 @@
+"""Use cases around claims: ask, wait in line, release, take over, renew, explain."""
+
+from __future__ import annotations
+
+from lineclear.app.agents import ensure_agent
+from lineclear.app.operations import once
+from lineclear.core import refusals
+from lineclear.core.claims import (
+    EXCLUSIVE, INTENT, MODES, Request, claim_expired, claim_released, claim_taken_over, decide_claim, find_cycle,
+    is_over, resource_of, stale_fence,
+)  # fmt: skip
+from lineclear.core.events import Draft
+from lineclear.core.instants import show_wall
+from lineclear.core.names import is_family
+from lineclear.core.resources import ancestors, overlaps
+from lineclear.core.tables import CLAIM, FENCE, WAIT, join_names, split_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Liveness, Store, Tx, View
+    from lineclear.core.claims import Answer, Blocker
+    from lineclear.core.resources import Resource
+    from lineclear.core.tables import Claim, Fence, Wait
+
+DEFAULT_TTL_MS, LEAST_TTL_MS, MOST_TTL_MS = 30 * 60_000, 1_000, 24 * 3_600_000
+MOST_RESOURCES = 100
+# A waiter renews its ticket at a third of this; a stopped one is passed over after it.
+TICKET_TTL_MS = 15_000
+
+
+def claims_near(view: View, resource: Resource) -> list[Claim]:
+    """Every claim that could overlap: on the way down to the resource, on it, or below it."""
+    node = resource.node
+    above = view.pick(CLAIM, "node", ancestors(node))
+    return above + view.scan(CLAIM, "node", low=node + "/", high=node + "0")
+
+
+def fences_near(view: View, resource: Resource) -> list[Fence]:
+    node = resource.node
+    above = view.pick(FENCE, "node", ancestors(node))
+    return above + view.scan(FENCE, "node", low=node + "/", high=node + "0")
+
+
+def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
+    found: dict[tuple[str, str], Claim] = {}
+    for resource in resources:
+        for claim in claims_near(view, resource):
+            found[claim.agent, claim.resource] = claim
+    return list(found.values())
+
+
+def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
+    """Grant or renew all resources, or refuse and say who is in the way. Never waits."""
+    _check(request)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        answer = _decide(tx, request, liveness)
+        if answer.blockers:
+            raise refusals.claim_held(answer.blockers[0], request.mode, tx.now, len(answer.blockers))
+        return _grant(tx, caller, request, answer)
+
+    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+
+
+def stand_in_line(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
+    """Like `ask`, but where something blocks take a ticket: {"ticket": N, "blocker": ...}.
+
+    Refused at once if waiting would close a cycle of agents that wait for each other.
+    """
+    _check(request)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        answer = _decide(tx, request, liveness)
+        if not answer.blockers:
+            return _grant(tx, caller, request, answer)
+        _refuse_deadlock(tx, request, answer, liveness)
+        for draft in answer.ended:
+            tx.append(draft)
+        return {"ticket": _take_ticket(tx, request), "blocker": show_blocker(answer.blockers[0], tx)}
+
+    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+
+
+def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
+    """A waiter's turn? Grants and ends the ticket, or renews the ticket and says who is in the way."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        if tx.get(WAIT, (request.ticket,)) is None:
+            raise refusals.ticket_lost(request.ticket)
+        answer = _decide(tx, request, liveness)
+        if answer.blockers:
+            for draft in answer.ended:
+                tx.append(draft)
+            _renew_ticket(tx, request.ticket)
+            return {"ticket": request.ticket, "blocker": show_blocker(answer.blockers[0], tx)}
+        tx.append(Draft("WaitEnded", f"wait:{request.ticket}", ticket=request.ticket, why="granted"))
+        return _grant(tx, caller, request, answer)
+
+    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+
+
+def is_my_turn(store: Store, liveness: Liveness, request: Request) -> tuple[bool, int]:
+    """(worth trying now, ms until a lease in the way ends), from a snapshot: costs no write."""
+
+    def look(view: View) -> tuple[bool, int]:
+        if view.get(WAIT, (request.ticket,)) is None:
+            return True, 0
+        answer = _decide(view, request, liveness)
+        lapse = min((view.now.ms_until(b.until_ns) for b in answer.blockers), default=0)
+        return not answer.blockers, lapse
+
+    return store.read(look)
+
+
+def leave_line(store: Store, caller: Caller, ticket: int, why: str) -> bool:
+    """Give a ticket back; False if it is gone already."""
+
+    def work(tx: Tx) -> bool:
+        if tx.get(WAIT, (ticket,)) is None:
+            return False
+        tx.append(Draft("WaitEnded", f"wait:{ticket}", ticket=ticket, why=why))
+        return True
+
+    return store.transact(caller, work)
+
+
+def release(store: Store, caller: Caller, resources: list[Resource], *, everything: bool = False) -> dict[str, Any]:
+    """Give back what the caller holds; what it does not hold is refused, with the holder named."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        mine = tx.pick(CLAIM, "key", (caller.name,)) if everything else _mine(tx, caller, resources)
+        for claim in mine:
+            lapsed = is_over(claim.until_ns, tx.now)
+            tx.append(claim_expired(claim) if lapsed else claim_released(claim, "released"))
+        return {"released": [claim.resource for claim in mine]}
+
+    arguments = {"resources": [resource.text for resource in resources], "everything": everything}
+    return once(store, caller, "release", arguments, work)
+
+
+def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
+    """A person takes resources away from whoever holds them; the holders are told, the log says so."""
+    if not caller.is_person:
+        raise refusals.person_only("take over a claim", caller.name)
+    _check(request)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        answer = _decide(tx, request, liveness)
+        by_name = {(claim.agent, claim.resource): claim for claim in near_all(tx, request.resources)}
+        taken = [by_name[b.agent, b.resource] for b in answer.blockers if (b.agent, b.resource) in by_name]
+        for claim in dict.fromkeys(taken):
+            tx.append(claim_taken_over(claim))
+            text = f"{caller.name} has taken over {claim.resource} from you; your fence {claim.fence} is void."
+            tx.append(Draft("MessageSent", f"agent:{claim.agent}", audience=f"agent:{claim.agent}", urgent=1, text=text))
+        return _grant(tx, caller, request, answer)
+
+    return once(store, caller, "take over", _arguments(request), work, _still_holds)
+
+
+def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
+    """Renew these claims only if every one is still held under the same fence; False if one is lost."""
+
+    def work(tx: Tx) -> bool:
+        held = [tx.get(CLAIM, (caller.name, text)) for text in fences]
+        for claim in held:
+            if claim is None or claim.fence != fences[claim.resource] or is_over(claim.until_ns, tx.now):
+                return False
+        for claim in held:
+            if claim is not None:
+                tx.put(CLAIM, claim.changed(until_ns=tx.now.in_ms(claim.ttl_ms)))
+        return True
+
+    return store.transact(caller, work)
+
+
+def holders(view: View, resource: Resource) -> list[Claim]:
+    """Live claims that overlap the resource."""
+    return [
+        claim
+        for claim in claims_near(view, resource)
+        if not is_over(claim.until_ns, view.now) and overlaps(resource, resource_of(claim.resource))
+    ]
+
+
+def check_fence(view: View, agent: str, resource: Resource, fence: int) -> None:
+    """Refuse a write under a fence that a later exclusive grant to somebody else has passed."""
+    marks = [(mark.resource, mark.agent, mark.fence) for mark in fences_near(view, resource)]
+    other, newer = stale_fence(resource, agent, fence, marks)
+    if other:
+        raise refusals.fence_stale(resource.text, fence, other, newer)
+
+
+def show_claim(claim: Claim, view: View) -> dict[str, Any]:
+    return {
+        "agent": claim.agent,
+        "resource": claim.resource,
+        "mode": claim.mode,
+        "fence": claim.fence,
+        "tree": claim.tree,
+        "note": claim.note,
+        "task": f"T-{claim.task}" if claim.task else "",
+        "until_at": show_wall(view.now.wall_of(claim.until_ns)),
+        "seconds_left": view.now.ms_until(claim.until_ns) // 1000,
+    }
+
+
+def show_blocker(blocker: Blocker, view: View) -> dict[str, Any]:
+    return {
+        "agent": blocker.agent,
+        "resource": blocker.resource,
+        "mode": blocker.mode,
+        "waits": bool(blocker.ticket),
+        "until_at": show_wall(view.now.wall_of(blocker.until_ns)),
+    }
+
+
+# -- inside one transaction -------------------------------------------------------------------
+
+
+def _check(request: Request) -> None:
+    if request.mode not in MODES:
+        raise refusals.bad_value("mode", request.mode, f"it is one of {', '.join(MODES)}")
+    if not 1 <= len(request.resources) <= MOST_RESOURCES:
+        count = str(len(request.resources))
+        raise refusals.bad_value("number of resources", count, f"ask for 1 to {MOST_RESOURCES} at once")
+    if not LEAST_TTL_MS <= request.ttl_ms <= MOST_TTL_MS:
+        raise refusals.bad_value("ttl", f"{request.ttl_ms} ms", "a lease lasts 1 s to 24 h")
+    if len(request.note.encode()) > 500:
+        raise refusals.bad_value("note", request.note, "it is longer than 500 bytes")
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    return {
+        "mode": request.mode,
+        "resources": sorted(resource.text for resource in request.resources),
+        "ttl_ms": request.ttl_ms,
+        "note": request.note,
+        "task": request.task,
+    }
+
+
+def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
+    near = near_all(view, request.resources) if len(request.resources) > 1 else claims_near(view, request.resources[0])
+    return decide_claim(request, near, view.scan(WAIT, "key"), view.now, liveness.is_dead)
+
+
+def _grant(tx: Tx, caller: Caller, request: Request, answer: Answer) -> dict[str, Any]:
+    for draft in answer.ended:
+        tx.append(draft)
+    for claim in answer.kept:
+        _keep(tx, request, claim)
+    for draft in answer.grants:
+        tx.append(draft)
+    told = sorted({claim.agent for claim in answer.told})
+    for claim in answer.told:
+        _tell(tx, caller, request, claim)
+    held = [tx.get(CLAIM, (caller.name, resource.text)) for resource in request.resources]
+    claims = [show_claim(claim, tx) for claim in held if claim is not None]
+    return {"claims": claims, "fence": max(claim["fence"] for claim in claims), "told": told}
+
+
+def _keep(tx: Tx, request: Request, claim: Claim) -> None:
+    """Asking again renews: the longer of the two ends counts, a new note replaces the old."""
+    if request.note and request.note != claim.note:
+        tx.append(Draft("ClaimNoted", claim.resource, resource=claim.resource, note=request.note))
+        claim = claim.changed(note=request.note)
+    until_ns = max(claim.until_ns, tx.now.in_ms(request.ttl_ms))
+    tx.put(CLAIM, claim.changed(until_ns=until_ns, ttl_ms=request.ttl_ms))
+
+
+def _tell(tx: Tx, caller: Caller, request: Request, claim: Claim) -> None:
+    note = f' ("{request.note}")' if request.note else ""
+    wanted = ", ".join(resource.text for resource in request.resources[:3])
+    text = (
+        f"{caller.name} now holds {wanted} exclusively{note}, where you have announced {claim.resource}. "
+        "Your copy is your own; the queue will put its work first."
+    )
+    audience = f"agent:{claim.agent}"
+    tx.append(Draft("MessageSent", audience, audience=audience, urgent=0, text=text))
+
+
+def _take_ticket(tx: Tx, request: Request) -> int:
+    event = tx.append(
+        Draft(
+            "WaitBegan",
+            f"agent:{request.agent}",
+            resources=join_names([resource.text for resource in request.resources]),
+            mode=request.mode,
+            tree=request.tree,
+            note=request.note,
+            task=request.task,
+            ttl_ms=request.ttl_ms,
+            bond=request.ticket_bond,
+            until_ns=tx.now.in_ms(TICKET_TTL_MS),
+        )
+    )
+    return event.position
+
+
+def _renew_ticket(tx: Tx, ticket: int) -> None:
+    wait = tx.get(WAIT, (ticket,))
+    if wait is not None:
+        tx.put(WAIT, wait.changed(until_ns=tx.now.in_ms(TICKET_TTL_MS)))
+
+
+def _refuse_deadlock(tx: Tx, request: Request, answer: Answer, liveness: Liveness) -> None:
+    waits = tx.scan(WAIT, "key")
+
+    def blockers_of(wait: Wait) -> list[Blocker]:
+        resources = [resource_of(text) for text in split_names(wait.resources)]
+        theirs = Request(wait.agent, wait.tree, wait.mode, resources, ttl_ms=wait.ttl_ms, ticket=wait.ticket)
+        return _decide(tx, theirs, liveness).blockers
+
+    cycle = find_cycle(request, answer.blockers, waits, blockers_of)
+    if cycle:
+        raise refusals.claim_deadlock(request.agent, request.resources[0].text, cycle)
+
+
+def _mine(tx: Tx, caller: Caller, resources: list[Resource]) -> list[Claim]:
+    mine = []
+    for resource in resources:
+        claim = tx.get(CLAIM, (caller.name, resource.text))
+        if claim is not None:
+            mine.append(claim)
+            continue
+        inside = [c for c in holders(tx, resource) if c.agent == caller.name]
+        others = [c for c in holders(tx, resource) if c.agent != caller.name]
+        if others:
+            raise refusals.claim_not_yours(resource.text, others[0], tx.now)
+        raise refusals.claim_not_held(resource.text, [c.resource for c in inside])
+    return mine
+
+
+def makes_way(claim: Claim, waits: list[Wait]) -> bool:
+    """An intent in a shared tree is not renewed while an exclusive request waits for it."""
+    if claim.mode != INTENT:
+        return False
+    mine = resource_of(claim.resource)
+    return any(
+        wait.mode == EXCLUSIVE
+        and wait.tree == claim.tree
+        and not is_family(wait.agent, claim.agent)
+        and any(overlaps(mine, resource_of(text)) for text in split_names(wait.resources))
+        for wait in waits
+    )
+
+
+def _still_holds(view: View, caller: Caller, result: dict[str, Any]) -> bool:
+    for shown in result.get("claims", ()):
+        claim = view.get(CLAIM, (caller.name, shown["resource"]))
+        if claim is None or claim.fence != shown["fence"] or is_over(claim.until_ns, view.now):
+            return False
+    return "claims" in result

@@ -1,0 +1,110 @@
+"""Use cases around the log: read it, order two events, audit it."""
+
+from __future__ import annotations
+
+from lineclear.core import refusals
+from lineclear.core.audit import Auditor
+from lineclear.core.codec import decode_body, event_of
+from lineclear.core.instants import show_wall
+from lineclear.core.order import relation
+from lineclear.core.tables import LOG, PROJECTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from lineclear.app.ports import Store, View
+    from lineclear.core.tables import Entry
+
+BATCH = 2_000
+
+
+def entries_after(view: View, position: int) -> Iterator[Entry]:
+    """The whole log from a position on, a batch at a time."""
+    while True:
+        batch = view.scan(LOG, "key", low=position, limit=BATCH)
+        if not batch:
+            return
+        yield from batch
+        position = batch[-1].position
+
+
+def tail(
+    view: View, *, after: int = 0, since_ns: int = 0, agent: str = "", kind: str = "", subject: str = "", limit: int = 50
+) -> list[dict[str, Any]]:
+    """The newest events that fit, oldest first; or, with `after`, the first ones behind a position."""
+    fitting = []
+    for entry in entries_after(view, after) if after else _backwards(view, subject):
+        if since_ns and entry.at_ns < since_ns:
+            if after:
+                continue
+            break
+        if _fits(entry, agent, kind, subject):
+            fitting.append(entry)
+            if limit and len(fitting) >= limit:
+                break
+    ordered = fitting if after else reversed(fitting)
+    return [show_entry(entry) for entry in ordered]
+
+
+def _backwards(view: View, subject: str) -> Iterator[Entry]:
+    if subject:
+        yield from view.scan(LOG, "subject", (subject,), reverse=True)
+        return
+    position: int | None = None
+    while True:
+        batch = view.scan(LOG, "key", high=position, limit=BATCH, reverse=True)
+        if not batch:
+            return
+        yield from batch
+        position = batch[-1].position
+
+
+def _fits(entry: Entry, agent: str, kind: str, subject: str) -> bool:
+    return (
+        (not agent or entry.actor == agent)
+        and (not kind or entry.kind.lower().startswith(kind.lower()))
+        and (not subject or entry.subject == subject)
+    )
+
+
+def show_entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "position": entry.position,
+        "at": show_wall(entry.at_ns),
+        "actor": entry.actor,
+        "kind": entry.kind,
+        "subject": entry.subject,
+        "seen": entry.seen,
+        "op": entry.op,
+        "body": decode_body(entry.body),
+    }
+
+
+def order_of(view: View, first: int, second: int) -> dict[str, Any]:
+    """Did the first event happen before the second, after it, or concurrently?"""
+    one, two = _known(view, first), _known(view, second)
+    return {"first": show_entry(one), "second": show_entry(two), "relation": relation(one, two)}
+
+
+def _known(view: View, position: int) -> Entry:
+    entry = view.get(LOG, (position,))
+    if entry is None:
+        raise refusals.not_found("event", str(position), "lineclear log")
+    return entry
+
+
+def audit(store: Store) -> dict[str, Any]:
+    """Replay everything through the pure rules on one snapshot and compare with the tables."""
+
+    def work(view: View) -> dict[str, Any]:
+        auditor = Auditor()
+        for entry in entries_after(view, 0):
+            auditor.feed(event_of(entry))
+        for table in PROJECTED:
+            auditor.compare(table, view.scan(table, "key"))
+        findings = [{"kind": f.kind, "position": f.position, "text": f.text} for f in auditor.findings]
+        return {"events": auditor.count, "head": auditor.position, "findings": findings, "missed": auditor.missed}
+
+    return store.read(work)

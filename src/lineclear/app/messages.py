@@ -1,0 +1,107 @@
+"""Use cases around messages: say, read, listen to topics."""
+
+from __future__ import annotations
+
+from lineclear.app.agents import ensure_agent
+from lineclear.app.operations import once
+from lineclear.core import refusals
+from lineclear.core.events import Draft
+from lineclear.core.instants import show_wall
+from lineclear.core.messages import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
+from lineclear.core.tables import AGENT, LOG, MESSAGE, READ, READER, Reader, split_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.tables import Message
+
+MOST_AT_ONCE = 50
+
+
+def say(
+    store: Store, caller: Caller, text: str, *, to: str = "", topic: str = "", urgent: bool = False
+) -> dict[str, Any]:
+    """A note to an agent, a topic or everyone. A name nobody has used yet gets it when it joins."""
+    size = len(text.encode())
+    if not 1 <= size <= MAX_TEXT_BYTES:
+        raise refusals.bad_value("message", text, f"it has 1 to {MAX_TEXT_BYTES} bytes, this one {size}")
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        audience = audience_of(to, topic)
+        sent = tx.append(Draft("MessageSent", audience, audience=audience, urgent=int(urgent), text=text))
+        is_known = not to or tx.get(AGENT, (to,)) is not None
+        return {"id": sent.position, "audience": audience, "is_known": is_known}
+
+    return once(store, caller, "say", {"text": text, "to": to, "topic": topic, "urgent": urgent}, work)
+
+
+def inbox(view: View, name: str, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
+    """What this reader has not read, urgent first. Reading it is `mark_read`, a step of its own."""
+    news = _unread(view, name)
+    shown = [_show(view, message) for message in news[:limit]]
+    return {"messages": shown, "more": max(0, len(news) - limit), "position": view.head}
+
+
+def mark_read(store: Store, caller: Caller, ids: list[int]) -> int:
+    """Say that these messages have reached their reader; until then they are given again."""
+
+    def work(tx: Tx) -> int:
+        ensure_agent(tx, caller)
+        news = _unread(tx, caller.name)
+        taken = {message.id for message in news} & set(ids)
+        if not taken:
+            return 0
+        reader = _reader(tx, caller.name)
+        cursor = next_cursor(reader.cursor, news, taken)
+        marks = sorted(message for message in taken if message > cursor)
+        tx.append(Draft("MessagesRead", f"agent:{caller.name}", cursor=cursor, ids=marks))
+        return len(taken)
+
+    return store.transact(caller, work)
+
+
+def join_topic(store: Store, caller: Caller, topic: str) -> dict[str, Any]:
+    return _change_topics(store, caller, "TopicJoined", topic)
+
+
+def leave_topic(store: Store, caller: Caller, topic: str) -> dict[str, Any]:
+    return _change_topics(store, caller, "TopicLeft", topic)
+
+
+def _change_topics(store: Store, caller: Caller, kind: str, topic: str) -> dict[str, Any]:
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        has_it = topic in split_names(_reader(tx, caller.name).topics)
+        if has_it != (kind == "TopicJoined"):
+            tx.append(Draft(kind, f"agent:{caller.name}", topic=topic))
+        return {"topics": split_names(_reader(tx, caller.name).topics)}
+
+    return once(store, caller, kind, {"topic": topic}, work)
+
+
+def _reader(view: View, name: str) -> Reader:
+    return view.get(READER, (name,)) or Reader(name, 0, 0, "")
+
+
+def _unread(view: View, name: str) -> list[Message]:
+    reader = _reader(view, name)
+    found: list[Message] = []
+    for audience in audiences_for(name, split_names(reader.topics)):
+        found.extend(view.scan(MESSAGE, "audience", (audience,), low=reader.cursor))
+    read_ids = {mark.message for mark in view.pick(READ, "key", (name,))}
+    return unread(found, reader, read_ids)
+
+
+def _show(view: View, message: Message) -> dict[str, Any]:
+    entry = view.get(LOG, (message.id,))
+    return {
+        "id": message.id,
+        "from": message.author,
+        "to": message.audience,
+        "urgent": bool(message.urgent),
+        "text": message.text,
+        "at": show_wall(entry.at_ns) if entry is not None else "",
+    }

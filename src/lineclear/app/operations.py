@@ -1,0 +1,77 @@
+"""Once is enough: a command that carries an operation id has one effect, however often it is sent."""
+
+from __future__ import annotations
+
+from lineclear.core import refusals
+from lineclear.core.tables import OPERATION, Operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+
+_PRUNE_AT_ONCE = 20
+
+
+def once(
+    store: Store,
+    caller: Caller,
+    verb: str,
+    arguments: dict[str, Any],
+    work: Callable[[Tx], dict[str, Any]],
+    still_valid: Callable[[View, Caller, dict[str, Any]], bool] | None = None,
+) -> dict[str, Any]:
+    """Run `work` in a transaction. With an operation id: answer a repeat from what was stored.
+
+    Effects are stored with their answer in the same transaction; a refusal rolls back and leaves
+    nothing, so that it may be asked again. The same id with other arguments is refused.
+    """
+    if not caller.op:
+        return store.transact(caller, work)
+    from lineclear.core.json_text import digest
+
+    mark = digest({"verb": verb, "agent": caller.name, "arguments": arguments})
+
+    def guarded(tx: Tx) -> dict[str, Any]:
+        known = tx.get(OPERATION, (caller.op,))
+        if known is not None:
+            return _replay(tx, caller, known, mark, still_valid)
+        result = work(tx)
+        if "ticket" not in result:  # standing in line is not yet the effect that was asked for
+            _remember(tx, caller, mark, result)
+        return result
+
+    return store.transact(caller, guarded)
+
+
+def _replay(
+    tx: Tx,
+    caller: Caller,
+    known: Operation,
+    mark: str,
+    still_valid: Callable[[View, Caller, dict[str, Any]], bool] | None,
+) -> dict[str, Any]:
+    from lineclear.core.codec import decode_body
+
+    if known.digest != mark:
+        raise refusals.operation_differs(caller.op)
+    result = decode_body(known.result)
+    result["replayed"] = True
+    if still_valid is not None:
+        result["still_valid"] = still_valid(tx, caller, result)
+    return result
+
+
+def _remember(tx: Tx, caller: Caller, mark: str, result: dict[str, Any]) -> None:
+    from lineclear.core.codec import encode_body
+
+    tx.put(OPERATION, Operation(caller.op, mark, encode_body(result), tx.now.wall_ns, tx.head))
+    forget_before(tx, tx.now.wall_ns - caller.keep_ms * 1_000_000)
+
+
+def forget_before(tx: Tx, at_ns: int) -> None:
+    """Drop a few answers that are older than they are kept; every write does a little of it."""
+    for old in tx.scan(OPERATION, "age", high=at_ns, limit=_PRUNE_AT_ONCE):
+        tx.delete(OPERATION, (old.key,))

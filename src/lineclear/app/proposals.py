@@ -1,0 +1,169 @@
+"""Use cases around proposals: one owner writes, everybody else asks, in order."""
+
+from __future__ import annotations
+
+from lineclear.app.agents import ensure_agent
+from lineclear.app.claims import holders
+from lineclear.app.operations import once
+from lineclear.core import refusals
+from lineclear.core.claims import EXCLUSIVE
+from lineclear.core.events import Draft
+from lineclear.core.json_text import canonical, parse_json
+from lineclear.core.names import is_family
+from lineclear.core.strategies import strategy_for
+from lineclear.core.tables import PROPOSAL, VALUE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.resources import Resource
+    from lineclear.core.strategies import Rule
+    from lineclear.core.tables import Proposal
+
+ACCEPTED, REJECTED, SUPERSEDED, OPEN = "accepted", "rejected", "superseded", "open"
+MOST_NOTE = 2_000
+
+
+def owner_of(view: View, resource: Resource, rules: list[Rule]) -> str:
+    """Who decides: the owner that lineclear.toml names, else whoever holds it exclusively."""
+    sharing = strategy_for(resource, rules)
+    if sharing.owner:
+        return sharing.owner
+    return next((claim.agent for claim in holders(view, resource) if claim.mode == EXCLUSIVE), "")
+
+
+def propose(
+    store: Store, caller: Caller, rules: list[Rule], resource: Resource, payload: str, *, note: str = "",
+    version: int | None = None, supersedes: int = 0,
+) -> dict[str, Any]:  # fmt: skip
+    """Ask the owner for a change; the owner is told. `version` is what the proposal is based on."""
+    json = canonical(parse_json(payload))
+    if len(note) > MOST_NOTE:
+        raise refusals.bad_value("note", note, f"it is longer than {MOST_NOTE} characters")
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        base = _current_version(tx, resource) if version is None else version
+        if supersedes:
+            _supersede(tx, caller, supersedes, resource)
+        made = tx.append(
+            Draft("ProposalMade", resource.text, resource=resource.text, base_version=base, payload=json, note=note)
+        )
+        owner = owner_of(tx, resource, rules)
+        if owner and owner != caller.name:
+            _tell(tx, owner, f"{caller.name} proposes a change to {resource.text}: proposal {made.position}.")
+        return {"proposal": show_proposal(_known(tx, made.position)), "owner": owner}
+
+    arguments = {"resource": resource.text, "payload": json, "note": note, "version": version, "supersedes": supersedes}
+    return once(store, caller, "propose", arguments, work)
+
+
+def accept(store: Store, caller: Caller, rules: list[Rule], number: int) -> dict[str, Any]:
+    """The owner takes the oldest open proposal; for a value the new version is written with it."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        proposal = _decidable(tx, caller, rules, number)
+        first = _oldest_open(tx, proposal.resource)
+        if first.id != number:
+            raise refusals.proposal_out_of_order(number, first.id, proposal.resource)
+        version = _write_value(tx, proposal)
+        _decide(tx, caller, proposal, ACCEPTED, "")
+        return {"proposal": show_proposal(_known(tx, number)), "version": version}
+
+    return once(store, caller, "proposal accept", {"number": number}, work)
+
+
+def reject(store: Store, caller: Caller, rules: list[Rule], number: int, reason: str) -> dict[str, Any]:
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        proposal = _decidable(tx, caller, rules, number)
+        _decide(tx, caller, proposal, REJECTED, reason)
+        return {"proposal": show_proposal(_known(tx, number))}
+
+    return once(store, caller, "proposal reject", {"number": number, "reason": reason}, work)
+
+
+def list_proposals(view: View, *, resource: str = "", state: str = OPEN) -> list[dict[str, Any]]:
+    rows = view.scan(PROPOSAL, "resource", (resource,)) if resource else view.scan(PROPOSAL, "key")
+    return [show_proposal(row) for row in rows if state in ("all", row.state)]
+
+
+def show(view: View, number: int) -> dict[str, Any]:
+    return show_proposal(_known(view, number))
+
+
+def show_proposal(proposal: Proposal) -> dict[str, Any]:
+    shown: dict[str, Any] = proposal.as_dict()
+    shown["payload"] = parse_json(proposal.payload)
+    return shown
+
+
+# -- inside one transaction -------------------------------------------------------------------
+
+
+def _known(view: View, number: int) -> Proposal:
+    proposal = view.get(PROPOSAL, (number,))
+    if proposal is None:
+        raise refusals.not_found("proposal", str(number), "lineclear proposal list")
+    return proposal
+
+
+def _current_version(view: View, resource: Resource) -> int:
+    if resource.scheme != "value":
+        return 0
+    value = view.get(VALUE, (resource.path,))
+    return value.version if value is not None else 0
+
+
+def _decidable(tx: Tx, caller: Caller, rules: list[Rule], number: int) -> Proposal:
+    from lineclear.core.claims import resource_of
+
+    proposal = _known(tx, number)
+    if proposal.state != OPEN:
+        raise refusals.proposal_decided(number, proposal.state, proposal.decided_by)
+    owner = owner_of(tx, resource_of(proposal.resource), rules)
+    if not caller.is_person and not (owner and is_family(owner, caller.name)):
+        raise refusals.not_the_owner(proposal.resource, owner)
+    return proposal
+
+
+def _oldest_open(view: View, resource: str) -> Proposal:
+    return next(row for row in view.scan(PROPOSAL, "resource", (resource,)) if row.state == OPEN)
+
+
+def _write_value(tx: Tx, proposal: Proposal) -> int:
+    """For values the acceptance is the write; it is refused when the value has moved on."""
+    if not proposal.resource.startswith("value:"):
+        return 0
+    key = proposal.resource.removeprefix("value:")
+    value = tx.get(VALUE, (key,))
+    newest = value.version if value is not None else 0
+    if newest != proposal.base_version:
+        raise refusals.proposal_stale(proposal.id, proposal.resource, proposal.base_version, newest)
+    tx.append(
+        Draft("ValuePut", proposal.resource, key=key, version=newest + 1, base=newest, json=proposal.payload)
+    )
+    return newest + 1
+
+
+def _decide(tx: Tx, caller: Caller, proposal: Proposal, state: str, reason: str) -> None:
+    tx.append(Draft("ProposalDecided", proposal.resource, id=proposal.id, state=state, reason=reason))
+    why = f': "{reason}"' if reason else ""
+    if proposal.author != caller.name:
+        _tell(tx, proposal.author, f"{caller.name} has {state} proposal {proposal.id} for {proposal.resource}{why}")
+
+
+def _supersede(tx: Tx, caller: Caller, number: int, resource: Resource) -> None:
+    old = _known(tx, number)
+    if old.author != caller.name or old.resource != resource.text:
+        raise refusals.not_the_owner(f"proposal {number}", old.author)
+    if old.state != OPEN:
+        raise refusals.proposal_decided(number, old.state, old.decided_by)
+    tx.append(Draft("ProposalDecided", resource.text, id=number, state=SUPERSEDED, reason="replaced by its author"))
+
+
+def _tell(tx: Tx, name: str, text: str) -> None:
+    tx.append(Draft("MessageSent", f"agent:{name}", audience=f"agent:{name}", urgent=0, text=text))

@@ -1,0 +1,122 @@
+"""What is going on: the status page's facts, and everything known about one resource."""
+
+from __future__ import annotations
+
+from lineclear.app.claims import holders, show_claim
+from lineclear.app.messages import inbox
+from lineclear.app.tasks import show_brief, show_task
+from lineclear.core.claims import is_over, resource_of
+from lineclear.core.instants import show_wall
+from lineclear.core.resources import overlaps
+from lineclear.core.strategies import rules_inside, strategy_for
+from lineclear.core.tables import AGENT, CLAIM, LOG, PROPOSAL, TASK, WAIT, split_names
+from lineclear.core.tasks import FAILED, HANDED_OVER, OPEN, TAKEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.ports import Presence, View
+    from lineclear.core.resources import Resource
+    from lineclear.core.strategies import Rule
+    from lineclear.core.tables import Agent, Wait
+
+MOST_CLAIMS = 200
+
+
+def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
+    claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
+    waits = [wait for wait in view.scan(WAIT, "key") if not is_over(wait.until_ns, view.now)]
+    taken = view.scan(TASK, "ready", (TAKEN,))
+    agents = [agent for agent in view.scan(AGENT, "key") if agent.state == "here"]
+    return {
+        "me": me,
+        "head": view.head,
+        "needs_you": _needs_you(view),
+        "agents": [_show_agent(agent, taken, claims, presence) for agent in agents],
+        "claims": [show_claim(claim, view) for claim in claims[:MOST_CLAIMS]],
+        "claims_hidden": max(0, len(claims) - MOST_CLAIMS),
+        "waits": [show_wait(wait) for wait in waits],
+        "tasks": {
+            "ready": len(view.scan(TASK, "ready", (OPEN, 0))),
+            "open": len(view.scan(TASK, "ready", (OPEN,))),
+            "taken": [show_brief(task) for task in taken],
+            "handed_over": len(view.scan(TASK, "ready", (HANDED_OVER,))),
+        },
+        "unread": len(inbox(view, me)["messages"]),
+    }
+
+
+def _needs_you(view: View) -> list[dict[str, Any]]:
+    """What waits for a person: work that failed for good, work that nobody lands yet."""
+    needs = [
+        {"what": f"T-{task.id} failed: {task.title}", "why": task.reason, "next": f"lineclear task reopen T-{task.id}"}
+        for task in view.scan(TASK, "ready", (FAILED,))
+    ]
+    needs += [
+        {"what": f"T-{task.id} is ready to land: {task.title}", "why": f"branch {task.branch}",
+         "next": f"git merge {task.branch} && lineclear task done T-{task.id}"}
+        for task in view.scan(TASK, "ready", (HANDED_OVER,))
+    ]  # fmt: skip
+    return needs
+
+
+def _show_agent(agent: Agent, taken: list[Any], claims: list[Any], presence: Presence) -> dict[str, Any]:
+    idle_ns = presence.idle_ns(agent.name)
+    return {
+        "name": agent.name,
+        "kind": agent.kind,
+        "client": agent.client,
+        "tree": agent.tree,
+        "tasks": [f"T-{task.id} {task.title}" for task in taken if task.agent == agent.name],
+        "claims": sum(1 for claim in claims if claim.agent == agent.name),
+        "idle_seconds": None if idle_ns is None else idle_ns // 1_000_000_000,
+    }
+
+
+def show_wait(wait: Wait) -> dict[str, Any]:
+    return {
+        "ticket": wait.ticket,
+        "agent": wait.agent,
+        "resources": split_names(wait.resources),
+        "mode": wait.mode,
+        "note": wait.note,
+    }
+
+
+def who(view: View, resource: Resource, rules: list[Rule]) -> dict[str, Any]:
+    """How a resource is shared, who holds it, who waits, whose work expects it, who was there last."""
+    sharing = strategy_for(resource, rules)
+    waiting = [
+        wait
+        for wait in view.scan(WAIT, "key")
+        if any(overlaps(resource, resource_of(text)) for text in split_names(wait.resources))
+    ]
+    expecting = [
+        task
+        for task in view.scan(TASK, "ready", (TAKEN,))
+        if any(overlaps(resource, resource_of(text)) for text in split_names(task.scope))
+    ]
+    inside = rules_inside(resource, rules) if resource.kind in ("dir", "glob") else []
+    return {
+        "resource": resource.text,
+        "strategy": sharing.strategy,
+        "owner": sharing.owner,
+        "strategy_from": sharing.origin,
+        "inside": [{"resource": rule.resource.text, "strategy": rule.strategy} for rule in inside],
+        "holders": [show_claim(claim, view) for claim in holders(view, resource)],
+        "waiters": [show_wait(wait) for wait in waiting],
+        "tasks": [show_task(view, task) for task in expecting],
+        "proposals": sum(1 for p in view.scan(PROPOSAL, "resource", (resource.text,)) if p.state == "open"),
+        "last": _last(view, resource),
+    }
+
+
+def _last(view: View, resource: Resource) -> list[dict[str, Any]]:
+    """Who wrote or held exactly this resource last, newest first."""
+    return [
+        {"position": entry.position, "at": show_wall(entry.at_ns), "by": entry.actor, "what": entry.kind}
+        for entry in view.scan(LOG, "subject", (resource.text,), reverse=True, limit=5)
+    ]
+
+

@@ -1,0 +1,450 @@
+"""Use cases around tasks: add, order, take, report, end exactly once."""
+
+from __future__ import annotations
+
+from lineclear.app.agents import ensure_agent
+from lineclear.app.claims import holders
+from lineclear.app.operations import once
+from lineclear.core import refusals
+from lineclear.core.claims import resource_of
+from lineclear.core.events import Draft
+from lineclear.core.instants import show_wall
+from lineclear.core.names import is_family
+from lineclear.core.resources import overlaps
+from lineclear.core.tables import AGENT, LOG, TASK, TASK_DEP, join_names, split_names
+from lineclear.core.tasks import (
+    ENDED, HANDED_OVER, LEAST_PRIORITY, MOVES, OPEN, STATES, TAKEN, choose_next, closes_cycle, end_lapsed, give_back,
+    show_id,
+)  # fmt: skip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Liveness, Store, Tx, View
+    from lineclear.core.tables import Task
+    from lineclear.core.task_import import TaskDraft
+
+DEFAULT_LEASE_MS = 30 * 60_000
+DEFAULT_ATTEMPTS, MOST_ATTEMPTS = 3, 100
+MOST_TITLE, MOST_BODY, MOST_NOTE = 200, 20_000, 4_000
+SHORTLIST = 5
+EDITABLE = frozenset(("title", "body", "priority", "scope", "labels", "needs", "attempts_max"))
+
+
+def add(store: Store, caller: Caller, draft: TaskDraft, *, attempts_max: int = DEFAULT_ATTEMPTS) -> dict[str, Any]:
+    """A new task, with a shortlist of tasks that may be the same work."""
+    _check_texts(draft.title, draft.body)
+    _check_numbers(draft.priority, attempts_max)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        similar = find_similar(tx, f"{draft.title} {draft.body}")
+        task = _add(tx, draft, [_task_number(tx, ref) for ref in draft.after], attempts_max)
+        return {"task": show_task(tx, task), "similar": [show_brief(other) for other in similar]}
+
+    arguments = {"title": draft.title, "body": draft.body, "priority": draft.priority, "scope": draft.scope,
+                 "labels": draft.labels, "needs": draft.needs, "after": draft.after}  # fmt: skip
+    return once(store, caller, "task add", arguments, work)
+
+
+def import_all(
+    store: Store, caller: Caller, drafts: list[TaskDraft], *, attempts_max: int = DEFAULT_ATTEMPTS
+) -> dict[str, Any]:
+    """Add a whole list or nothing; references inside it become dependencies. Done ones are left out."""
+    for draft in drafts:
+        _check_texts(draft.title, draft.body)
+        _check_numbers(draft.priority, attempts_max)
+    wanted = [draft for draft in drafts if not draft.done]
+    done = {draft.ref for draft in drafts if draft.done}
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        first = _next_number(tx)
+        numbers = {draft.ref: first + place for place, draft in enumerate(wanted)}
+        titles = {task.title: task for task in tx.scan(TASK, "key") if task.state not in ENDED}
+        _refuse_import_cycle(wanted)
+        added, similar = [], []
+        for draft in wanted:
+            if draft.title in titles:
+                similar.append({"title": draft.title, "same_title_as": show_id(titles[draft.title].id)})
+        # Tasks first, links after: a task may come after one that stands later in the list.
+        for draft in wanted:
+            added.append(_add(tx, draft, [], attempts_max))
+        for draft in wanted:
+            for ref in draft.after:
+                if ref in done:
+                    continue
+                after = numbers[ref] if ref in numbers else _task_number(tx, ref)
+                tx.append(Draft("TaskLinked", show_id(numbers[draft.ref]), id=numbers[draft.ref], after=after, linked=1))
+        tasks = [_known(tx, task.id) for task in added]
+        return {"tasks": [show_brief(task) for task in tasks], "similar": similar, "left_out": sorted(done)}
+
+    arguments = {"tasks": [[d.ref, d.title, d.body, d.after, d.scope] for d in drafts]}
+    return once(store, caller, "task import", arguments, work)
+
+
+def take(
+    store: Store, liveness: Liveness, caller: Caller, *, number: int = 0, skills: frozenset[str] = frozenset(),
+    lease_ms: int = DEFAULT_LEASE_MS,
+) -> dict[str, Any]:  # fmt: skip
+    """Take one task, or the next one that fits; tasks of the dead and silent come back first."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        me = ensure_agent(tx, caller)
+        for draft in end_lapsed(tx.scan(TASK, "ready", (TAKEN,)), tx.now, lambda name: _is_gone(tx, liveness, name)):
+            tx.append(draft)
+        has = skills | {me.client, caller.name} - {""}
+        if number:
+            task, crowded = _takeable(tx, _known(tx, number), caller), False
+        else:
+            task, crowded = _next_fit(tx, caller, has)
+        tx.append(
+            Draft(
+                "TaskTaken", show_id(task.id), id=task.id, agent=caller.name, attempt=task.attempt + 1,
+                ttl_ms=lease_ms, until_ns=tx.now.in_ms(lease_ms),
+            )
+        )  # fmt: skip
+        return {"task": show_task(tx, _known(tx, task.id)), "crowded": crowded}
+
+    arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
+    return once(store, caller, "task next", arguments, work, _still_mine)
+
+
+def note(store: Store, caller: Caller, number: int, text: str) -> dict[str, Any]:
+    if not 1 <= len(text) <= MOST_NOTE:
+        raise refusals.bad_value("note", text, f"it has 1 to {MOST_NOTE} characters")
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        task = _known(tx, number)
+        event = tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
+        return {"task": show_brief(task), "note": event.position}
+
+    return once(store, caller, "task note", {"number": number, "text": text}, work)
+
+
+def edit(
+    store: Store,
+    caller: Caller,
+    number: int,
+    changes: dict[str, Any],
+    *,
+    after: Iterable[str] = (),
+    not_after: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Change texts and numbers of a task that has not ended, and what it waits for."""
+    unknown = sorted(set(changes) - EDITABLE)
+    if unknown:
+        raise refusals.bad_value("field", unknown[0], f"a task's fields are {', '.join(sorted(EDITABLE))}")
+    _check_texts(changes.get("title", "x"), changes.get("body", ""))
+    _check_numbers(changes.get("priority", 0), changes.get("attempts_max", 1))
+    columns = {name: join_names(value) if isinstance(value, list) else value for name, value in changes.items()}
+    linked, unlinked = list(after), list(not_after)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        task = _known(tx, number)
+        if task.state in ENDED:
+            raise refusals.task_wrong_state(show_id(number), task.state, "edit")
+        if columns:
+            tx.append(Draft("TaskEdited", show_id(number), id=number, changes=columns))
+        for ref in linked:
+            _link(tx, number, _task_number(tx, ref))
+        for ref in unlinked:
+            dep = _task_number(tx, ref)
+            if tx.get(TASK_DEP, (number, dep)) is not None:
+                tx.append(Draft("TaskLinked", show_id(number), id=number, after=dep, linked=0))
+        return {"task": show_task(tx, _known(tx, number))}
+
+    arguments = {"number": number, "changes": changes, "after": linked, "not_after": unlinked}
+    return once(store, caller, "task edit", arguments, work)
+
+
+def finish(store: Store, caller: Caller, number: int, *, branch: str = "", result: str = "") -> dict[str, Any]:
+    """Done: with a branch the task is handed over to land, without one it is accepted.
+
+    A person's `done` on a task that was handed over says that its branch is on main.
+    """
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        task = _known(tx, number)
+        subject = show_id(number)
+        if task.state == HANDED_OVER and caller.is_person:
+            has_branch = bool(task.branch) and not result
+            draft = Draft("TaskMerged", subject, id=number)
+            if not has_branch:
+                draft = Draft("TaskAccepted", subject, id=number, result=result)
+        else:
+            _refuse_unless_held(task, caller, tx, "done")
+            draft = Draft("TaskHandedOver", subject, id=number, branch=branch)
+            if not branch:
+                draft = Draft("TaskAccepted", subject, id=number, result=result)
+        return _move(tx, task, draft)
+
+    return once(store, caller, "task done", {"number": number, "branch": branch, "result": result}, work)
+
+
+def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
+    """The holder gives up: the next attempt, or the end when the attempts are used up."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        task = _known(tx, number)
+        if caller.is_person and task.state not in ENDED:
+            return _move(tx, task, Draft("TaskFailed", show_id(number), id=number, reason=reason))
+        _refuse_unless_held(task, caller, tx, "fail")
+        return _move(tx, task, give_back(task, reason))
+
+    return once(store, caller, "task fail", {"number": number, "reason": reason}, work)
+
+
+def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        task = _known(tx, number)
+        if task.state == TAKEN and not caller.is_person:
+            _refuse_unless_held(task, caller, tx, "cancel")
+        return _move(tx, task, Draft("TaskCancelled", show_id(number), id=number, reason=reason))
+
+    return once(store, caller, "task cancel", {"number": number, "reason": reason}, work)
+
+
+def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
+    """Back to the open ones: a failed or cancelled task, or one its holder (or a person) gives back."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        task = _known(tx, number)
+        if task.state == TAKEN and not caller.is_person:
+            _refuse_unless_held(task, caller, tx, "reopen")
+        if task.state in (TAKEN, HANDED_OVER):
+            return _move(tx, task, give_back(task, why or f"given back by {caller.name}"))
+        return _move(tx, task, Draft("TaskReopened", show_id(number), id=number))
+
+    return once(store, caller, "task reopen", {"number": number, "why": why}, work)
+
+
+def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[str, Any]:
+    """Record that a task is the same work as another; what waited for it waits for the other."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        task, other = _known(tx, number), _known(tx, same_as)
+        if number == same_as:
+            raise refusals.bad_value("task", show_id(number), "a task cannot be the same as itself")
+        if other.same_as:
+            raise refusals.task_is_same(show_id(other.id), show_id(other.same_as))
+        if task.state == TAKEN and not caller.is_person:
+            _refuse_unless_held(task, caller, tx, "same")
+        for link in tx.pick(TASK_DEP, "dep", (number,)):
+            if link.task == same_as or closes_cycle(link.task, same_as, lambda n: _deps(tx, n)):
+                raise refusals.task_cycle([link.task, same_as, link.task])
+        return _move(tx, task, Draft("TaskSame", show_id(number), id=number, same_as=same_as))
+
+    return once(store, caller, "task same", {"number": number, "same_as": same_as}, work)
+
+
+# -- looking ----------------------------------------------------------------------------------
+
+
+def list_tasks(view: View, *, states: Iterable[str] = STATES, label: str = "") -> list[dict[str, Any]]:
+    found: list[Task] = []
+    for state in states:
+        found.extend(view.scan(TASK, "ready", (state,)))
+    return [show_brief(task) for task in found if not label or label in split_names(task.labels)]
+
+
+def list_ready(view: View, limit: int = 0) -> list[dict[str, Any]]:
+    return [show_brief(task) for task in view.scan(TASK, "ready", (OPEN, 0), limit=limit)]
+
+
+def show(view: View, number: int) -> dict[str, Any]:
+    task = _known(view, number)
+    shown = show_task(view, task)
+    shown["notes"] = [
+        {"position": entry.position, "at": show_wall(entry.at_ns), "by": entry.actor, "kind": entry.kind,
+         **_body(entry.body)}
+        for entry in view.scan(LOG, "subject", (show_id(number),))
+        if entry.kind not in ("TaskAdded",)
+    ]  # fmt: skip
+    return shown
+
+
+def find_similar(view: View, text: str) -> list[Task]:
+    found = [view.get(TASK, (number,)) for number in view.search_tasks(text, SHORTLIST)]
+    return [task for task in found if task is not None]
+
+
+def show_brief(task: Task) -> dict[str, Any]:
+    return {
+        "id": show_id(task.id),
+        "title": task.title,
+        "state": task.state,
+        "priority": task.priority,
+        "waits_for": task.unmet,
+        "agent": task.agent,
+        "scope": split_names(task.scope),
+        "labels": split_names(task.labels),
+    }
+
+
+def show_task(view: View, task: Task) -> dict[str, Any]:
+    shown = show_brief(task)
+    shown |= {
+        "body": task.body,
+        "needs": split_names(task.needs),
+        "after": [show_id(dep) for dep in _deps(view, task.id)],
+        "unblocks": [show_id(link.task) for link in view.pick(TASK_DEP, "dep", (task.id,))],
+        "attempt": task.attempt,
+        "attempts_max": task.attempts_max,
+        "branch": task.branch,
+        "reason": task.reason,
+        "same_as": show_id(task.same_as) if task.same_as else "",
+    }
+    if task.state == TAKEN:
+        shown["until_at"] = show_wall(view.now.wall_of(task.until_ns))
+        shown["seconds_left"] = view.now.ms_until(task.until_ns) // 1000
+    return shown
+
+
+# -- inside one transaction -------------------------------------------------------------------
+
+
+def _body(text: str) -> dict[str, Any]:
+    from lineclear.core.codec import decode_body
+
+    body = decode_body(text)
+    body.pop("id", None)
+    return body
+
+
+def _known(view: View, number: int) -> Task:
+    task = view.get(TASK, (number,))
+    if task is None:
+        raise refusals.not_found("task", show_id(number), "lineclear task list")
+    return task
+
+
+def _task_number(view: View, ref: str) -> int:
+    from lineclear.core.names import task_id
+
+    number = int(task_id(ref)[2:])
+    return _known(view, number).id
+
+
+def _next_number(view: View) -> int:
+    newest = view.scan(TASK, "key", reverse=True, limit=1)
+    return newest[0].id + 1 if newest else 1
+
+
+def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
+    number = _next_number(tx)
+    tx.append(
+        Draft(
+            "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body, priority=draft.priority,
+            scope=join_names(draft.scope), labels=join_names(draft.labels), needs=join_names(draft.needs),
+            attempts_max=attempts_max, after=sorted(set(after)),
+        )
+    )  # fmt: skip
+    return _known(tx, number)
+
+
+def _deps(view: View, number: int) -> list[int]:
+    return [link.dep for link in view.pick(TASK_DEP, "key", (number,))]
+
+
+def _link(tx: Tx, number: int, after: int) -> None:
+    cycle = [number, number] if number == after else closes_cycle(number, after, lambda n: _deps(tx, n))
+    if cycle:
+        raise refusals.task_cycle(cycle)
+    if tx.get(TASK_DEP, (number, after)) is None:
+        tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
+
+
+def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:
+    from graphlib import CycleError, TopologicalSorter
+
+    refs = {draft.ref for draft in drafts}
+    order = TopologicalSorter({draft.ref: [ref for ref in draft.after if ref in refs] for draft in drafts})
+    try:
+        order.prepare()
+    except CycleError as error:
+        raise refusals.import_cycle([str(ref) for ref in error.args[1]]) from error
+
+
+def _is_gone(view: View, liveness: Liveness, name: str) -> bool:
+    agent = view.get(AGENT, (name,))
+    return agent is not None and (agent.state == "gone" or bool(agent.bond and liveness.is_dead(agent.bond)))
+
+
+def _takeable(tx: Tx, task: Task, caller: Caller) -> Task:
+    if task.state == TAKEN:
+        raise refusals.task_taken(show_id(task.id), task.agent, task.until_ns, tx.now)
+    if task.state != OPEN:
+        raise refusals.task_wrong_state(show_id(task.id), task.state, "take")
+    if task.unmet:
+        waits = [show_id(dep) for dep in _deps(tx, task.id) if _known(tx, dep).state not in ("merged", "accepted")]
+        raise refusals.task_not_ready(show_id(task.id), waits)
+    return task
+
+
+def _next_fit(tx: Tx, caller: Caller, skills: frozenset[str] | set[str]) -> tuple[Task, bool]:
+    busy = [task for task in tx.scan(TASK, "ready", (TAKEN,)) if not is_family(task.agent, caller.name)]
+    busy_scopes = [resource_of(text) for task in busy for text in split_names(task.scope)]
+    ready = tx.scan(TASK, "ready", (OPEN, 0))
+    task, crowded = choose_next(ready, frozenset(skills), lambda task: _is_crowded(tx, task, caller.name, busy_scopes))
+    if task is None:
+        raise refusals.no_task(len(ready), len(busy))
+    return task, crowded
+
+
+def _is_crowded(view: View, task: Task, me: str, busy_scopes: list[Any]) -> bool:
+    for text in split_names(task.scope):
+        scope = resource_of(text)
+        if any(overlaps(scope, busy) for busy in busy_scopes):
+            return True
+        if any(not is_family(claim.agent, me) for claim in holders(view, scope)):
+            return True
+    return False
+
+
+def _refuse_unless_held(task: Task, caller: Caller, view: View, verb: str) -> None:
+    if task.state != TAKEN:
+        raise refusals.task_wrong_state(show_id(task.id), task.state, verb)
+    if task.agent != caller.name:
+        raise refusals.task_not_yours(show_id(task.id), task.agent, task.until_ns, view.now)
+
+
+def _move(tx: Tx, task: Task, draft: Draft) -> dict[str, Any]:
+    if (task.state, draft.kind) not in MOVES:
+        raise refusals.task_wrong_state(show_id(task.id), task.state, draft.kind.removeprefix("Task").lower())
+    tx.append(draft)
+    return {"task": show_task(tx, _known(tx, task.id))}
+
+
+def _still_mine(view: View, caller: Caller, result: dict[str, Any]) -> bool:
+    task = view.get(TASK, (int(result["task"]["id"][2:]),))
+    return (
+        task is not None
+        and task.state == TAKEN
+        and task.agent == caller.name
+        and task.attempt == result["task"]["attempt"]
+        and task.until_ns > view.now.tick_ns
+    )
+
+
+def _check_texts(title: str, body: str) -> None:
+    if not 1 <= len(title.strip()) <= MOST_TITLE or "\n" in title:
+        raise refusals.bad_value("title", title, f"it is one line of 1 to {MOST_TITLE} characters")
+    if len(body) > MOST_BODY:
+        raise refusals.bad_value("body", body, f"it is longer than {MOST_BODY} characters")
+
+
+def _check_numbers(priority: int, attempts_max: int) -> None:
+    if not 0 <= priority <= LEAST_PRIORITY:
+        raise refusals.bad_value("priority", str(priority), f"it is 0 (first) to {LEAST_PRIORITY}")
+    if not 1 <= attempts_max <= MOST_ATTEMPTS:
+        raise refusals.bad_value("attempts", str(attempts_max), f"it is 1 to {MOST_ATTEMPTS}")

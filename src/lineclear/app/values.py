@@ -1,0 +1,310 @@
+"""Use cases around values: versions, fences, history, and isolated copies that are merged back."""
+
+from __future__ import annotations
+
+from lineclear.app.agents import ensure_agent
+from lineclear.app.claims import check_fence, holders
+from lineclear.app.operations import once
+from lineclear.core import refusals
+from lineclear.core.claims import EXCLUSIVE
+from lineclear.core.events import Draft
+from lineclear.core.instants import show_wall
+from lineclear.core.json_merge import ABSENT, merge_json
+from lineclear.core.json_text import canonical, parse_json
+from lineclear.core.names import is_family
+from lineclear.core.refusals import STALE, Refusal
+from lineclear.core.resources import parse_resource
+from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, strategy_for
+from lineclear.core.tables import COPY, LOG, VALUE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.resources import Resource
+    from lineclear.core.strategies import Rule
+    from lineclear.core.tables import Copy, Value
+
+MOST_KEY = 200
+
+
+def value_resource(key: str) -> Resource:
+    if len(key) > MOST_KEY:
+        raise refusals.bad_value("key", key, f"it is longer than {MOST_KEY} characters")
+    resource = parse_resource(f"value:{key}", literal=True)
+    if resource.kind != "name":
+        raise refusals.bad_value("key", key, "it names one value, not a pattern")
+    return resource
+
+
+def get(view: View, key: str, *, copy: str = "") -> dict[str, Any]:
+    value_resource(key)
+    if copy:
+        return _show_copy(_known_copy(view, copy, key))
+    value = view.get(VALUE, (key,))
+    if value is None or value.deleted:
+        raise refusals.not_found("value", key, "lineclear value list")
+    return show_value(value)
+
+
+def put(
+    store: Store, caller: Caller, rules: list[Rule], key: str, text: str, *, version: int | None = None,
+    fence: int = 0, copy: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """Write a new version. `version` is the one the caller has read; 0 means "only if new".
+
+    Without a version the caller's base is what it wrote itself last: a value that somebody else has
+    written since is refused as stale.
+    """
+    resource, json = value_resource(key), canonical(parse_json(text))
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        if copy:
+            return _change_copy(tx, _known_copy(tx, copy, key), json, deleted=0)
+        base = _writable(tx, caller, rules, resource, key, version, fence)
+        tx.append(Draft("ValuePut", resource.text, key=key, version=base + 1, base=base, json=json))
+        return show_value(_known(tx, key))
+
+    arguments = {"key": key, "json": json, "version": version, "fence": fence, "copy": copy}
+    return once(store, caller, "value put", arguments, work)
+
+
+def delete(
+    store: Store, caller: Caller, rules: list[Rule], key: str, *, version: int | None = None, fence: int = 0,
+    copy: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    resource = value_resource(key)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        if copy:
+            return _change_copy(tx, _known_copy(tx, copy, key), "", deleted=1)
+        current = tx.get(VALUE, (key,))
+        if current is None or current.deleted:
+            raise refusals.not_found("value", key, "lineclear value list")
+        base = _writable(tx, caller, rules, resource, key, version, fence)
+        tx.append(Draft("ValueDeleted", resource.text, key=key, version=base + 1, base=base))
+        return {"key": key, "version": base + 1, "deleted": True}
+
+    arguments = {"key": key, "version": version, "fence": fence, "copy": copy}
+    return once(store, caller, "value delete", arguments, work)
+
+
+def update(
+    store: Store, caller: Caller, rules: list[Rule], key: str, change: Callable[[Any], Any], *, tries: int = 20
+) -> dict[str, Any]:
+    """Read, change, write; again from the newest version when somebody was faster.
+
+    `change` gets the value (None if there is none) and gives the new one; it may be called often.
+    """
+    for _ in range(tries - 1):
+        try:
+            return _update_once(store, caller, rules, key, change)
+        except Refusal as refusal:
+            if refusal.exit_code != STALE:
+                raise
+    return _update_once(store, caller, rules, key, change)
+
+
+def history(view: View, key: str, limit: int = 20) -> list[dict[str, Any]]:
+    from lineclear.core.codec import decode_body
+
+    entries = view.scan(LOG, "subject", (value_resource(key).text,), reverse=True, limit=limit)
+    shown = []
+    for entry in entries:
+        if entry.kind in ("ValuePut", "ValueDeleted"):
+            body = decode_body(entry.body)
+            shown.append(
+                {"version": body["version"], "at": show_wall(entry.at_ns), "by": entry.actor,
+                 "position": entry.position, "value": parse_json(body["json"]) if "json" in body else None,
+                 "deleted": entry.kind == "ValueDeleted"}
+            )  # fmt: skip
+    return shown
+
+
+def list_values(view: View) -> list[dict[str, Any]]:
+    return [show_value(value) for value in view.scan(VALUE, "key") if not value.deleted]
+
+
+# -- isolated copies --------------------------------------------------------------------------
+
+
+def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, Any]:
+    """An own copy of some values, to change at leisure and merge back."""
+    from lineclear.core.names import label_name
+
+    label_name(copy)
+    for key in keys:
+        value_resource(key)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        if tx.pick(COPY, "key", (copy,)):
+            raise refusals.copy_exists(copy)
+        for key in dict.fromkeys(keys):
+            value = tx.get(VALUE, (key,))
+            version = value.version if value is not None else 0
+            json = value.json if value is not None and not value.deleted else ""
+            tx.append(Draft("CopyMade", f"copy:{copy}", copy=copy, key=key, base_version=version, base_json=json))
+        return {"copy": copy, "values": [_show_copy(row) for row in tx.pick(COPY, "key", (copy,))]}
+
+    return once(store, caller, "value fork", {"copy": copy, "keys": keys}, work)
+
+
+def merge(store: Store, caller: Caller, rules: list[Rule], copy: str) -> dict[str, Any]:
+    """Bring a copy's changes home, all or none; conflicts are named by value and JSON pointer."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        rows = tx.pick(COPY, "key", (copy,))
+        if not rows:
+            raise refusals.not_found("copy", copy, "lineclear value list")
+        plans = [_plan_merge(tx, row) for row in rows]
+        conflicts = [conflict for _, _, found in plans for conflict in found]
+        if conflicts:
+            raise refusals.copy_conflicts(copy, conflicts)
+        merged = [_bring_home(tx, caller, rules, row, json) for row, json, _ in plans]
+        tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="merged"))
+        return {"copy": copy, "merged": [shown for shown in merged if shown is not None]}
+
+    return once(store, caller, "value merge", {"copy": copy}, work)
+
+
+def drop_copy(store: Store, caller: Caller, copy: str) -> dict[str, Any]:
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        if not tx.pick(COPY, "key", (copy,)):
+            raise refusals.not_found("copy", copy, "lineclear value list")
+        tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="dropped"))
+        return {"copy": copy}
+
+    return once(store, caller, "value drop", {"copy": copy}, work)
+
+
+def list_copies(view: View) -> list[dict[str, Any]]:
+    return [_show_copy(row) for row in view.scan(COPY, "key")]
+
+
+# -- inside one transaction -------------------------------------------------------------------
+
+
+def show_value(value: Value) -> dict[str, Any]:
+    return {
+        "key": value.key,
+        "version": value.version,
+        "value": parse_json(value.json),
+        "by": value.agent,
+        "position": value.position,
+    }
+
+
+def _show_copy(row: Copy) -> dict[str, Any]:
+    value = None if row.deleted else parse_json(row.json)
+    return {
+        "copy": row.copy,
+        "key": row.key,
+        "base_version": row.base_version,
+        "value": value,
+        "changed": row.json != row.base_json,
+    }
+
+
+def _known(view: View, key: str) -> Value:
+    value = view.get(VALUE, (key,))
+    if value is None:
+        raise refusals.not_found("value", key, "lineclear value list")
+    return value
+
+
+def _known_copy(view: View, copy: str, key: str) -> Copy:
+    row = view.get(COPY, (copy, key))
+    if row is None:
+        raise refusals.not_found("copy", f"{copy} of {key}", f"lineclear value fork {copy} {key}")
+    return row
+
+
+def _change_copy(tx: Tx, row: Copy, json: str, *, deleted: int) -> dict[str, Any]:
+    tx.append(Draft("CopyChanged", f"copy:{row.copy}", copy=row.copy, key=row.key, json=json, deleted=deleted))
+    return _show_copy(_known_copy(tx, row.copy, row.key))
+
+
+def _writable(
+    tx: Tx, caller: Caller, rules: list[Rule], resource: Resource, key: str, version: int | None, fence: int
+) -> int:
+    """The base version of an allowed write, or the refusal that fits the value's strategy."""
+    sharing = strategy_for(resource, rules)
+    held = [claim for claim in holders(tx, resource) if claim.mode == EXCLUSIVE]
+    others = [claim for claim in held if not is_family(claim.agent, caller.name)]
+    mine = [claim for claim in held if is_family(claim.agent, caller.name)]
+    if sharing.strategy == READ_ONLY and not caller.is_person:
+        raise refusals.read_only(resource.text)
+    if sharing.strategy == SINGLE_WRITER and not _is_owner(caller, sharing.owner, bool(mine)):
+        raise refusals.not_the_writer(resource.text, sharing.owner or (others[0].agent if others else ""))
+    if others:
+        raise refusals.write_held(resource.text, others[0], tx.now)
+    if sharing.strategy == LOCKED and not mine:
+        raise refusals.lock_first(resource.text)
+    if fence:
+        check_fence(tx, caller.name, resource, fence)
+    return _base_version(tx.get(VALUE, (key,)), caller, version)
+
+
+def _is_owner(caller: Caller, owner: str, holds: bool) -> bool:
+    return is_family(owner, caller.name) if owner else holds
+
+
+def _base_version(current: Value | None, caller: Caller, version: int | None) -> int:
+    newest = current.version if current is not None else 0
+    is_there = current is not None and not current.deleted
+    if version == 0:
+        if current is not None and is_there:
+            raise refusals.value_exists(current.key, newest, current.agent)
+        return newest
+    if version is None:
+        if current is not None and is_there and current.agent != caller.name:
+            raise refusals.value_stale(current.key, None, newest, current.agent)
+        return newest
+    if version != newest:
+        raise refusals.value_stale(
+            current.key if current is not None else "", version, newest, current.agent if current is not None else ""
+        )
+    return newest
+
+
+def _update_once(
+    store: Store, caller: Caller, rules: list[Rule], key: str, change: Callable[[Any], Any]
+) -> dict[str, Any]:
+    value = store.read(lambda view: view.get(VALUE, (key,)))
+    is_there = value is not None and not value.deleted
+    before = parse_json(value.json) if value is not None and is_there else None
+    version = value.version if value is not None and is_there else 0
+    return put(store, caller, rules, key, canonical(change(before)), version=version)
+
+
+def _plan_merge(tx: Tx, row: Copy) -> tuple[Copy, str, list[dict[str, Any]]]:
+    """(copy row, merged JSON or "" for deleted, conflicts) against the value as it is now."""
+    value = tx.get(VALUE, (row.key,))
+    base = parse_json(row.base_json) if row.base_json else ABSENT
+    mine = parse_json(row.json) if not row.deleted else ABSENT
+    theirs = parse_json(value.json) if value is not None and not value.deleted else ABSENT
+    merged = merge_json(base, mine, theirs)
+    found = [{"key": row.key, "pointer": conflict.pointer} for conflict in merged.conflicts]
+    return row, "" if merged.value is ABSENT else canonical(merged.value), found
+
+
+def _bring_home(tx: Tx, caller: Caller, rules: list[Rule], row: Copy, json: str) -> dict[str, Any] | None:
+    value = tx.get(VALUE, (row.key,))
+    now_there = value.json if value is not None and not value.deleted else ""
+    if json == now_there:
+        return None
+    resource = value_resource(row.key)
+    version = value.version if value is not None else 0
+    base = _writable(tx, caller, rules, resource, row.key, version if now_there else 0, 0)
+    if json:
+        tx.append(Draft("ValuePut", resource.text, key=row.key, version=base + 1, base=base, json=json))
+        return show_value(_known(tx, row.key))
+    tx.append(Draft("ValueDeleted", resource.text, key=row.key, version=base + 1, base=base))
+    return {"key": row.key, "version": base + 1, "deleted": True}

@@ -1,0 +1,60 @@
+"""Who the caller of a door is: collects the signs, asks the one resolver, makes the caller."""
+
+from __future__ import annotations
+
+from lineclear.app.agents import agent_of_tree, name_for_session
+from lineclear.app.ports import Caller
+from lineclear.core.identity import Signs, read_environment, resolve
+from lineclear.core.names import agent_name
+from lineclear.core.tables import AGENT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lineclear.app.ports import Presence, Store, View
+
+
+def identify(
+    store: Store,
+    presence: Presence,
+    *,
+    environ: Mapping[str, str],
+    tree: str,
+    person: str,
+    given: str = "",
+    op: str = "",
+    keep_ms: int = 24 * 3_600_000,
+    silence_ms: int = 600_000,
+) -> Caller:
+    client, session, is_marked = read_environment(environ)
+    given = given or environ.get("LINECLEAR_AGENT", "")
+    if given:
+        agent_name(given)
+
+    def look(view: View) -> tuple[str, str]:
+        if given:
+            return "", ""
+        known = next((agent.name for agent in view.pick(AGENT, "session", (session,))), "") if session else ""
+        return known, agent_of_tree(view, tree)
+
+    session_agent, tree_agent = store.read(look) if session or not given else ("", "")
+    actor = resolve(
+        Signs(
+            person=person, given=given, client=client, session=session, session_agent=session_agent,
+            tree_agent=tree_agent, is_marked=is_marked,
+        )
+    )  # fmt: skip
+    name = actor.name
+    if actor.is_new:
+        name = store.read(lambda view: name_for_session(view, presence, client, session, tree, silence_ms))
+    return Caller(
+        name,
+        is_person=actor.is_person,
+        tree=tree,
+        client="" if actor.is_person else client,
+        session="" if actor.is_person or given else session,
+        op=op,
+        keep_ms=keep_ms,
+        seen=presence.seen(name),
+    )

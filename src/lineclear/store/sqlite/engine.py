@@ -1,0 +1,393 @@
+"""SQLite behind the store port: one gate for writers, FULL durability, snapshots for readers.
+
+Checkpoints happen only inside the gate (`wal_autocheckpoint` is off), the WAL file is kept between
+uses so that a full disk or a read-only sandbox can still read, and every commit rings the bell.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+
+import apsw
+
+from lineclear.core import refusals
+from lineclear.core.codec import encode_body, event_of
+from lineclear.core.epochs import begin_epoch, last_boot
+from lineclear.core.events import Event
+from lineclear.core.fold import fold
+from lineclear.core.instants import Instant
+from lineclear.core.tables import LOG, Entry
+from lineclear.store.migrations import Migration, read_migrations
+from lineclear.store.sql import Statements
+from lineclear.store.sqlite.gate import Gate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Protocol, TypeVar
+
+    from lineclear.app.ports import Caller, Listener, Tx, View
+    from lineclear.core.events import Draft
+    from lineclear.core.tables import Row, Table
+
+    R = TypeVar("R", bound=Row)
+    T = TypeVar("T")
+    Key = tuple[int | str, ...]
+
+    class Bell(Protocol):
+        def ring(self) -> None: ...
+        def listen(self) -> Listener: ...
+
+
+DATABASE, LOCK = "state.db", "state.lock"
+APPLICATION_ID = 0x4C434C52  # "LCLR"
+CHECKPOINT_PAGES = 1_000
+FAR_FUTURE_NS = 1 << 62
+
+_sql = Statements("?")
+_LOG_INSERT = (
+    'INSERT INTO "log" ("position", "at_ns", "actor", "kind", "subject", "seen", "op", "body")'
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class SqliteView:
+    """Reads inside one transaction of one connection."""
+
+    __slots__ = ("_db", "head", "now")
+
+    def __init__(self, db: apsw.Connection, now: Instant) -> None:
+        self._db = db
+        self.now = now
+        self.head: int = db.execute('SELECT max("position") FROM "log"').get or 0
+
+    def get(self, table: Table[R], key: Key, /) -> R | None:
+        for values in self._db.execute(_sql.get(table), key):
+            return table.row(*values)
+        return None
+
+    def pick(self, table: Table[R], index: str, values: Iterable[int | str], /) -> list[R]:
+        wanted = tuple(values)
+        row = table.row
+        return [row(*found) for found in self._db.execute(_sql.pick(table, index, len(wanted)), wanted)]
+
+    def scan(
+        self,
+        table: Table[R],
+        index: str,
+        prefix: Key = (),
+        *,
+        low: int | str | None = None,
+        high: int | str | None = None,
+        limit: int = 0,
+        reverse: bool = False,
+    ) -> list[R]:
+        has_low, has_high = low is not None, high is not None
+        text = _sql.scan(table, index, len(prefix), has_low, has_high, limit > 0, reverse)
+        bound = [*prefix]
+        if low is not None:
+            bound.append(low)
+        if high is not None:
+            bound.append(high)
+        if limit:
+            bound.append(limit)
+        row = table.row
+        return [row(*found) for found in self._db.execute(text, bound)]
+
+    def search_tasks(self, text: str, limit: int, /) -> list[int]:
+        words = "".join(ch if ch.isalnum() else " " for ch in text).split()[:64]
+        if not words:
+            return []
+        query = " OR ".join(f'"{word}"' for word in words)
+        found = self._db.execute(
+            'SELECT rowid FROM "task_words" WHERE "task_words" MATCH ? ORDER BY rank, rowid LIMIT ?', (query, limit)
+        )
+        return [row[0] for row in found]
+
+
+class SqliteTx(SqliteView):
+    """The one writer. Rows change through `fold`, or quietly where the port allows it."""
+
+    __slots__ = ("_caller",)
+
+    def __init__(self, db: apsw.Connection, now: Instant, caller: Caller | None) -> None:
+        super().__init__(db, now)
+        self._caller = caller
+
+    def put(self, table: Table[R], row: R, /) -> None:
+        self._db.execute(_sql.put(table), table.values(row))
+
+    def delete(self, table: Table[R], key: Key, /) -> None:
+        self._db.execute(_sql.delete(table), key)
+
+    def append(self, draft: Draft, /) -> Event:
+        caller = self._caller
+        if caller is None:
+            raise RuntimeError("an event needs an actor")
+        self.head = position = self.head + 1
+        at_ns = self.now.wall_ns
+        self._db.execute(
+            _LOG_INSERT,
+            (
+                position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op,
+                encode_body(draft.body),
+            ),
+        )  # fmt: skip
+        event = Event(position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op, draft.body)
+        fold(self, event)
+        return event
+
+
+class SqliteStore:
+    kind = "sqlite"
+
+    def __init__(self, directory: str, clock: Callable[[], Instant], bell: Bell, vfs: str | None = None) -> None:
+        self.directory = directory
+        self._path = os.path.join(directory, DATABASE)
+        self._clock, self._bell, self._vfs = clock, bell, vfs
+        self._gate = Gate(os.path.join(directory, LOCK))
+        self._pid = os.getpid()
+        self._wal_pages = 0
+        self._epoch_is_current = False
+        self._db = self._connect()
+
+    # -- the port ---------------------------------------------------------------------------
+
+    def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
+        db = self._connection()
+        try:
+            with self._gate:
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    # The clock is read inside the gate: a lease that ran out while we stood in
+                    # line for it must be seen as over.
+                    tx = SqliteTx(db, self._clock(), caller)
+                    if not self._epoch_is_current:
+                        begin_epoch(tx)
+                    result = work(tx)
+                    db.execute("COMMIT")
+                except BaseException:
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                    raise
+                self._epoch_is_current = True
+                if self._wal_pages >= CHECKPOINT_PAGES:
+                    self._checkpoint(db)
+                self._bell.ring()
+        except apsw.Error as error:
+            raise self._refusal(error) from error
+        return result
+
+    def read(self, work: Callable[[View], T], /) -> T:
+        db = self._connection()
+        try:
+            db.execute("BEGIN")
+            try:
+                view = SqliteView(db, self._clock())
+                if not self._epoch_is_current:
+                    view.now = self._now_for_reader(view)
+                return work(view)
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+        except apsw.Error as error:
+            raise self._refusal(error) from error
+
+    def listen(self) -> Listener:
+        return self._bell.listen()
+
+    def load(self, entries: Iterable[Entry], /) -> int:
+        db = self._connection()
+        count = 0
+        try:
+            with self._gate, db:
+                tx = SqliteTx(db, self._clock(), None)
+                if tx.head:
+                    raise refusals.store_not_empty(self._path)
+                for entry in entries:
+                    tx.put(LOG, entry)
+                    fold(tx, event_of(entry))
+                    count += 1
+        except apsw.Error as error:
+            raise self._refusal(error) from error
+        return count
+
+    def info(self) -> dict[str, Any]:
+        db = self._connection()
+        version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+        return {
+            "kind": self.kind,
+            "path": self._path,
+            "size_bytes": os.path.getsize(self._path),
+            "schema": db.pragma("user_version"),
+            "library": apsw.sqlite_lib_version(),
+            "library_is_safe_alone": version >= (3, 51, 3),
+            "journal": db.pragma("journal_mode"),
+            "events": db.execute('SELECT count(*) FROM "log"').get,
+            "head": db.execute('SELECT max("position") FROM "log"').get or 0,
+        }
+
+    def close(self) -> None:
+        if self._pid == os.getpid():
+            self._db.close()
+        self._gate.close()
+
+    # -- care of the file -------------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """Damage that SQLite itself can find, and migrations that are not the ones we know."""
+        try:
+            db = self._connection()
+            found = [row[0] for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+            applied = dict(db.execute('SELECT "number", "checksum" FROM "migration"'))
+        except apsw.Error as error:
+            raise self._refusal(error) from error
+        for migration in _migrations():
+            if applied.get(migration.number) != migration.checksum:
+                found.append(f"migration {migration.name} was not applied as this program knows it")
+        return found
+
+    def backup(self, target: str) -> None:
+        """A consistent copy by SQLite's own backup, while others go on working."""
+        try:
+            copy = apsw.Connection(target)
+            try:
+                with copy.backup("main", self._connection(), "main") as backup:
+                    backup.step()
+                copy.pragma("journal_mode", "delete")
+            finally:
+                copy.close()
+        except apsw.Error as error:
+            raise self._refusal(error) from error
+
+    def _connection(self) -> apsw.Connection:
+        if self._pid != os.getpid():
+            # A connection must not cross a fork; the parent's is left alone, not closed.
+            self._pid = os.getpid()
+            self._db = self._connect()
+        return self._db
+
+    def _connect(self) -> apsw.Connection:
+        try:
+            try:
+                db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=self._vfs)
+            except apsw.CantOpenError:
+                db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)
+            # Only a foreign lock holder (another tool on our file) could make us wait here.
+            db.set_busy_timeout(2_000)
+            db.set_wal_hook(self._note_wal)
+            db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, _persist_wal())
+            db.pragma("synchronous", 2)
+            _check_schema(db, self._path)
+        except apsw.Error as error:
+            raise self._refusal(error) from error
+        return db
+
+    def _note_wal(self, _db: apsw.Connection, _name: str, pages: int) -> int:
+        self._wal_pages = pages
+        return apsw.SQLITE_OK
+
+    def _checkpoint(self, db: apsw.Connection) -> None:
+        """Move the WAL into the database; a reader in the way only postpones it."""
+        try:
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.BusyError:
+            return
+        self._wal_pages = 0
+
+    def _now_for_reader(self, view: SqliteView) -> Instant:
+        """After a reboot and before the first write, every lease in the tables is of a dead clock."""
+        now = view.now
+        if last_boot(view) == now.boot:
+            self._epoch_is_current = True
+            return now
+        return Instant(FAR_FUTURE_NS, now.boot, now.wall_ns)
+
+    def _refusal(self, error: apsw.Error) -> refusals.Refusal:
+        for kind, refuse in _REFUSALS:
+            if isinstance(error, kind):
+                return refuse(self._path, str(error))
+        return refusals.store_failed(self._path, f"{type(error).__name__}: {error}")
+
+
+_REFUSALS: tuple[tuple[type[Exception], Callable[[str, str], refusals.Refusal]], ...] = (
+    (apsw.FullError, refusals.store_full),
+    (apsw.ReadOnlyError, refusals.store_read_only),
+    (apsw.CorruptError, refusals.store_damaged),
+    (apsw.NotADBError, refusals.store_damaged),
+    (apsw.BusyError, refusals.store_locked),
+    (apsw.LockedError, refusals.store_locked),
+    (apsw.CantOpenError, refusals.store_unreadable),
+    (apsw.PermissionsError, refusals.store_read_only),
+)
+
+
+_ON = array("i", [1])  # lives as long as the module: SQLite is given its address
+
+
+def _persist_wal() -> int:
+    return _ON.buffer_info()[0]
+
+
+def _migrations() -> list[Migration]:
+    from importlib.resources import files
+
+    return read_migrations(files("lineclear.store.sqlite") / "migrations")
+
+
+def _check_schema(db: apsw.Connection, path: str) -> None:
+    found = db.pragma("user_version")
+    if found > SCHEMA_NUMBER:
+        raise refusals.store_newer(path, found, SCHEMA_NUMBER)
+    if found < SCHEMA_NUMBER:
+        raise refusals.store_older(path, found, SCHEMA_NUMBER)
+
+
+# The newest migration; a test compares it with the folder, so that opening a store lists no files.
+SCHEMA_NUMBER = 1
+
+
+def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
+    """Make the store, or bring it to this program's schema; True if there was none before."""
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    path = os.path.join(directory, DATABASE)
+    try:
+        with Gate(os.path.join(directory, LOCK)):
+            db = apsw.Connection(path, vfs=vfs)
+            try:
+                db.set_busy_timeout(2_000)
+                return _migrate(db, path, now_ns)
+            finally:
+                db.close()
+    except apsw.Error as error:
+        for kind, refuse in _REFUSALS:
+            if isinstance(error, kind):
+                raise refuse(path, str(error)) from error
+        raise refusals.store_failed(path, f"{type(error).__name__}: {error}") from error
+
+
+def _migrate(db: apsw.Connection, path: str, now_ns: int) -> bool:
+    before = db.pragma("user_version")
+    if before > SCHEMA_NUMBER:
+        raise refusals.store_newer(path, before, SCHEMA_NUMBER)
+    if before == SCHEMA_NUMBER:
+        return False
+    db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, _persist_wal())
+    db.pragma("journal_mode", "wal")
+    db.wal_autocheckpoint(0)
+    db.pragma("synchronous", 2)
+    with db:
+        if before == 0:
+            db.pragma("application_id", APPLICATION_ID)
+            db.execute(
+                'CREATE TABLE "migration" ("number" INTEGER PRIMARY KEY, "name" TEXT NOT NULL,'
+                ' "checksum" TEXT NOT NULL, "at_ns" INTEGER NOT NULL) STRICT'
+            )
+        for migration in _migrations():
+            if migration.number > before:
+                db.execute(migration.sql)
+                row = (migration.number, migration.name, migration.checksum, now_ns)
+                db.execute('INSERT INTO "migration" VALUES (?, ?, ?, ?)', row)
+        db.pragma("user_version", SCHEMA_NUMBER)
+    return bool(before == 0)
