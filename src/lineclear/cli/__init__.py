@@ -1,0 +1,1 @@
+"""The command line: parse, ask a use case, render. No rule in here."""

@@ -1,0 +1,79 @@
+"""What a command module declares, and what a command is given to work with."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Mapping
+
+    from lineclear.app.ports import Caller, Store
+    from lineclear.cli.render import Output
+    from lineclear.core.resources import Resource
+    from lineclear.wiring.repo import Repo
+
+
+class Command:
+    """A verb: how its arguments are declared, and what it does with them (its exit code)."""
+
+    __slots__ = ("declare", "is_write", "run")
+
+    def __init__(
+        self,
+        run: Callable[[Context, Namespace], int | None],
+        declare: Callable[[ArgumentParser], None] | None = None,
+        *,
+        is_write: bool = False,
+    ) -> None:
+        """`is_write` commands take `--key`: an operation id that makes a repeat harmless."""
+        self.run, self.declare, self.is_write = run, declare, is_write
+
+
+class Context:
+    """The surroundings of one call; the repository is opened when first needed."""
+
+    __slots__ = ("_caller", "_repo", "cwd", "environ", "given", "key", "out")
+
+    def __init__(self, out: Output, environ: Mapping[str, str], *, cwd: str = "", given: str = "", key: str = "") -> None:
+        self.out, self.environ, self.given, self.key = out, environ, given, key
+        self.cwd = cwd or os.getcwd()
+        self._repo: Repo | None = None
+        self._caller: Caller | None = None
+
+    @property
+    def repo(self) -> Repo:
+        if self._repo is None:
+            from lineclear.wiring.repo import open_repo
+
+            self._repo = open_repo(self.cwd, self.environ)
+            for warning in self._repo.settings.warnings:
+                self.out.warn(warning)
+        return self._repo
+
+    @property
+    def store(self) -> Store:
+        return self.repo.store
+
+    @property
+    def caller(self) -> Caller:
+        """Who acts; finding that out is also a sign of life, and renews leases when that is due."""
+        if self._caller is None:
+            from lineclear.app.heartbeat import beat
+
+            self._caller = self.repo.caller(self.given, self.key)
+            beat(self.store, self.repo.presence, self._caller)
+        return self._caller
+
+    def resources(self, texts: list[str]) -> list[Resource]:
+        found = [self.repo.resource(text, self.cwd) for text in texts]
+        return list({resource.text: resource for resource in found}.values())
+
+    def delivered(self, position: int) -> None:
+        """The caller has now been told of the log up to here."""
+        self.repo.presence.touch(self.caller.name, position)
+
+    def close(self) -> None:
+        if self._repo is not None:
+            self._repo.close()

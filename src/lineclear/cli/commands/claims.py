@@ -1,0 +1,185 @@
+"""claim, release, who, with."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.parser import duration, task_number
+from lineclear.cli.render import Table
+from lineclear.core import refusals
+from lineclear.core.claims import EXCLUSIVE, MODES, Request
+from lineclear.core.instants import show_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+HOUR_MS = 3_600_000
+
+
+def _declare_lease(parser: ArgumentParser) -> None:
+    parser.add_argument("--ttl", type=duration(1_000, 24 * HOUR_MS), help="how long the lease lasts (30m)")
+    parser.add_argument("--wait", type=duration(0, 24 * HOUR_MS), default=0, help="stand in line this long at most (0)")
+    parser.add_argument("--note", default="", help='what for, told to others ("working on the auth module")')
+    parser.add_argument("--task", type=task_number, default=0, help="the task this is for")
+
+
+def _declare_claim(parser: ArgumentParser) -> None:
+    parser.add_argument("resources", nargs="+", metavar="RESOURCE", help="file:PATH (or just PATH), symbol:PATH#NAME, ...")
+    parser.add_argument("--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared")
+    parser.add_argument("--take-over", action="store_true", help="a person takes it from whoever holds it")
+    _declare_lease(parser)
+
+
+def _request(context: Context, args: Namespace, mode: str) -> Request:
+    repo, caller = context.repo, context.caller
+    return Request(
+        caller.name,
+        caller.tree,
+        mode,
+        context.resources(args.resources),
+        ttl_ms=args.ttl or repo.settings.claims_ttl_ms,
+        note=args.note,
+        task=args.task,
+    )
+
+
+def claim(context: Context, args: Namespace) -> None:
+    from lineclear.app.claims import ask, take_over
+
+    request = _request(context, args, args.mode)
+    repo, caller = context.repo, context.caller
+    if args.take_over:
+        answer = take_over(context.store, repo.liveness, caller, request)
+    elif args.wait:
+        answer = _wait(context, request, args.wait)
+    else:
+        answer = ask(context.store, repo.liveness, caller, request)
+    lines = [_claim_line(shown) for shown in answer["claims"]]
+    if answer["told"]:
+        lines.append(f"Told: {', '.join(answer['told'])}, who announced work there.")
+    if answer.get("replayed"):
+        lines.append("replayed: " + ("it still holds." if answer["still_valid"] else "it no longer holds."))
+    context.out.data(answer, *lines)
+
+
+def _wait(context: Context, request: Request, limit_ms: int) -> dict[str, Any]:
+    """Stand in line with a bond, so that others need not wait for us if this process dies."""
+    from lineclear.app.waiting import claim_or_wait
+
+    request.ticket_bond, bond = context.repo.hold_bond("wait")
+    try:
+        return claim_or_wait(context.store, context.repo.liveness, context.caller, request, limit_ms)
+    finally:
+        bond.release()
+
+
+def _claim_line(shown: dict[str, Any]) -> str:
+    left = show_duration(shown["seconds_left"] * 1000)
+    return f"{shown['resource']} is yours ({shown['mode']}) for {left}, fence {shown['fence']}."
+
+
+def _declare_release(parser: ArgumentParser) -> None:
+    parser.add_argument("resources", nargs="*", metavar="RESOURCE", help="what to give back")
+    parser.add_argument("--all", action="store_true", help="everything you hold")
+
+
+def release(context: Context, args: Namespace) -> None:
+    from lineclear.app.claims import release as give_back
+
+    if bool(args.resources) == args.all:
+        raise refusals.bad_usage("lineclear release", "name resources, or say --all")
+    answer = give_back(context.store, context.caller, context.resources(args.resources), everything=args.all)
+    released = answer["released"]
+    context.out.data(answer, *(f"{text} is free." for text in released) if released else ("You hold nothing.",))
+
+
+def _declare_who(parser: ArgumentParser) -> None:
+    parser.add_argument("resource", metavar="RESOURCE")
+
+
+def who(context: Context, args: Namespace) -> None:
+    from lineclear.app.status import who as explain
+
+    repo = context.repo
+    resource = repo.resource(args.resource, context.cwd)
+    answer, head = context.store.read(lambda view: (explain(view, resource, repo.settings.rules), view.head))
+    context.out.data(answer, *_who_lines(answer))
+    context.delivered(head)
+
+
+def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
+    owner = f", written by {answer['owner']}" if answer["owner"] else ""
+    lines: list[str | Table] = [f"{answer['resource']}: {answer['strategy']}{owner} ({answer['strategy_from']})"]
+    lines += [f"  inside: {rule['resource']} is {rule['strategy']}" for rule in answer["inside"]]
+    held = [
+        [c["agent"], c["mode"], c["resource"], show_duration(c["seconds_left"] * 1000), c["fence"], c["task"], c["note"]]
+        for c in answer["holders"]
+    ]
+    lines.append(
+        Table(["HOLDER", "MODE", "RESOURCE", "LEFT", "FENCE", "TASK", "NOTE"], held, empty="Nobody holds it.")
+    )
+    lines += [f"waits: {w['agent']} for {', '.join(w['resources'])} ({w['mode']})" for w in answer["waiters"]]
+    lines += [f"expected by {t['id']} of {t['agent']}: \"{t['title']}\"" for t in answer["tasks"]]
+    if answer["proposals"]:
+        lines.append(f"{answer['proposals']} open proposals")
+    lines += [f"last: {e['what']} by {e['by']} at {e['at']} (event {e['position']})" for e in answer["last"]]
+    return lines
+
+
+def _declare_with(parser: ArgumentParser) -> None:
+    import argparse
+
+    parser.usage = "lineclear with RESOURCE... [--ttl T] [--wait T] [--mode M] -- COMMAND..."
+    parser.add_argument("resources", nargs="+", metavar="RESOURCE")
+    parser.add_argument("--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared")
+    _declare_lease(parser)
+    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def with_(context: Context, args: Namespace) -> int:
+    """Claim, run, renew while it runs, release; the command's own exit code is ours."""
+    from lineclear.app.claims import release as give_back
+    from lineclear.app.claims import renew_exactly
+    from lineclear.app.waiting import claim_or_wait
+    from lineclear.process.children import run_guarded
+
+    if not args.command:
+        raise refusals.bad_usage("lineclear with", "a command is needed after --")
+    repo, caller = context.repo, context.caller
+    request = _request(context, args, args.mode)
+    request.bond, bond = repo.hold_bond("with")
+    request.ticket_bond = request.bond
+    try:
+        answer = claim_or_wait(context.store, repo.liveness, caller, request, args.wait)
+        fences = {shown["resource"]: shown["fence"] for shown in answer["claims"]}
+        environ = {
+            **context.environ,
+            "LINECLEAR_FENCE": str(answer["fence"]),
+            "LINECLEAR_RESOURCES": "\n".join(fences),
+        }
+        if not caller.is_person:  # the name is a mark of agents; a person's command stays a person's
+            environ["LINECLEAR_AGENT"] = caller.name
+        code = run_guarded(
+            args.command,
+            environ,
+            keep_fds=[bond.inheritable()],
+            poll=lambda: renew_exactly(context.store, caller, fences),
+            every_s=max(0.1, request.ttl_ms / 3_000),
+        )
+        if renew_exactly(context.store, caller, fences):
+            give_back(context.store, caller, request.resources)
+        else:
+            context.out.hint(f"{', '.join(fences)} was lost while the command ran; what it did is unguarded.")
+            code = code or refusals.STALE
+        return code
+    finally:
+        bond.release()
+
+
+COMMANDS = {
+    "claim": Command(claim, _declare_claim, is_write=True),
+    "release": Command(release, _declare_release, is_write=True),
+    "who": Command(who, _declare_who),
+    "with": Command(with_, _declare_with),
+}

@@ -1,0 +1,87 @@
+"""init, doctor, config show, uninstall: putting a repository under coordination, and taking it out."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.render import Table
+from lineclear.core import refusals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def _declare_init(parser: ArgumentParser) -> None:
+    parser.add_argument("--store", metavar="URL", default="", help="postgresql://... for a team; embedded by default")
+
+
+def init(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.starting import init_repo
+
+    made = init_repo(context.cwd, context.environ, args.store)
+    verb = "is now" if made["created"] else "was already"
+    context.out.data(
+        made,
+        f"{made['repo']} {verb} under lineclear ({made['engine']} store).",
+        'Next: lineclear task add "..." ; lineclear claim PATH ; lineclear (for the status).',
+    )
+
+
+def _declare_doctor(parser: ArgumentParser) -> None:
+    parser.add_argument("--fix", action="store_true", help="repair what can be repaired without losing anything")
+
+
+def doctor(context: Context, args: Namespace) -> int:
+    from lineclear.wiring.doctor import examine
+
+    findings = examine(context.cwd, context.environ, fix=args.fix)
+    rows = [[f["state"], f["what"], f["text"]] for f in findings]
+    problems = sum(1 for finding in findings if finding["state"] == "problem")
+    context.out.data({"checks": findings, "problems": problems}, Table(["STATE", "CHECK", "FOUND"], rows))
+    return refusals.FAILED if problems else 0
+
+
+def _declare_config(parser: ArgumentParser) -> None:
+    parser.add_argument("--origin", action="store_true", help="say where each setting comes from")
+
+
+def config_show(context: Context, args: Namespace) -> None:
+    from lineclear.settings import show
+    from lineclear.wiring.starting import find_settings
+
+    settings = find_settings(context.cwd, context.environ)
+    for warning in settings.warnings:
+        context.out.warn(warning)
+    rows = show(settings)
+    columns = ["SETTING", "VALUE", *(["FROM"] if args.origin else []), "ABOUT"]
+    table = [[r["name"], r["value"], *([r["origin"]] if args.origin else []), r["about"]] for r in rows]
+    context.out.data({"settings": rows}, Table(columns, table))
+
+
+def _declare_uninstall(parser: ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="really remove; without it only what would go is shown")
+
+
+def uninstall(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.starting import plan_uninstall, remove_all
+
+    if not context.repo.caller(context.given).is_person:
+        raise refusals.person_only("uninstall", context.caller.name)
+    plan = plan_uninstall(context.cwd, context.environ)
+    context.close()
+    if args.yes:
+        remove_all(plan["paths"])
+    verb = "removed" if args.yes else "would remove"
+    lines = [f"{verb} {path}" for path in plan["paths"]]
+    lines += [f"kept {text}" for text in plan["kept"]]
+    if not args.yes:
+        lines.append("Nothing was changed. Next: lineclear uninstall --yes")
+    context.out.data({**plan, "removed": args.yes}, *lines)
+
+
+COMMANDS = {
+    "init": Command(init, _declare_init),
+    "doctor": Command(doctor, _declare_doctor),
+    "config show": Command(config_show, _declare_config),
+    "uninstall": Command(uninstall, _declare_uninstall),
+}

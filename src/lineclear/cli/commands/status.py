@@ -1,0 +1,95 @@
+"""status: the one page that says who needs you, who works on what, and who holds what."""
+
+from __future__ import annotations
+
+import time
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.render import Table
+from lineclear.core.instants import show_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+REFRESH_S = 2.0
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument("--watch", action="store_true", help="show it again whenever something happens")
+
+
+def status(context: Context, args: Namespace) -> None:
+    if not args.watch:
+        context.delivered(_show(context))
+        return
+    with context.store.listen() as bell:
+        while True:
+            context.out.clear()
+            head = _show(context)
+            context.delivered(head)
+            context.out.flush()
+            _wait_for_news(context, bell, head)
+
+
+def _wait_for_news(context: Context, bell: Any, head: int) -> None:
+    """On a terminal the ages go on counting; in a file or pipe only news is worth a page."""
+    deadline = time.monotonic() + REFRESH_S
+    while True:
+        bell.wait(0.25)
+        if context.store.read(lambda view: view.head) != head:
+            return
+        if context.out.is_rich and time.monotonic() >= deadline:
+            return
+
+
+def _show(context: Context) -> int:
+    from lineclear.app.status import status as look
+
+    repo, caller = context.repo, context.caller
+    facts = context.store.read(lambda view: look(view, repo.presence, caller.name))
+    context.out.data(facts, *_lines(facts))
+    head: int = facts["head"]
+    return head
+
+
+def _lines(facts: dict[str, Any]) -> list[str | Table]:
+    lines: list[str | Table] = []
+    if facts["needs_you"]:
+        lines.append("NEEDS YOU")
+        for need in facts["needs_you"]:
+            lines.append(f"  {need['what']} ({need['why']})\n    {need['next']}")
+    agents = [
+        [a["name"], a["kind"], a["client"], a["tree"], a["tasks"], a["claims"], _idle(a["idle_seconds"])]
+        for a in facts["agents"]
+    ]
+    lines.append(
+        Table(
+            ["AGENT", "KIND", "CLIENT", "WORKTREE", "TASK", "CLAIMS", "LAST SEEN"], agents,
+            empty="No agents yet. Start one with `--as NAME`, for example: lineclear task next --as codex-1",
+        )
+    )  # fmt: skip
+    if facts["claims"]:
+        held = [
+            [c["resource"], c["mode"], c["agent"], show_duration(c["seconds_left"] * 1000), c["task"], c["note"]]
+            for c in facts["claims"]
+        ]
+        lines += ["", Table(["RESOURCE", "MODE", "HOLDER", "LEFT", "TASK", "NOTE"], held)]
+    if facts["claims_hidden"]:
+        lines.append(f"  and {facts['claims_hidden']} more claims (--json shows counts; `who RESOURCE` explains one)")
+    lines += [f"waits: {w['agent']} for {', '.join(w['resources'])} ({w['mode']})" for w in facts["waits"]]
+    tasks = facts["tasks"]
+    lines += [
+        "",
+        f"tasks: {tasks['ready']} ready, {tasks['open'] - tasks['ready']} waiting, {len(tasks['taken'])} taken, "
+        f"{tasks['handed_over']} handed over; {facts['unread']} unread messages for {facts['me']}",
+    ]
+    return lines
+
+
+def _idle(seconds: int | None) -> str:
+    return "never" if seconds is None else f"{show_duration(seconds * 1000)} ago"
+
+
+COMMANDS = {"status": Command(status, _declare)}

@@ -1,0 +1,70 @@
+"""Every verb: where it is made, what it does, in which group of the help it stands.
+
+A plain table, so that help and completion need none of the command modules.
+"""
+
+from __future__ import annotations
+
+# verb -> (module in cli/commands, group, summary)
+INDEX: dict[str, tuple[str, str, str]] = {
+    "status": ("status", "LOOK", "Show who needs you, agents, claims and tasks (also: no verb at all)"),
+    "init": ("start", "START", "Put this repository under coordination"),
+    "doctor": ("start", "START", "Check store, git and settings; --fix repairs what is safe"),
+    "config show": ("start", "START", "Show the settings and where each one comes from"),
+    "uninstall": ("start", "START", "Remove the store and everything else lineclear put here"),
+    "demo": ("demo", "START", "Watch eight processes race, with and without lineclear"),
+    "task add": ("tasks", "WORK", "Add a task; likely duplicates are shown"),
+    "task import": ("tasks", "WORK", "Add a whole list: a Markdown checklist or JSON"),
+    "task list": ("tasks", "WORK", "List tasks by state"),
+    "task ready": ("tasks", "WORK", "List tasks that can be taken now"),
+    "task next": ("tasks", "WORK", "Take a task: the named one, or the next that fits you"),
+    "task show": ("tasks", "WORK", "Show a task with its notes and history"),
+    "task edit": ("tasks", "WORK", "Change a task's texts, priority, scope or what it comes after"),
+    "task note": ("tasks", "WORK", "Add a status update to a task"),
+    "task done": ("tasks", "WORK", "End a task; with --branch hand its work over"),
+    "task fail": ("tasks", "WORK", "Give a task up with a reason"),
+    "task cancel": ("tasks", "WORK", "End a task that is no longer wanted"),
+    "task reopen": ("tasks", "WORK", "Put a task back among the open ones"),
+    "task same": ("tasks", "WORK", "Record that a task is the same work as another"),
+    "task export": ("tasks", "WORK", "Write all tasks as Markdown or JSON"),
+    "claim": ("claims", "WORK", "Hold resources: files, directories, globs, symbols, rows, ports, ..."),
+    "release": ("claims", "WORK", "Give back what you hold"),
+    "who": ("claims", "WORK", "Explain a resource: strategy, holders, waiters, last writers"),
+    "with": ("claims", "WORK", "Hold resources around a command and stop it when they are lost"),
+    "value get": ("values", "WORK", "Read a shared value and its version"),
+    "value put": ("values", "WORK", "Write a shared value; a stale version is refused"),
+    "value delete": ("values", "WORK", "Delete a shared value"),
+    "value list": ("values", "WORK", "List shared values and copies"),
+    "value history": ("values", "WORK", "Show the versions of a value, newest first"),
+    "value fork": ("values", "WORK", "Make an isolated copy of values"),
+    "value merge": ("values", "WORK", "Merge a copy back; conflicts are named by JSON pointer"),
+    "value drop": ("values", "WORK", "Throw a copy away"),
+    "propose": ("proposals", "WORK", "Ask the owner of a single-writer resource for a change"),
+    "proposal list": ("proposals", "WORK", "List proposals"),
+    "proposal show": ("proposals", "WORK", "Show a proposal"),
+    "proposal accept": ("proposals", "WORK", "Accept the oldest open proposal of a resource"),
+    "proposal reject": ("proposals", "WORK", "Reject a proposal with a reason"),
+    "say": ("messages", "WORK", "Send a message to an agent, a topic or everyone"),
+    "inbox": ("messages", "WORK", "Read what was sent to you, urgent first"),
+    "topic": ("messages", "WORK", "Listen to a topic, or no longer"),
+    "agent list": ("agents", "LOOK", "List everybody who was ever here"),
+    "agent leave": ("agents", "WORK", "End an agent's presence and free what it holds"),
+    "log": ("log", "LOOK", "Show the log; -f follows it, --before orders two events"),
+    "audit": ("log", "LOOK", "Replay the log through the rules and compare it with the tables"),
+    "db info": ("db", "WIRE", "Show the store: engine, versions, size"),
+    "db backup": ("db", "WIRE", "Write a consistent copy of the store to a file"),
+    "db verify": ("db", "WIRE", "Check the store for damage"),
+    "db copy": ("db", "WIRE", "Copy the store to another engine by replaying its log"),
+    "completion": ("completion", "WIRE", "Print a completion script for bash, zsh or fish"),
+}
+
+GROUPS = ("START", "WORK", "LOOK", "WIRE")
+
+
+def find_verb(words: list[str]) -> tuple[str, list[str]]:
+    """The longest known verb at the start of the words, and the rest; "" if there is none."""
+    for count in (2, 1):
+        verb = " ".join(words[:count])
+        if len(words) >= count and verb in INDEX:
+            return verb, words[count:]
+    return "", words

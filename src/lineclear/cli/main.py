@@ -1,0 +1,151 @@
+"""Find the verb, parse its arguments, run it, turn what happened into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from lineclear.cli.command import Context
+from lineclear.cli.index import GROUPS, INDEX, find_verb
+from lineclear.cli.render import Output
+from lineclear.core import refusals
+from lineclear.core.refusals import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
+
+    from lineclear.cli.command import Command
+
+INTERRUPTED = 130
+
+
+def run(argv: list[str], environ: Mapping[str, str] | None = None) -> int:
+    environ = os.environ if environ is None else environ
+    ahead, rest = _split_globals(argv)
+    out = Output(is_json="--json" in _before_dashes(argv), environ=environ)
+    try:
+        return _dispatch(ahead, rest, out, environ)
+    except Refusal as refusal:
+        out.refuse(refusal)
+        return refusal.exit_code
+    except KeyboardInterrupt:
+        out.hint("Interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        out.silence()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the one boundary of this surface
+        out.refuse(_bug(error))
+        return refusals.FAILED
+
+
+def _before_dashes(argv: list[str]) -> list[str]:
+    return argv[: argv.index("--")] if "--" in argv else argv
+
+
+def _split_globals(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Options before the verb belong to every verb: `lineclear --json claim ...` is accepted."""
+    place = 0
+    while place < len(argv) and argv[place].startswith("-"):
+        place += 2 if argv[place] in ("--as", "--key", "-C") else 1
+    return argv[:place], argv[place:]
+
+
+def _dispatch(ahead: list[str], words: list[str], out: Output, environ: Mapping[str, str]) -> int:
+    if "--version" in ahead:
+        from lineclear import __version__
+
+        out.data({"version": __version__}, f"lineclear {__version__}")
+        return 0
+    if ahead and ahead[0] in ("-h", "--help") or words[:1] == ["help"]:
+        _show_help(out)
+        return 0
+    if not words:
+        words = ["status"]
+    verb, arguments = find_verb(words)
+    if not verb:
+        return _unknown(words, out)
+    return _run_verb(verb, [*ahead, *arguments], out, environ)
+
+
+def load(verb: str) -> Command:
+    module = import_module(f"lineclear.cli.commands.{INDEX[verb][0]}")
+    command: Command = module.COMMANDS[verb]
+    return command
+
+
+def make_parser(verb: str, command: Command) -> ArgumentParser:
+    from lineclear.cli.parser import Parser
+
+    parser = Parser(prog=f"lineclear {verb}", description=INDEX[verb][2] + ".")
+    everywhere = parser.add_argument_group("everywhere")
+    everywhere.add_argument("--json", action="store_true", help="answer as JSON")
+    everywhere.add_argument("--as", dest="given", metavar="NAME", default="", help="act as this agent")
+    everywhere.add_argument("-C", dest="cwd", metavar="DIR", default="", help="work as if started in DIR")
+    if command.is_write:
+        everywhere.add_argument(
+            "--key", metavar="OPERATION-ID", default="", help="make a repeat of this command harmless"
+        )
+    if command.declare is not None:
+        command.declare(parser)
+    return parser
+
+
+def _run_verb(verb: str, arguments: list[str], out: Output, environ: Mapping[str, str]) -> int:
+    command = load(verb)
+    args = make_parser(verb, command).parse_args(arguments)
+    cwd = os.path.abspath(args.cwd) if args.cwd else ""
+    if cwd and not os.path.isdir(cwd):
+        raise refusals.bad_value("directory", args.cwd, "it is not there")
+    context = Context(out, environ, cwd=cwd, given=args.given, key=_key(args, environ))
+    try:
+        code = command.run(context, args) or 0
+        out.flush()
+        return code
+    finally:
+        context.close()
+
+
+def _key(args: Namespace, environ: Mapping[str, str]) -> str:
+    key: str = getattr(args, "key", "") or ""
+    if not key and hasattr(args, "key"):
+        key = environ.get("LINECLEAR_KEY", "")
+    if key:
+        from lineclear.core.names import operation_id
+
+        return operation_id(key)
+    return ""
+
+
+def _show_help(out: Output) -> None:
+    lines = ["lineclear keeps many coding agents in sync on one codebase.", "", "usage: lineclear [VERB] [ARGUMENTS]", ""]
+    for group in GROUPS:
+        lines.append(group)
+        lines += [f"  {verb:<16} {summary}" for verb, (_, where, summary) in INDEX.items() if where == group]
+    lines += ["", "`lineclear VERB --help` explains a verb; every verb takes --json and --as NAME."]
+    out.data({"verbs": {verb: summary for verb, (_, _, summary) in INDEX.items()}}, *lines)
+
+
+def _unknown(words: list[str], out: Output) -> int:
+    from difflib import get_close_matches
+
+    nouns = [verb for verb in INDEX if verb.startswith(words[0] + " ")]
+    if nouns and len(words) == 1 or words[-1] in ("-h", "--help"):
+        out.data({"verbs": nouns}, *(f"  lineclear {verb:<16} {INDEX[verb][2]}" for verb in nouns))
+        return 0 if words[-1] in ("-h", "--help") else refusals.USAGE
+    typed = " ".join(words[:2])
+    close = get_close_matches(typed, INDEX, 1) or get_close_matches(words[0], INDEX, 1) or nouns[:1]
+    raise refusals.unknown_verb(typed, close[0] if close else "")
+
+
+def _bug(error: Exception) -> Refusal:
+    import traceback
+
+    where = traceback.extract_tb(error.__traceback__)
+    place = f"{os.path.basename(where[-1].filename)}:{where[-1].lineno}" if where else "nowhere"
+    if os.environ.get("LINECLEAR_DEBUG"):
+        traceback.print_exception(error, file=sys.stderr)
+    return refusals.our_bug(f"{type(error).__name__}: {error}", place)

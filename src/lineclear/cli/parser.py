@@ -1,0 +1,46 @@
+"""argparse with our refusals: usage errors are answers like all others, not an exit in mid-air."""
+
+from __future__ import annotations
+
+import argparse
+
+from lineclear.core import refusals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    def __init__(self, *, prog: str, description: str) -> None:
+        super().__init__(prog=prog, description=description, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        raise refusals.bad_usage(self.prog, message)
+
+
+def duration(least_ms: int, most_ms: int) -> Callable[[str], int]:
+    """An argparse type; our refusals pass through argparse untouched."""
+
+    def parse(text: str) -> int:
+        from lineclear.core.durations import parse_duration
+
+        return parse_duration(text, least_ms=least_ms, most_ms=most_ms)
+
+    return parse
+
+
+def task_number(text: str) -> int:
+    from lineclear.core.names import task_id
+
+    return int(task_id(text)[2:])
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) <= 18) or not least <= int(text) <= most:
+            raise refusals.bad_value("number", text, f"it is a whole number from {least} to {most}")
+        return int(text)
+
+    return parse

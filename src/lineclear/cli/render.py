@@ -1,0 +1,147 @@
+"""The only place that prints: data to stdout, everything else to stderr, one envelope for JSON."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, TextIO
+
+    from lineclear.core.refusals import Refusal
+
+SCHEMA = "lineclear/1"
+# Their presence means that a model reads the output: no colour, no decoration, no waiting for keys.
+_AGENT_MARKS = ("CLAUDECODE", "AI_AGENT", "GEMINI_CLI", "CODEX_THREAD_ID", "LINECLEAR_AGENT", "NO_COLOR")
+
+
+class Output:
+    __slots__ = ("_err", "_out", "is_json", "is_rich", "warnings")
+
+    def __init__(self, *, is_json: bool, environ: Mapping[str, str], out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self._out, self._err = out or sys.stdout, err or sys.stderr
+        self.is_json = is_json
+        is_agent = any(environ.get(mark) for mark in _AGENT_MARKS)
+        self.is_rich = not is_json and not is_agent and self._out.isatty() and environ.get("TERM") != "dumb"
+        self.warnings: list[str] = []
+
+    def data(self, data: Any, *lines: str | Table) -> None:
+        """The answer: the envelope for programs, or the lines and tables for readers."""
+        if self.is_json:
+            self._json({"schema": SCHEMA, "data": data, "warnings": self.warnings})
+            return
+        for line in lines:
+            if isinstance(line, Table):
+                self._table(line)
+            else:
+                self._write(line)
+
+    def stream(self, item: Any, line: str) -> None:
+        """One item of an endless answer: a JSON line each, or a line of text."""
+        if self.is_json:
+            self._json({"schema": SCHEMA, "data": item})
+        else:
+            self._write(line)
+        self._out.flush()
+
+    def raw(self, text: str) -> None:
+        """Text that is the answer itself: a script, a file's content."""
+        self._out.write(text)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+        if not self.is_json:
+            self._err.write(f"warning: {text}\n")
+
+    def hint(self, text: str) -> None:
+        """What a person may like to know; programs are not bothered with it."""
+        if not self.is_json:
+            self._err.write(f"{text}\n")
+
+    def refuse(self, refusal: Refusal) -> None:
+        if self.is_json:
+            self._json({"schema": SCHEMA, "error": refusal.as_data(), "warnings": self.warnings})
+        else:
+            self._err.write(f"{refusal}\n")
+
+    def clear(self) -> None:
+        """Start the screen anew, for `--watch` on a terminal."""
+        if self.is_rich:
+            self._out.write("\x1b[H\x1b[2J")
+
+    def flush(self) -> None:
+        self._out.flush()
+
+    def silence(self) -> None:
+        """The reader went away: point stdout at nothing, so that the interpreter's last flush is quiet."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+
+    def _json(self, value: Any) -> None:
+        from json import dumps
+
+        self._out.write(dumps(value, ensure_ascii=False) + "\n")
+
+    def _write(self, line: str) -> None:
+        self._out.write(line + "\n")
+
+    def _table(self, table: Table) -> None:
+        if self.is_rich:
+            self._rich_table(table)
+            return
+        for line in table.as_lines():
+            self._write(line)
+
+    def _rich_table(self, table: Table) -> None:
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table as RichTable
+
+        shown = RichTable(title=table.title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+        for column in table.columns:
+            shown.add_column(column, overflow="fold")
+        for row in table.rows:
+            shown.add_row(*(_styled(escape(cell)) for cell in row))
+        Console(file=self._out, highlight=False).print(shown)
+
+
+# Words that carry a state get a colour beside the word, never instead of it.
+_STYLES = {
+    "exclusive": "red", "intent": "yellow", "shared": "green", "open": "cyan", "taken": "yellow",
+    "handed over": "magenta", "merged": "green", "accepted": "green", "failed": "red", "cancelled": "dim",
+    "ok": "green", "problem": "red",
+}  # fmt: skip
+
+
+def _styled(cell: str) -> str:
+    style = _STYLES.get(cell)
+    return f"[{style}]{cell}[/{style}]" if style else cell
+
+
+class Table:
+    """Rows of text under column names; `empty` is said when there are none."""
+
+    __slots__ = ("columns", "empty", "rows", "title")
+
+    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", empty: str = "") -> None:
+        self.columns, self.title, self.empty = list(columns), title, empty
+        self.rows = [[_cell(value) for value in row] for row in rows]
+
+    def as_lines(self) -> list[str]:
+        lines = [self.title] if self.title else []
+        if not self.rows:
+            return [*lines, self.empty] if self.empty else lines
+        all_rows = [self.columns, *self.rows]
+        widths = [max(len(row[place]) for row in all_rows) for place in range(len(self.columns))]
+        for row in all_rows:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            lines.append("  ".join(cells).rstrip())
+        return lines
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        value = ", ".join(str(item) for item in value)
+    text = "" if value is None else str(value)
+    return "".join(ch if ch.isprintable() else "\ufffd" for ch in text)

@@ -1,0 +1,164 @@
+"""A repository, opened: its place, its settings, its store and the small ports beside it."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.core import refusals
+from lineclear.core.paths import is_glob
+from lineclear.core.resources import KNOWN, parse_resource
+from lineclear.git.layout import find_layout, ignores_case, worktrees
+from lineclear.git.places import Places
+from lineclear.process.bell import Bell
+from lineclear.process.bonds import Bonds
+from lineclear.process.clock import HostClock, boot_id
+from lineclear.process.presence import Presence
+from lineclear.settings import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lineclear.app.ports import Caller, Store
+    from lineclear.core.resources import Resource
+    from lineclear.git.layout import Layout
+    from lineclear.process.bonds import Bond
+    from lineclear.settings import Settings
+
+STATE_DIRECTORY = "lineclear"
+
+
+class Liveness:
+    """Bonds of this host: dead when the lock is free, for agents after the grace (clients restart)."""
+
+    __slots__ = ("_bonds", "_clock", "_grace_ns", "_host")
+
+    def __init__(self, bonds: Bonds, clock: HostClock, host: str, grace_ms: int) -> None:
+        self._bonds, self._clock, self._host = bonds, clock, host
+        self._grace_ns = grace_ms * 1_000_000
+
+    def is_dead(self, bond: str, /) -> bool:
+        host, _, name = bond.partition("/")
+        if host != self._host:
+            return False
+        dead_ns = self._bonds.dead_for_ns(name, self._clock.now())
+        return dead_ns is not None and dead_ns >= (self._grace_ns if name.startswith("agent-") else 0)
+
+
+class Repo:
+    """One repository, opened: its place, settings, store and the small ports beside it."""
+
+    __slots__ = ("bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings", "state_directory",
+                 "store")  # fmt: skip
+
+    def __init__(self, layout: Layout, settings: Settings, store: Store, environ: Mapping[str, str]) -> None:
+        self.layout, self.settings, self.store, self.environ = layout, settings, store, environ
+        self.state_directory = state_directory(layout)
+        self.clock = HostClock()
+        self.bonds = Bonds(os.path.join(self.state_directory, "bonds"))
+        self.presence = Presence(os.path.join(self.state_directory, "agents"))
+        self.liveness = Liveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
+        self.places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
+
+    def caller(self, given: str = "", op: str = "") -> Caller:
+        from lineclear.app.whoami import identify
+
+        return identify(
+            self.store,
+            self.presence,
+            environ=self.environ,
+            tree=self.layout.tree,
+            person=person_name(self.settings, self.environ, self.layout),
+            given=given,
+            op=op,
+            keep_ms=self.settings.operations_keep_ms,
+            silence_ms=self.settings.agents_silence_ms,
+        )
+
+    def resource(self, text: str, cwd: str) -> Resource:
+        """What somebody typed, as the one resource it means, whatever way it was written."""
+        fold, nfc = folds_case(self.layout, self.settings), self.settings.paths_nfc
+        schemes = (*KNOWN, *self.settings.resources_schemes)
+        parsed = parse_resource(text, fold_case=fold, nfc=nfc, schemes=schemes)
+        if parsed.scheme not in ("file", "symbol"):
+            return parsed
+        has_scheme = text.startswith(("file:", "symbol:"))
+        typed = text.partition(":")[2] if has_scheme else text
+        path, mark, symbol = typed.rpartition("#") if parsed.scheme == "symbol" else (typed, "", "")
+        # With a scheme a path counts from the repository's root, bare ones from where one stands.
+        place, is_dir = self.places.locate(path, self.layout.worktree if has_scheme else cwd)
+        is_dir = is_dir or typed.endswith("/")
+        return parse_resource(
+            f"{parsed.scheme}:{place}{mark}{symbol}",
+            is_dir=is_dir and not is_glob(place),
+            fold_case=fold,
+            nfc=nfc,
+            schemes=schemes,
+        )
+
+    def hold_bond(self, kind: str) -> tuple[str, Bond]:
+        """A fresh bond of this process: (its name for the store, the held lock)."""
+        name = f"{kind}-{os.getpid()}-{os.urandom(6).hex()}"
+        return f"{host_name()}/{name}", self.bonds.hold(name)
+
+    def close(self) -> None:
+        self.store.close()
+
+
+def state_directory(layout: Layout) -> str:
+    return os.path.join(layout.common_dir, STATE_DIRECTORY)
+
+
+def host_name() -> str:
+    """This host for as long as it runs: locks do not outlive a boot."""
+    return boot_id()[:13]
+
+
+def folds_case(layout: Layout, settings: Settings) -> bool:
+    if settings.paths_fold_case == "auto":
+        return ignores_case(layout.common_dir)
+    return settings.paths_fold_case == "true"
+
+
+def person_name(settings: Settings, environ: Mapping[str, str], layout: Layout) -> str:
+    """A plain name for the person: the setting, the variable, or the login name."""
+    given = environ.get("LINECLEAR_PERSON") or settings.agents_person or environ.get("USER") or environ.get("LOGNAME")
+    plain = "".join(ch if ch.isalnum() and ch.isascii() or ch in "._-" else "-" for ch in given or "person")
+    return plain.strip("-._")[:64] or "person"
+
+
+def settings_root(layout: Layout) -> str:
+    """Where lineclear.toml is read: always the main worktree, so that no agent's branch can change it."""
+    for name, path in worktrees(layout.common_dir):
+        if name == "main":
+            return path
+    return layout.worktree
+
+
+def read_settings(layout: Layout, environ: Mapping[str, str], flags: Mapping[str, str] | None = None) -> Settings:
+    return load_settings(
+        root=settings_root(layout), local_dir=state_directory(layout), environ=environ, flags=flags or {}
+    )
+
+
+def open_repo(cwd: str, environ: Mapping[str, str]) -> Repo:
+    layout = find_layout(cwd, environ)
+    settings = read_settings(layout, environ)
+    return Repo(layout, settings, open_store(layout, settings), environ)
+
+
+def open_store(layout: Layout, settings: Settings) -> Store:
+    if settings.store_url:
+        from lineclear.store.postgres.engine import PostgresStore
+
+        return PostgresStore(settings.store_url, settings.repo_id)
+    directory = state_directory(layout)
+    if not os.path.exists(os.path.join(directory, "state.db")):
+        raise refusals.store_missing(directory)
+    return open_sqlite(directory)
+
+
+def open_sqlite(directory: str) -> Store:
+    from lineclear.store.sqlite.engine import SqliteStore
+
+    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
