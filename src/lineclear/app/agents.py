@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lineclear.app.operations import once
 from lineclear.core import refusals
 from lineclear.core.claims import claim_released
 from lineclear.core.events import Draft
@@ -84,6 +85,25 @@ def agent_of_tree(view: View, tree: str) -> str:
     return here[0].name if len(here) == 1 else ""
 
 
+def list_agents(view: View, presence: Presence) -> list[dict[str, Any]]:
+    """Everybody who was ever here, and when this host last heard of them."""
+    shown = []
+    for agent in view.scan(AGENT, "key"):
+        idle_ns = presence.idle_ns(agent.name)
+        shown.append(
+            {
+                "name": agent.name,
+                "kind": agent.kind,
+                "client": agent.client,
+                "tree": agent.tree,
+                "state": agent.state,
+                "incarnation": agent.incarnation,
+                "idle_seconds": None if idle_ns is None else idle_ns // 1_000_000_000,
+            }
+        )
+    return shown
+
+
 def leave(store: Store, caller: Caller, name: str, why: str) -> dict[str, Any]:
     """End an agent's presence: its claims, tickets and taken tasks are free for others."""
     if name != caller.name and not caller.is_person:
@@ -95,7 +115,7 @@ def leave(store: Store, caller: Caller, name: str, why: str) -> dict[str, Any]:
             raise refusals.not_found("agent", name, "lineclear")
         return {"agent": name, "freed": free_agent(tx, name, why)}
 
-    return store.transact(caller, work)
+    return once(store, caller, "agent leave", {"name": name, "why": why}, work)
 
 
 def free_agent(tx: Tx, name: str, why: str) -> list[str]:

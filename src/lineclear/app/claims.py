@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from lineclear.app.agents import ensure_agent
 from lineclear.app.operations import once
+from lineclear.app.words import check_words
 from lineclear.core import refusals
 from lineclear.core.claims import (
-    EXCLUSIVE, INTENT, MODES, Request, claim_expired, claim_released, claim_taken_over, decide_claim, find_cycle,
-    is_over, resource_of, stale_fence,
+    INTENT, MODES, Request, claim_expired, claim_released, claim_taken_over, decide_claim, excludes, find_cycle,
+    has_copies, is_over, resource_of, stale_fence,
 )  # fmt: skip
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from lineclear.core.tables import Claim, Fence, Wait
 
 DEFAULT_TTL_MS, LEAST_TTL_MS, MOST_TTL_MS = 30 * 60_000, 1_000, 24 * 3_600_000
-MOST_RESOURCES = 100
+MOST_RESOURCES, MOST_NOTE = 100, 500
 # A waiter renews its ticket at a third of this; a stopped one is passed over after it.
 TICKET_TTL_MS = 15_000
 
@@ -90,7 +91,7 @@ def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Reques
     """A waiter's turn? Grants and ends the ticket, or renews the ticket and says who is in the way."""
 
     def work(tx: Tx) -> dict[str, Any]:
-        if tx.get(WAIT, (request.ticket,)) is None:
+        if _ticket_of(tx, caller, request.ticket) is None:
             raise refusals.ticket_lost(request.ticket)
         answer = _decide(tx, request, liveness)
         if answer.blockers:
@@ -118,10 +119,10 @@ def is_my_turn(store: Store, liveness: Liveness, request: Request) -> tuple[bool
 
 
 def leave_line(store: Store, caller: Caller, ticket: int, why: str) -> bool:
-    """Give a ticket back; False if it is gone already."""
+    """Give a ticket back; False if it is gone already, or is not the caller's."""
 
     def work(tx: Tx) -> bool:
-        if tx.get(WAIT, (ticket,)) is None:
+        if _ticket_of(tx, caller, ticket) is None:
             return False
         tx.append(Draft("WaitEnded", f"wait:{ticket}", ticket=ticket, why=why))
         return True
@@ -172,9 +173,10 @@ def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
         for claim in held:
             if claim is None or claim.fence != fences[claim.resource] or is_over(claim.until_ns, tx.now):
                 return False
+        waits = live_waits(tx)
         for claim in held:
-            if claim is not None:
-                tx.put(CLAIM, claim.changed(until_ns=tx.now.in_ms(claim.ttl_ms)))
+            if claim is not None and not makes_way(claim, waits):
+                tx.put(CLAIM, claim.changed(until_ns=max(claim.until_ns, tx.now.in_ms(claim.ttl_ms))))
         return True
 
     return store.transact(caller, work)
@@ -187,6 +189,11 @@ def holders(view: View, resource: Resource) -> list[Claim]:
         for claim in claims_near(view, resource)
         if not is_over(claim.until_ns, view.now) and overlaps(resource, resource_of(claim.resource))
     ]
+
+
+def live_waits(view: View) -> list[Wait]:
+    """The line, without the tickets of waiters that fell silent."""
+    return [wait for wait in view.scan(WAIT, "key") if not is_over(wait.until_ns, view.now)]
 
 
 def check_fence(view: View, agent: str, resource: Resource, fence: int) -> None:
@@ -232,8 +239,7 @@ def _check(request: Request) -> None:
         raise refusals.bad_value("number of resources", count, f"ask for 1 to {MOST_RESOURCES} at once")
     if not LEAST_TTL_MS <= request.ttl_ms <= MOST_TTL_MS:
         raise refusals.bad_value("ttl", f"{request.ttl_ms} ms", "a lease lasts 1 s to 24 h")
-    if len(request.note.encode()) > 500:
-        raise refusals.bad_value("note", request.note, "it is longer than 500 bytes")
+    check_words("note", request.note, MOST_NOTE)
 
 
 def _arguments(request: Request) -> dict[str, Any]:
@@ -304,6 +310,11 @@ def _take_ticket(tx: Tx, request: Request) -> int:
     return event.position
 
 
+def _ticket_of(view: View, caller: Caller, ticket: int) -> Wait | None:
+    wait = view.get(WAIT, (ticket,))
+    return wait if wait is not None and wait.agent == caller.name else None
+
+
 def _renew_ticket(tx: Tx, ticket: int) -> None:
     wait = tx.get(WAIT, (ticket,))
     if wait is not None:
@@ -311,7 +322,9 @@ def _renew_ticket(tx: Tx, ticket: int) -> None:
 
 
 def _refuse_deadlock(tx: Tx, request: Request, answer: Answer, liveness: Liveness) -> None:
-    waits = tx.scan(WAIT, "key")
+    # The tickets that this decision ends belong to nobody who still waits.
+    gone = {draft.body["ticket"] for draft in answer.ended if draft.kind == "WaitEnded"}
+    waits = [wait for wait in tx.scan(WAIT, "key") if wait.ticket not in gone]
 
     def blockers_of(wait: Wait) -> list[Blocker]:
         resources = [resource_of(text) for text in split_names(wait.resources)]
@@ -325,7 +338,7 @@ def _refuse_deadlock(tx: Tx, request: Request, answer: Answer, liveness: Livenes
 
 def _mine(tx: Tx, caller: Caller, resources: list[Resource]) -> list[Claim]:
     mine = []
-    for resource in resources:
+    for resource in dict.fromkeys(resources):
         claim = tx.get(CLAIM, (caller.name, resource.text))
         if claim is not None:
             mine.append(claim)
@@ -339,13 +352,14 @@ def _mine(tx: Tx, caller: Caller, resources: list[Resource]) -> list[Claim]:
 
 
 def makes_way(claim: Claim, waits: list[Wait]) -> bool:
-    """An intent in a shared tree is not renewed while an exclusive request waits for it."""
+    """An intent is not renewed while an exclusive request waits for it: in a shared tree, or for a
+    thing that exists once."""
     if claim.mode != INTENT:
         return False
     mine = resource_of(claim.resource)
+    copies = has_copies(mine)
     return any(
-        wait.mode == EXCLUSIVE
-        and wait.tree == claim.tree
+        excludes(wait.mode, wait.tree, INTENT, claim.tree, copies=copies)
         and not is_family(wait.agent, claim.agent)
         and any(overlaps(mine, resource_of(text)) for text in split_names(wait.resources))
         for wait in waits

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lineclear.app.claims import makes_way
+from lineclear.app.claims import live_waits, makes_way
 from lineclear.core.claims import is_over
-from lineclear.core.tables import CLAIM, TASK, WAIT
+from lineclear.core.tables import CLAIM, TASK
 from lineclear.core.tasks import TAKEN
 
 TYPE_CHECKING = False
@@ -16,17 +16,20 @@ BEAT_EVERY_NS = 20 * 1_000_000_000
 
 
 def beat(store: Store, presence: Presence, caller: Caller) -> int:
-    """Note that the caller is alive; renew its leases when the last note is old enough."""
-    idle_ns = presence.idle_ns(caller.name)
+    """Note that the caller is alive; renew its leases when the last renewal is old enough."""
     presence.touch(caller.name, None)
+    # A mark of its own: signs of life come far more often, and would put the renewal off for ever.
+    renewal = f"{caller.name}~renewed"
+    idle_ns = presence.idle_ns(renewal)
     if idle_ns is not None and idle_ns < BEAT_EVERY_NS:
         return 0
+    presence.touch(renewal, None)
     return renew(store, caller)
 
 
 def renew(store: Store, caller: Caller) -> int:
     def work(tx: Tx) -> int:
-        waits = tx.scan(WAIT, "key")
+        waits = live_waits(tx)
         claims = [
             claim
             for claim in tx.pick(CLAIM, "key", (caller.name,))

@@ -31,20 +31,21 @@ def entries_after(view: View, position: int) -> Iterator[Entry]:
 
 
 def tail(
-    view: View, *, after: int = 0, since_ns: int = 0, agent: str = "", kind: str = "", subject: str = "", limit: int = 50
-) -> list[dict[str, Any]]:
+    view: View, *, after: int | None = None, since_ns: int = 0, agent: str = "", kind: str = "", subject: str = "",
+    limit: int = 50,
+) -> list[dict[str, Any]]:  # fmt: skip
     """The newest events that fit, oldest first; or, with `after`, the first ones behind a position."""
     fitting = []
-    for entry in entries_after(view, after) if after else _backwards(view, subject):
+    for entry in _backwards(view, subject) if after is None else entries_after(view, after):
         if since_ns and entry.at_ns < since_ns:
-            if after:
+            if after is not None:
                 continue
             break
         if _fits(entry, agent, kind, subject):
             fitting.append(entry)
             if limit and len(fitting) >= limit:
                 break
-    ordered = fitting if after else reversed(fitting)
+    ordered = reversed(fitting) if after is None else fitting
     return [show_entry(entry) for entry in ordered]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lineclear.app.agents import ensure_agent
 from lineclear.app.operations import once
+from lineclear.app.words import check_words
 from lineclear.core import refusals
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
@@ -24,8 +25,9 @@ def say(
     store: Store, caller: Caller, text: str, *, to: str = "", topic: str = "", urgent: bool = False
 ) -> dict[str, Any]:
     """A note to an agent, a topic or everyone. A name nobody has used yet gets it when it joins."""
+    check_words("message", text, MAX_TEXT_BYTES, least_chars=1)
     size = len(text.encode())
-    if not 1 <= size <= MAX_TEXT_BYTES:
+    if size > MAX_TEXT_BYTES:
         raise refusals.bad_value("message", text, f"it has 1 to {MAX_TEXT_BYTES} bytes, this one {size}")
 
     def work(tx: Tx) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def once(
 
     def guarded(tx: Tx) -> dict[str, Any]:
         known = tx.get(OPERATION, (caller.op,))
-        if known is not None:
+        if known is not None and known.at_ns >= _kept_since(tx, caller):
             return _replay(tx, caller, known, mark, still_valid)
         result = work(tx)
         if "ticket" not in result:  # standing in line is not yet the effect that was asked for
@@ -68,7 +68,11 @@ def _remember(tx: Tx, caller: Caller, mark: str, result: dict[str, Any]) -> None
     from lineclear.core.codec import encode_body
 
     tx.put(OPERATION, Operation(caller.op, mark, encode_body(result), tx.now.wall_ns, tx.head))
-    forget_before(tx, tx.now.wall_ns - caller.keep_ms * 1_000_000)
+    forget_before(tx, _kept_since(tx, caller))
+
+
+def _kept_since(tx: Tx, caller: Caller) -> int:
+    return tx.now.wall_ns - caller.keep_ms * 1_000_000
 
 
 def forget_before(tx: Tx, at_ns: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
+from lineclear.app.words import check_words
 from lineclear.core import refusals
-from lineclear.core.claims import EXCLUSIVE
+from lineclear.core.claims import EXCLUSIVE, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.names import is_family
@@ -40,8 +41,7 @@ def propose(
 ) -> dict[str, Any]:  # fmt: skip
     """Ask the owner for a change; the owner is told. `version` is what the proposal is based on."""
     json = canonical(parse_json(payload))
-    if len(note) > MOST_NOTE:
-        raise refusals.bad_value("note", note, f"it is longer than {MOST_NOTE} characters")
+    check_words("note", note, MOST_NOTE)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -69,7 +69,7 @@ def accept(store: Store, caller: Caller, rules: list[Rule], number: int) -> dict
         first = _oldest_open(tx, proposal.resource)
         if first.id != number:
             raise refusals.proposal_out_of_order(number, first.id, proposal.resource)
-        version = _write_value(tx, proposal)
+        version = _write_value(tx, caller, rules, proposal)
         _decide(tx, caller, proposal, ACCEPTED, "")
         return {"proposal": show_proposal(_known(tx, number)), "version": version}
 
@@ -77,6 +77,8 @@ def accept(store: Store, caller: Caller, rules: list[Rule], number: int) -> dict
 
 
 def reject(store: Store, caller: Caller, rules: list[Rule], number: int, reason: str) -> dict[str, Any]:
+    check_words("reason", reason, MOST_NOTE)
+
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         proposal = _decidable(tx, caller, rules, number)
@@ -119,8 +121,6 @@ def _current_version(view: View, resource: Resource) -> int:
 
 
 def _decidable(tx: Tx, caller: Caller, rules: list[Rule], number: int) -> Proposal:
-    from lineclear.core.claims import resource_of
-
     proposal = _known(tx, number)
     if proposal.state != OPEN:
         raise refusals.proposal_decided(number, proposal.state, proposal.decided_by)
@@ -134,11 +134,16 @@ def _oldest_open(view: View, resource: str) -> Proposal:
     return next(row for row in view.scan(PROPOSAL, "resource", (resource,)) if row.state == OPEN)
 
 
-def _write_value(tx: Tx, proposal: Proposal) -> int:
-    """For values the acceptance is the write; it is refused when the value has moved on."""
-    if not proposal.resource.startswith("value:"):
+def _write_value(tx: Tx, caller: Caller, rules: list[Rule], proposal: Proposal) -> int:
+    """For values the acceptance is the write; it is refused when the value has moved on, or is held."""
+    resource = resource_of(proposal.resource)
+    if resource.scheme != "value" or resource.kind != "name":
         return 0
-    key = proposal.resource.removeprefix("value:")
+    deciding = (caller.name, owner_of(tx, resource, rules))
+    for claim in holders(tx, resource):
+        if claim.mode == EXCLUSIVE and not any(is_family(claim.agent, name) for name in deciding):
+            raise refusals.write_held(resource.text, claim, tx.now)
+    key = resource.path
     value = tx.get(VALUE, (key,))
     newest = value.version if value is not None else 0
     if newest != proposal.base_version:

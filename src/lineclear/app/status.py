@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from lineclear.app.claims import holders, show_claim
+from lineclear.app.claims import holders, live_waits, show_claim
 from lineclear.app.messages import inbox
 from lineclear.app.tasks import show_brief, show_task
+from lineclear.core import refusals
 from lineclear.core.claims import is_over, resource_of
 from lineclear.core.instants import show_wall
 from lineclear.core.resources import overlaps
 from lineclear.core.strategies import rules_inside, strategy_for
-from lineclear.core.tables import AGENT, CLAIM, LOG, PROPOSAL, TASK, WAIT, split_names
+from lineclear.core.tables import AGENT, CLAIM, LOG, PROPOSAL, TASK, split_names
 from lineclear.core.tasks import FAILED, HANDED_OVER, OPEN, TAKEN
 
 TYPE_CHECKING = False
@@ -26,9 +27,10 @@ MOST_CLAIMS = 200
 
 def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
-    waits = [wait for wait in view.scan(WAIT, "key") if not is_over(wait.until_ns, view.now)]
+    waits = live_waits(view)
     taken = view.scan(TASK, "ready", (TAKEN,))
     agents = [agent for agent in view.scan(AGENT, "key") if agent.state == "here"]
+    news = inbox(view, me)
     return {
         "me": me,
         "head": view.head,
@@ -43,7 +45,7 @@ def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
             "taken": [show_brief(task) for task in taken],
             "handed_over": len(view.scan(TASK, "ready", (HANDED_OVER,))),
         },
-        "unread": len(inbox(view, me)["messages"]),
+        "unread": len(news["messages"]) + news["more"],
     }
 
 
@@ -55,7 +57,7 @@ def _needs_you(view: View) -> list[dict[str, Any]]:
     ]
     needs += [
         {"what": f"T-{task.id} is ready to land: {task.title}", "why": f"branch {task.branch}",
-         "next": f"git merge {task.branch} && lineclear task done T-{task.id}"}
+         "next": f"git merge {refusals.quote(task.branch)} && lineclear task done T-{task.id}"}
         for task in view.scan(TASK, "ready", (HANDED_OVER,))
     ]  # fmt: skip
     return needs
@@ -89,7 +91,7 @@ def who(view: View, resource: Resource, rules: list[Rule]) -> dict[str, Any]:
     sharing = strategy_for(resource, rules)
     waiting = [
         wait
-        for wait in view.scan(WAIT, "key")
+        for wait in live_waits(view)
         if any(overlaps(resource, resource_of(text)) for text in split_names(wait.resources))
     ]
     expecting = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
+from lineclear.app.words import check_words
 from lineclear.core import refusals
 from lineclear.core.claims import resource_of
 from lineclear.core.events import Draft
@@ -13,7 +14,7 @@ from lineclear.core.names import is_family
 from lineclear.core.resources import overlaps
 from lineclear.core.tables import AGENT, LOG, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.tasks import (
-    ENDED, HANDED_OVER, LEAST_PRIORITY, MOVES, OPEN, STATES, TAKEN, choose_next, closes_cycle, end_lapsed, give_back,
+    ENDED, FAILED, HANDED_OVER, LEAST_PRIORITY, MOVES, OPEN, STATES, TAKEN, choose_next, closes_cycle, end_lapsed, give_back,
     show_id,
 )  # fmt: skip
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LEASE_MS = 30 * 60_000
 DEFAULT_ATTEMPTS, MOST_ATTEMPTS = 3, 100
-MOST_TITLE, MOST_BODY, MOST_NOTE = 200, 20_000, 4_000
+MOST_TITLE, MOST_BODY, MOST_NOTE, MOST_BRANCH = 200, 20_000, 4_000, 250
 SHORTLIST = 5
 EDITABLE = frozenset(("title", "body", "priority", "scope", "labels", "needs", "attempts_max"))
 
@@ -45,7 +46,8 @@ def add(store: Store, caller: Caller, draft: TaskDraft, *, attempts_max: int = D
         return {"task": show_task(tx, task), "similar": [show_brief(other) for other in similar]}
 
     arguments = {"title": draft.title, "body": draft.body, "priority": draft.priority, "scope": draft.scope,
-                 "labels": draft.labels, "needs": draft.needs, "after": draft.after}  # fmt: skip
+                 "labels": draft.labels, "needs": draft.needs, "after": draft.after,
+                 "attempts_max": attempts_max}  # fmt: skip
     return once(store, caller, "task add", arguments, work)
 
 
@@ -73,15 +75,14 @@ def import_all(
         for draft in wanted:
             added.append(_add(tx, draft, [], attempts_max))
         for draft in wanted:
-            for ref in draft.after:
-                if ref in done:
-                    continue
-                after = numbers[ref] if ref in numbers else _task_number(tx, ref)
-                tx.append(Draft("TaskLinked", show_id(numbers[draft.ref]), id=numbers[draft.ref], after=after, linked=1))
+            number = numbers[draft.ref]
+            wanted_first = [numbers.get(ref) or _task_number(tx, ref) for ref in draft.after if ref not in done]
+            for after in dict.fromkeys(wanted_first):
+                tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
         tasks = [_known(tx, task.id) for task in added]
         return {"tasks": [show_brief(task) for task in tasks], "similar": similar, "left_out": sorted(done)}
 
-    arguments = {"tasks": [[d.ref, d.title, d.body, d.after, d.scope] for d in drafts]}
+    arguments = {"tasks": [draft.as_data() for draft in drafts], "attempts_max": attempts_max}
     return once(store, caller, "task import", arguments, work)
 
 
@@ -109,12 +110,29 @@ def take(
         return {"task": show_task(tx, _known(tx, task.id)), "crowded": crowded}
 
     arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
-    return once(store, caller, "task next", arguments, work, _still_mine)
+    try:
+        return once(store, caller, "task next", arguments, work, _still_mine)
+    except refusals.Refusal:
+        # A refusal rolls back, and nobody else may ever ask: what has lapsed ends all the same.
+        end_lapses(store, liveness, caller)
+        raise
+
+
+def end_lapses(store: Store, liveness: Liveness, caller: Caller) -> int:
+    """Tasks of the dead and silent go back, or fail for good; says how many. Writes only if there are any."""
+
+    def find(view: View) -> list[Draft]:
+        taken = view.scan(TASK, "ready", (TAKEN,))
+        return end_lapsed(taken, view.now, lambda name: _is_gone(view, liveness, name))
+
+    def work(tx: Tx) -> int:
+        return len([tx.append(draft) for draft in find(tx)])
+
+    return store.transact(caller, work) if store.read(find) else 0
 
 
 def note(store: Store, caller: Caller, number: int, text: str) -> dict[str, Any]:
-    if not 1 <= len(text) <= MOST_NOTE:
-        raise refusals.bad_value("note", text, f"it has 1 to {MOST_NOTE} characters")
+    check_words("note", text, MOST_NOTE, least_chars=1)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -141,6 +159,8 @@ def edit(
     _check_texts(changes.get("title", "x"), changes.get("body", ""))
     _check_numbers(changes.get("priority", 0), changes.get("attempts_max", 1))
     columns = {name: join_names(value) if isinstance(value, list) else value for name, value in changes.items()}
+    if "scope" in changes:
+        columns["scope"] = _scope(changes["scope"])
     linked, unlinked = list(after), list(not_after)
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -167,6 +187,8 @@ def finish(store: Store, caller: Caller, number: int, *, branch: str = "", resul
 
     A person's `done` on a task that was handed over says that its branch is on main.
     """
+    check_words("branch", branch, MOST_BRANCH)
+    check_words("result", result, MOST_NOTE)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -189,6 +211,7 @@ def finish(store: Store, caller: Caller, number: int, *, branch: str = "", resul
 
 def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
     """The holder gives up: the next attempt, or the end when the attempts are used up."""
+    check_words("reason", reason, MOST_NOTE)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -202,6 +225,8 @@ def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, An
 
 
 def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
+    check_words("reason", reason, MOST_NOTE)
+
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         task = _known(tx, number)
@@ -214,6 +239,7 @@ def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, 
 
 def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
     """Back to the open ones: a failed or cancelled task, or one its holder (or a person) gives back."""
+    check_words("reason", why, MOST_NOTE)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -240,8 +266,7 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
         if task.state == TAKEN and not caller.is_person:
             _refuse_unless_held(task, caller, tx, "same")
         for link in tx.pick(TASK_DEP, "dep", (number,)):
-            if link.task == same_as or closes_cycle(link.task, same_as, lambda n: _deps(tx, n)):
-                raise refusals.task_cycle([link.task, same_as, link.task])
+            _refuse_cycle(tx, link.task, same_as)
         return _move(tx, task, Draft("TaskSame", show_id(number), id=number, same_as=same_as))
 
     return once(store, caller, "task same", {"number": number, "same_as": same_as}, work)
@@ -271,6 +296,21 @@ def show(view: View, number: int) -> dict[str, Any]:
         if entry.kind not in ("TaskAdded",)
     ]  # fmt: skip
     return shown
+
+
+def export_all(view: View) -> list[TaskDraft]:
+    """Every task as a list that `import_all` takes; ticked off is what nobody has to do any more."""
+    from lineclear.core.task_import import TaskDraft
+
+    return [
+        TaskDraft(
+            show_id(task.id), task.title, body=task.body, priority=task.priority, scope=split_names(task.scope),
+            labels=split_names(task.labels), needs=split_names(task.needs),
+            after=[show_id(dep) for dep in sorted(_deps(view, task.id))],
+            done=task.state in ENDED and task.state != FAILED,
+        )
+        for task in view.scan(TASK, "key")
+    ]  # fmt: skip
 
 
 def find_similar(view: View, text: str) -> list[Task]:
@@ -345,11 +385,16 @@ def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
     tx.append(
         Draft(
             "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body, priority=draft.priority,
-            scope=join_names(draft.scope), labels=join_names(draft.labels), needs=join_names(draft.needs),
+            scope=_scope(draft.scope), labels=join_names(draft.labels), needs=join_names(draft.needs),
             attempts_max=attempts_max, after=sorted(set(after)),
         )
     )  # fmt: skip
     return _known(tx, number)
+
+
+def _scope(texts: list[str]) -> str:
+    """As rows keep it. Read here, where its author can be refused, and not when others look for work."""
+    return join_names([resource_of(text).text for text in texts])
 
 
 def _deps(view: View, number: int) -> list[int]:
@@ -357,11 +402,15 @@ def _deps(view: View, number: int) -> list[int]:
 
 
 def _link(tx: Tx, number: int, after: int) -> None:
-    cycle = [number, number] if number == after else closes_cycle(number, after, lambda n: _deps(tx, n))
-    if cycle:
-        raise refusals.task_cycle(cycle)
+    _refuse_cycle(tx, number, after)
     if tx.get(TASK_DEP, (number, after)) is None:
         tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
+
+
+def _refuse_cycle(view: View, number: int, after: int) -> None:
+    cycle = closes_cycle(number, after, lambda n: _deps(view, n))
+    if cycle:
+        raise refusals.task_cycle(cycle)
 
 
 def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:
@@ -437,10 +486,10 @@ def _still_mine(view: View, caller: Caller, result: dict[str, Any]) -> bool:
 
 
 def _check_texts(title: str, body: str) -> None:
-    if not 1 <= len(title.strip()) <= MOST_TITLE or "\n" in title:
+    check_words("title", title, MOST_TITLE, least_chars=1)
+    if not title.strip() or "\n" in title:
         raise refusals.bad_value("title", title, f"it is one line of 1 to {MOST_TITLE} characters")
-    if len(body) > MOST_BODY:
-        raise refusals.bad_value("body", body, f"it is longer than {MOST_BODY} characters")
+    check_words("body", body, MOST_BODY)
 
 
 def _check_numbers(priority: int, attempts_max: int) -> None:

@@ -6,14 +6,14 @@ from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import check_fence, holders
 from lineclear.app.operations import once
 from lineclear.core import refusals
-from lineclear.core.claims import EXCLUSIVE
+from lineclear.core.claims import EXCLUSIVE, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.json_merge import ABSENT, merge_json
 from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.names import is_family
 from lineclear.core.refusals import STALE, Refusal
-from lineclear.core.resources import parse_resource
+from lineclear.core.resources import covers, parse_resource
 from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, strategy_for
 from lineclear.core.tables import COPY, LOG, VALUE
 
@@ -40,7 +40,7 @@ def value_resource(key: str) -> Resource:
 
 
 def get(view: View, key: str, *, copy: str = "") -> dict[str, Any]:
-    value_resource(key)
+    key = value_resource(key).path
     if copy:
         return _show_copy(_known_copy(view, copy, key))
     value = view.get(VALUE, (key,))
@@ -59,6 +59,7 @@ def put(
     written since is refused as stale.
     """
     resource, json = value_resource(key), canonical(parse_json(text))
+    key = resource.path
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -77,6 +78,7 @@ def delete(
     copy: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     resource = value_resource(key)
+    key = resource.path
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -112,9 +114,9 @@ def update(
 def history(view: View, key: str, limit: int = 20) -> list[dict[str, Any]]:
     from lineclear.core.codec import decode_body
 
-    entries = view.scan(LOG, "subject", (value_resource(key).text,), reverse=True, limit=limit)
     shown = []
-    for entry in entries:
+    for entry in view.scan(LOG, "subject", (value_resource(key).text,), reverse=True):
+        # Claims and proposals of the value have the same subject.
         if entry.kind in ("ValuePut", "ValueDeleted"):
             body = decode_body(entry.body)
             shown.append(
@@ -122,6 +124,8 @@ def history(view: View, key: str, limit: int = 20) -> list[dict[str, Any]]:
                  "position": entry.position, "value": parse_json(body["json"]) if "json" in body else None,
                  "deleted": entry.kind == "ValueDeleted"}
             )  # fmt: skip
+            if len(shown) == limit:
+                break
     return shown
 
 
@@ -137,14 +141,15 @@ def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, 
     from lineclear.core.names import label_name
 
     label_name(copy)
-    for key in keys:
-        value_resource(key)
+    if not keys:
+        raise refusals.bad_value("copy", copy, "name at least one value to copy")
+    keys = list(dict.fromkeys(value_resource(key).path for key in keys))
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         if tx.pick(COPY, "key", (copy,)):
             raise refusals.copy_exists(copy)
-        for key in dict.fromkeys(keys):
+        for key in keys:
             value = tx.get(VALUE, (key,))
             version = value.version if value is not None else 0
             json = value.json if value is not None and not value.deleted else ""
@@ -238,7 +243,11 @@ def _writable(
     sharing = strategy_for(resource, rules)
     held = [claim for claim in holders(tx, resource) if claim.mode == EXCLUSIVE]
     others = [claim for claim in held if not is_family(claim.agent, caller.name)]
-    mine = [claim for claim in held if is_family(claim.agent, caller.name)]
+    mine = [
+        claim
+        for claim in held
+        if is_family(claim.agent, caller.name) and covers(resource_of(claim.resource), resource)
+    ]
     if sharing.strategy == READ_ONLY and not caller.is_person:
         raise refusals.read_only(resource.text)
     if sharing.strategy == SINGLE_WRITER and not _is_owner(caller, sharing.owner, bool(mine)):
@@ -249,28 +258,24 @@ def _writable(
         raise refusals.lock_first(resource.text)
     if fence:
         check_fence(tx, caller.name, resource, fence)
-    return _base_version(tx.get(VALUE, (key,)), caller, version)
+    return _base_version(tx.get(VALUE, (key,)), caller, key, version)
 
 
 def _is_owner(caller: Caller, owner: str, holds: bool) -> bool:
     return is_family(owner, caller.name) if owner else holds
 
 
-def _base_version(current: Value | None, caller: Caller, version: int | None) -> int:
-    newest = current.version if current is not None else 0
+def _base_version(current: Value | None, caller: Caller, key: str, version: int | None) -> int:
+    newest, writer = (current.version, current.agent) if current is not None else (0, "")
     is_there = current is not None and not current.deleted
     if version == 0:
-        if current is not None and is_there:
-            raise refusals.value_exists(current.key, newest, current.agent)
-        return newest
-    if version is None:
-        if current is not None and is_there and current.agent != caller.name:
-            raise refusals.value_stale(current.key, None, newest, current.agent)
-        return newest
-    if version != newest:
-        raise refusals.value_stale(
-            current.key if current is not None else "", version, newest, current.agent if current is not None else ""
-        )
+        if is_there:
+            raise refusals.value_exists(key, newest, writer)
+    elif version is None:
+        if is_there and writer != caller.name:
+            raise refusals.value_stale(key, None, newest, writer)
+    elif version != newest:
+        raise refusals.value_stale(key, version, newest, writer)
     return newest
 
 

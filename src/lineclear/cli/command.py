@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Command:
     """A verb: how its arguments are declared, and what it does with them (its exit code)."""
 
-    __slots__ = ("declare", "is_write", "run")
+    __slots__ = ("declare", "is_write", "run", "wraps_command")
 
     def __init__(
         self,
@@ -26,9 +26,12 @@ class Command:
         declare: Callable[[ArgumentParser], None] | None = None,
         *,
         is_write: bool = False,
+        wraps_command: bool = False,
     ) -> None:
-        """`is_write` commands take `--key`: an operation id that makes a repeat harmless."""
-        self.run, self.declare, self.is_write = run, declare, is_write
+        """`is_write` commands take `--key`: an operation id that makes a repeat harmless.
+        `wraps_command`: what stands behind `--` is somebody else's command line, in `args.command`.
+        """
+        self.run, self.declare, self.is_write, self.wraps_command = run, declare, is_write, wraps_command
 
 
 class Context:

@@ -96,7 +96,9 @@ def make_parser(verb: str, command: Command) -> ArgumentParser:
 
 def _run_verb(verb: str, arguments: list[str], out: Output, environ: Mapping[str, str]) -> int:
     command = load(verb)
-    args = make_parser(verb, command).parse_args(arguments)
+    own = _before_dashes(arguments) if command.wraps_command else arguments
+    args = make_parser(verb, command).parse_args(own)
+    args.command = arguments[len(own) + 1 :]
     cwd = os.path.abspath(args.cwd) if args.cwd else ""
     if cwd and not os.path.isdir(cwd):
         raise refusals.bad_value("directory", args.cwd, "it is not there")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from lineclear.core.claims import EXCLUSIVE, excludes, has_copies, resource_of
 from lineclear.core.fold import BrokenLog, fold
 from lineclear.core.names import is_family
+from lineclear.core.refusals import Refusal
 from lineclear.core.resources import ancestors, overlaps
 from lineclear.core.state import State
 from lineclear.core.tables import CLAIM, VALUE
@@ -49,11 +50,11 @@ class Auditor:
         self.count += 1
         self._check_order(event)
         check = _CHECKS.get(event.kind)
-        if check is not None:
-            check(self, event)
         try:
+            if check is not None:
+                check(self, event)
             fold(self.state, event)
-        except (BrokenLog, KeyError, TypeError) as error:
+        except (BrokenLog, KeyError, TypeError, Refusal) as error:
             self.report("broken event", event.position, f"{event.kind}: {error}")
 
     def compare(self, table: Table[Any], rows: Iterable[Row]) -> None:

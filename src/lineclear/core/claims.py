@@ -61,7 +61,9 @@ class Request:
         ticket_bond: str = "",
     ) -> None:
         """`bond` frees the claim with its process, `ticket_bond` only the place in the line."""
-        self.agent, self.tree, self.mode, self.resources = agent, tree, mode, resources
+        self.agent, self.tree, self.mode = agent, tree, mode
+        # Named twice is asked for once.
+        self.resources = list(dict.fromkeys(resources))
         self.ttl_ms, self.note, self.task = ttl_ms, note, task
         self.bond, self.ticket, self.ticket_bond = bond, ticket, ticket_bond
 
@@ -153,6 +155,7 @@ def _decide_one(
 ) -> None:
     copies = has_copies(resource)
     mine: Claim | None = None
+    told: list[Claim] = []
     for claim in live:
         if claim.agent == request.agent:
             if claim.resource == resource.text:
@@ -163,16 +166,17 @@ def _decide_one(
         if excludes(request.mode, request.tree, claim.mode, claim.tree, copies=copies):
             answer.blockers.append(Blocker(resource, claim, claim.resource, 0))
         elif request.mode == EXCLUSIVE:
-            answer.told.append(claim)
+            told.append(claim)
     keeps = mine is not None and STRENGTH[mine.mode] >= STRENGTH[request.mode]
     for wait in ahead:
         passed = _passed_over(request, resource, wait, copies)
-        if passed and not (keeps and mine is not None and _may_renew(mine, wait)):
+        if passed and not (keeps and mine is not None and _may_renew(mine, wait, copies)):
             answer.blockers.append(Blocker(resource, wait, passed, wait.ticket))
     if keeps and mine is not None:
         answer.kept.append(mine)
     else:
         answer.grants.append(_granted(request, resource, now))
+        answer.told.extend(claim for claim in told if claim not in answer.told)
 
 
 def _passed_over(request: Request, resource: Resource, wait: Wait, copies: bool) -> str:
@@ -187,9 +191,9 @@ def _passed_over(request: Request, resource: Resource, wait: Wait, copies: bool)
     return ""
 
 
-def _may_renew(mine: Claim, wait: Wait) -> bool:
-    """A held claim is renewed past a waiter, but an intent in a shared tree makes way."""
-    return not (mine.mode == INTENT and wait.mode == EXCLUSIVE and mine.tree == wait.tree)
+def _may_renew(mine: Claim, wait: Wait, copies: bool) -> bool:
+    """A held claim is renewed past a waiter, but an intent that keeps it waiting makes way."""
+    return not (mine.mode == INTENT and excludes(wait.mode, wait.tree, INTENT, mine.tree, copies=copies))
 
 
 def _granted(request: Request, resource: Resource, now: Instant) -> Draft:

@@ -1,4 +1,4 @@
-"""Who acts: the one resolver for every door (hook, MCP, shell, files). See CASES for its table.
+"""Who acts: the one resolver for every door (hook, MCP, shell, files).
 
 First that answers: a checked token; a name given (`--as`, LINECLEAR_AGENT); the client's session;
 the agent bound to this worktree; the person. Any mark of an agent makes the actor an agent: it may
@@ -62,11 +62,11 @@ class Actor:
 
 
 def resolve(signs: Signs) -> Actor:
+    may_be_person = not signs.is_marked and not signs.session
     if signs.token_name:
-        return Actor(signs.token_name, is_person=signs.token_kind == PERSON, source="token")
+        return Actor(signs.token_name, is_person=signs.token_kind == PERSON and may_be_person, source="token")
     if signs.given:
-        is_person = signs.given == signs.person and not signs.is_marked
-        return Actor(signs.given, is_person=is_person, source="name")
+        return Actor(signs.given, is_person=signs.given == signs.person and may_be_person, source="name")
     if signs.session:
         if signs.session_agent:
             return Actor(signs.session_agent, is_person=False, source="session")

@@ -26,13 +26,15 @@ def audiences_for(name: str, topics: list[str]) -> list[str]:
 def unread(messages: list[Message], reader: Reader, read_ids: set[int]) -> list[Message]:
     """Urgent ones first, then by arrival; one's own words are not news.
 
-    What was sent to the reader by name counts from the beginning, the rest from when it joined.
+    What was sent to the reader by its own name counts from the beginning, the rest (a parent's
+    name too) from when it joined.
     """
+    own = f"agent:{reader.name}"
     news = [
         message
         for message in messages
         if message.id not in read_ids
-        and message.id > (reader.cursor if message.audience.startswith("agent:") else max(reader.cursor, reader.since))
+        and message.id > (reader.cursor if message.audience == own else max(reader.cursor, reader.since))
         and message.author != reader.name
     ]
     return sorted(news, key=lambda message: (-message.urgent, message.id))

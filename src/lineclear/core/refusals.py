@@ -639,3 +639,13 @@ def no_commit(path: str) -> Refusal:
         exit_code=NOT_FOUND,
         path=path,
     )
+
+
+def no_repo_id() -> Refusal:
+    return Refusal(
+        "repo.no_id",
+        "This repository has no id yet, which keeps repositories in one database apart.",
+        who="It stands in lineclear.toml, [repo] id; `init --store` makes one.",
+        next_="lineclear init --store URL",
+        exit_code=USAGE,
+    )

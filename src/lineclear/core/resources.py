@@ -72,7 +72,7 @@ def parse_resource(
     """
     if len(text) > _MAX_TEXT_CHARS:
         raise bad_resource(text[:200], f"it is longer than {MAX_PATH_CHARS} characters")
-    scheme, rest = _split_scheme(text, schemes) if ":" in text else ("file", text)
+    scheme, rest = split_scheme(text, schemes) if ":" in text else ("file", text)
     wild = not literal and is_glob(rest)
     if not literal and not wild:
         rest = unescape(rest)
@@ -83,7 +83,8 @@ def parse_resource(
     return _read_name(scheme, fold(rest, case=False, nfc=nfc), wild)
 
 
-def _split_scheme(text: str, schemes: tuple[str, ...]) -> tuple[str, str]:
+def split_scheme(text: str, schemes: tuple[str, ...]) -> tuple[str, str]:
+    """(scheme, rest) of a text that holds a colon; a colon inside a path does not make a scheme."""
     scheme, _, rest = text.partition(":")
     if scheme in KNOWN or scheme in schemes:
         return scheme, rest

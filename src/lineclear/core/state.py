@@ -36,12 +36,11 @@ _TOP: Any = _Top()
 class _Rows:
     """One table: rows by key, and sorted (index columns + key) entries per index."""
 
-    __slots__ = ("by_key", "getters", "sorted")
+    __slots__ = ("by_key", "sorted")
 
     def __init__(self) -> None:
         self.by_key: dict[Key, Any] = {}
         self.sorted: dict[str, list[Key]] = {}
-        self.getters: dict[str, Any] = {}
 
 
 class State:

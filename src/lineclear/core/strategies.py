@@ -55,7 +55,8 @@ def strategy_for(resource: Resource, rules: list[Rule]) -> Sharing:
 
 
 def is_unmergeable(path: str) -> bool:
-    return path.rpartition(".")[2].lower() in UNMERGEABLE
+    _, dot, ending = path.rpartition(".")
+    return bool(dot) and ending.lower() in UNMERGEABLE
 
 
 def rules_inside(resource: Resource, rules: list[Rule]) -> list[Rule]:

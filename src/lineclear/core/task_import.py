@@ -95,6 +95,11 @@ class _Found:
 # -- from fields to drafts: the same for every source -------------------------------------------
 
 
+def read_fields(fields: dict[str, object]) -> TaskDraft:
+    """One task given field by field, as `read_json` takes them; `after` holds T-ids."""
+    return _drafts([_Found("task", str(fields.get("title", ""))[:201], fields)])[0]
+
+
 def _drafts(found: list[_Found]) -> list[TaskDraft]:
     drafts = [_draft(task, position) for position, task in enumerate(found, 1)]
     positions = _positions(found, drafts)

@@ -37,14 +37,26 @@ def git(
     """What git prints. `env` is added to the cleaned environment; `check=False` accepts any exit code."""
     full = {name: value for name, value in os.environ.items() if name not in _LOCAL_NAMES}
     full.update({"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}, **(env or {}))
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(  # noqa: PLW1510 (we look at the exit code ourselves)
-            ["git", *args], cwd=cwd, env=full, input=input or b"", capture_output=True, timeout=timeout_s
-        )
-    except subprocess.TimeoutExpired as error:
-        raise GitFailed(args, 124, f"not done after {timeout_s} s") from error
+        child = subprocess.Popen(["git", *args], cwd=cwd, env=full, stdin=pipe, stdout=pipe, stderr=pipe)
     except OSError as error:
         raise GitFailed(args, 127, str(error)) from error
-    if check and done.returncode != 0:
-        raise GitFailed(args, done.returncode, done.stderr.decode("utf-8", "replace"))
-    return done.stdout
+    with child:
+        try:
+            output, errors = child.communicate(input or b"", timeout_s)
+        except subprocess.TimeoutExpired as error:
+            _end(child)
+            raise GitFailed(args, 124, f"not done after {timeout_s} s") from error
+    if check and child.returncode != 0:
+        raise GitFailed(args, child.returncode, errors.decode("utf-8", "replace"))
+    return output
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Asked, git removes its lock files and ends what it started; killed, it does neither."""
+    child.terminate()
+    try:
+        child.wait(5)
+    except subprocess.TimeoutExpired:
+        child.kill()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from lineclear.core import refusals
-from lineclear.core.paths import is_glob
-from lineclear.core.resources import KNOWN, parse_resource
+from lineclear.core.resources import KNOWN, parse_resource, split_scheme
 from lineclear.git.layout import find_layout, ignores_case, worktrees
 from lineclear.git.places import Places
 from lineclear.process.bell import Bell
@@ -76,25 +75,26 @@ class Repo:
         )
 
     def resource(self, text: str, cwd: str) -> Resource:
-        """What somebody typed, as the one resource it means, whatever way it was written."""
+        """What somebody typed, as the one resource it means, whatever way it was written.
+
+        A bare path counts from where one stands; with `file:` or `symbol:` from the repository's root.
+        """
         fold, nfc = folds_case(self.layout, self.settings), self.settings.paths_nfc
         schemes = (*KNOWN, *self.settings.resources_schemes)
-        parsed = parse_resource(text, fold_case=fold, nfc=nfc, schemes=schemes)
-        if parsed.scheme not in ("file", "symbol"):
-            return parsed
-        has_scheme = text.startswith(("file:", "symbol:"))
-        typed = text.partition(":")[2] if has_scheme else text
-        path, mark, symbol = typed.rpartition("#") if parsed.scheme == "symbol" else (typed, "", "")
-        # With a scheme a path counts from the repository's root, bare ones from where one stands.
-        place, is_dir = self.places.locate(path, self.layout.worktree if has_scheme else cwd)
+        scheme, typed = split_scheme(text, schemes) if ":" in text else ("file", text)
+        if scheme not in ("file", "symbol"):
+            return parse_resource(text, fold_case=fold, nfc=nfc, schemes=schemes)
+        start = cwd if typed is text else self.layout.worktree
+        symbol = ""
+        if scheme == "symbol":
+            cut = typed.find("#", typed.rfind("/") + 1)
+            if cut < 1:
+                return parse_resource(text)  # refuses, in its own words
+            typed, symbol = typed[:cut], typed[cut:]
+        place, is_dir = self.places.locate(typed, start)
         is_dir = is_dir or typed.endswith("/")
-        return parse_resource(
-            f"{parsed.scheme}:{place}{mark}{symbol}",
-            is_dir=is_dir and not is_glob(place),
-            fold_case=fold,
-            nfc=nfc,
-            schemes=schemes,
-        )
+        name = place or "./"
+        return parse_resource(f"{scheme}:{name}{symbol}", is_dir=is_dir, fold_case=fold, nfc=nfc, schemes=schemes)
 
     def hold_bond(self, kind: str) -> tuple[str, Bond]:
         """A fresh bond of this process: (its name for the store, the held lock)."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
+    from lineclear.process.bonds import Bond
+
 HOUR_MS = 3_600_000
 
 
@@ -128,58 +130,67 @@ def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
 
 
 def _declare_with(parser: ArgumentParser) -> None:
-    import argparse
-
     parser.usage = "lineclear with RESOURCE... [--ttl T] [--wait T] [--mode M] -- COMMAND..."
     parser.add_argument("resources", nargs="+", metavar="RESOURCE")
     parser.add_argument("--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared")
     _declare_lease(parser)
-    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def with_(context: Context, args: Namespace) -> int:
     """Claim, run, renew while it runs, release; the command's own exit code is ours."""
+    from shutil import which
+
+    if not args.command:
+        raise refusals.bad_usage("lineclear with", "a command is needed after --")
+    if which(args.command[0], path=context.environ.get("PATH")) is None:
+        raise refusals.not_found("program", args.command[0], "lineclear with --help")
+    request = _request(context, args, args.mode)
+    request.bond, bond = context.repo.hold_bond("with")
+    request.ticket_bond = request.bond
+    try:
+        return _run_holding(context, request, args.wait, args.command, bond)
+    finally:
+        bond.release()
+
+
+def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: Bond) -> int:
     from lineclear.app.claims import release as give_back
     from lineclear.app.claims import renew_exactly
     from lineclear.app.waiting import claim_or_wait
     from lineclear.process.children import run_guarded
 
-    if not args.command:
-        raise refusals.bad_usage("lineclear with", "a command is needed after --")
-    repo, caller = context.repo, context.caller
-    request = _request(context, args, args.mode)
-    request.bond, bond = repo.hold_bond("with")
-    request.ticket_bond = request.bond
+    store, caller = context.store, context.caller
+    answer = claim_or_wait(store, context.repo.liveness, caller, request, wait_ms)
+    fences = {shown["resource"]: shown["fence"] for shown in answer["claims"]}
+    code = refusals.FAILED
     try:
-        answer = claim_or_wait(context.store, repo.liveness, caller, request, args.wait)
-        fences = {shown["resource"]: shown["fence"] for shown in answer["claims"]}
-        environ = {
-            **context.environ,
-            "LINECLEAR_FENCE": str(answer["fence"]),
-            "LINECLEAR_RESOURCES": "\n".join(fences),
-        }
-        if not caller.is_person:  # the name is a mark of agents; a person's command stays a person's
-            environ["LINECLEAR_AGENT"] = caller.name
         code = run_guarded(
-            args.command,
-            environ,
+            command,
+            _environ_inside(context, answer["fence"], list(fences)),
             keep_fds=[bond.inheritable()],
-            poll=lambda: renew_exactly(context.store, caller, fences),
+            poll=lambda: renew_exactly(store, caller, fences),
             every_s=max(0.1, request.ttl_ms / 3_000),
         )
-        if renew_exactly(context.store, caller, fences):
-            give_back(context.store, caller, request.resources)
-        else:
-            context.out.hint(f"{', '.join(fences)} was lost while the command ran; what it did is unguarded.")
-            code = code or refusals.STALE
-        return code
     finally:
-        bond.release()
+        is_ours = renew_exactly(store, caller, fences)
+        if is_ours:
+            give_back(store, caller, request.resources)
+    if not is_ours:
+        context.out.hint(f"{', '.join(fences)} was lost while the command ran; what it did since is unguarded.")
+        return code or refusals.STALE
+    return code
+
+
+def _environ_inside(context: Context, fence: int, held: list[str]) -> dict[str, str]:
+    inside = {**context.environ, "LINECLEAR_FENCE": str(fence), "LINECLEAR_RESOURCES": "\n".join(held)}
+    if not context.caller.is_person:  # the name is a mark of agents; a person's command stays a person's
+        inside["LINECLEAR_AGENT"] = context.caller.name
+    return inside
 
 
 COMMANDS = {
     "claim": Command(claim, _declare_claim, is_write=True),
     "release": Command(release, _declare_release, is_write=True),
     "who": Command(who, _declare_who),
-    "with": Command(with_, _declare_with),
+    "with": Command(with_, _declare_with, wraps_command=True),
 }

@@ -1,0 +1,105 @@
+"""Waiting for what may come: a task that fits, a message, the next events of the log.
+
+Woken by the bell, with a slow look beneath it; nothing is missed when a ring is lost.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from lineclear.app.log import tail
+from lineclear.app.messages import MOST_AT_ONCE, inbox
+from lineclear.app.tasks import DEFAULT_LEASE_MS, take
+from lineclear.core.refusals import Refusal
+from lineclear.core.refusals_waiting import no_message_came, no_task_came
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeVar
+
+    from lineclear.app.ports import Caller, Liveness, Store
+
+    T = TypeVar("T")
+
+POLL_S = 0.25
+# Leases run out and holders die without a commit that would tell.
+TRY_EVERY_S = 1.0
+# Answers to "may I take this?" that time can change.
+WORTH_WAITING = frozenset(("task.none", "task.taken", "task.not_ready"))
+FOLLOW_AT_ONCE = 1_000
+
+
+def await_task(
+    store: Store, liveness: Liveness, caller: Caller, limit_ms: int, *, number: int = 0,
+    skills: frozenset[str] = frozenset(), lease_ms: int = DEFAULT_LEASE_MS,
+) -> dict[str, Any]:  # fmt: skip
+    """Take a task as `take` does; where there is none, try again whenever something has happened."""
+    last, tried_head, try_at = Refusal("", ""), -1, 0.0
+
+    def attempt() -> dict[str, Any] | None:
+        nonlocal last, tried_head, try_at
+        head = store.read(lambda view: view.head)
+        if head == tried_head and monotonic() < try_at:
+            return None
+        tried_head, try_at = head, monotonic() + TRY_EVERY_S
+        try:
+            return take(store, liveness, caller, number=number, skills=skills, lease_ms=lease_ms)
+        except Refusal as refusal:
+            if refusal.code not in WORTH_WAITING:
+                raise
+            last = refusal
+        return None
+
+    taken = _until(store, limit_ms, attempt)
+    if taken is None:
+        raise no_task_came(limit_ms, last)
+    return taken
+
+
+def await_messages(store: Store, name: str, limit_ms: int, most: int = MOST_AT_ONCE) -> dict[str, Any]:
+    """The inbox as soon as there is something in it."""
+
+    def look() -> dict[str, Any] | None:
+        found = store.read(lambda view: inbox(view, name, most))
+        return found if found["messages"] else None
+
+    found = _until(store, limit_ms, look)
+    if found is None:
+        raise no_message_came(limit_ms)
+    return found
+
+
+def follow(
+    store: Store, after: int, *, agent: str = "", kind: str = "", subject: str = ""
+) -> Iterator[tuple[list[dict[str, Any]], int]]:
+    """Endless: (the next events that fit, the position up to which the log has been looked at)."""
+    position = after
+    with store.listen() as bell:
+        while True:
+            events, head = store.read(
+                lambda view: (
+                    tail(view, after=position, agent=agent, kind=kind, subject=subject, limit=FOLLOW_AT_ONCE),
+                    view.head,
+                )
+            )
+            is_all = len(events) < FOLLOW_AT_ONCE
+            position = head if is_all else events[-1]["position"]
+            if events:
+                yield events, position
+            if is_all:
+                bell.wait(POLL_S)
+
+
+def _until(store: Store, limit_ms: int, look: Callable[[], T | None]) -> T | None:
+    """What `look` finds, or nothing when the time is over. Listens first, then looks, then waits."""
+    deadline = monotonic() + limit_ms / 1000
+    with store.listen() as bell:
+        while True:
+            found = look()
+            if found is not None:
+                return found
+            left_s = deadline - monotonic()
+            if left_s <= 0:
+                return None
+            bell.wait(min(POLL_S, left_s))

@@ -1,0 +1,70 @@
+"""completion: a script for the shell that asks us for words; the answers come from the tables we have."""
+
+from __future__ import annotations
+
+import contextlib
+from importlib.resources import files
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.index import INDEX, find_verb
+from lineclear.core.refusals import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument("shell", choices=SHELLS, nargs="?", default="bash")
+    parser.add_argument("--words", nargs="*", metavar="WORD", help="answer with what may follow these words")
+
+
+def completion(context: Context, args: Namespace) -> None:
+    if args.words is None:
+        script = files("lineclear.cli") / "completion" / f"lineclear.{args.shell}"
+        context.out.raw(script.read_text(encoding="utf-8"))
+        return
+    words = complete(context, args.words)
+    context.out.data({"words": words}, *words)
+
+
+def complete(context: Context, words: list[str]) -> list[str]:
+    """The last word is the one being typed; the ones before it are complete."""
+    *before, typed = words or [""]
+    verb, rest = find_verb(before)
+    found = _options(verb) + _names(context, verb, rest) if verb else _next_words(before)
+    return sorted({word for word in found if word.startswith(typed)})
+
+
+def _next_words(before: list[str]) -> list[str]:
+    return [verb.split()[len(before)] for verb in INDEX if verb.split()[: len(before)] == before]
+
+
+def _options(verb: str) -> list[str]:
+    from lineclear.cli.main import load, make_parser
+
+    parser = make_parser(verb, load(verb))
+    return [option for action in parser._actions for option in action.option_strings]
+
+
+def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
+    """Tasks, values, agents and claims of this repository; nothing outside one."""
+    from lineclear.core.tables import AGENT, CLAIM, TASK, VALUE
+    from lineclear.core.tasks import show_id
+
+    last = rest[-1] if rest else ""
+    with contextlib.suppress(Refusal):
+        if last in ("--as", "--to", "--agent") or verb == "agent leave":
+            return context.store.read(lambda view: [agent.name for agent in view.scan(AGENT, "key")])
+        if verb.startswith("task ") or last == "--task":
+            return context.store.read(lambda view: [show_id(task.id) for task in view.scan(TASK, "key")])
+        if verb.startswith("value "):
+            return context.store.read(lambda view: [value.key for value in view.scan(VALUE, "key")])
+        if verb == "release":
+            return context.store.read(lambda view: [claim.resource for claim in view.scan(CLAIM, "key")])
+    return []
+
+
+COMMANDS = {"completion": Command(completion, _declare)}

@@ -1,0 +1,64 @@
+"""db info, backup, verify, copy."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.render import Table
+from lineclear.core import refusals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def info(context: Context, _args: Namespace) -> None:
+    facts = context.store.info()
+    context.out.data(facts, Table(["FACT", "VALUE"], sorted(facts.items())))
+
+
+def _declare_backup(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a new file; an existing one is never overwritten")
+
+
+def backup(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.moving import backup as make
+
+    made = make(context.repo, os.path.join(context.cwd, args.file))
+    context.out.data(made, f"{made['path']} holds the whole store ({made['size_bytes']} bytes).")
+
+
+def verify(context: Context, _args: Namespace) -> int:
+    from lineclear.app.log import audit
+
+    damage = context.store.check()
+    report = audit(context.store) if not damage else {"events": 0, "findings": []}
+    findings = [*damage, *(f"{f['kind']} at {f['position']}: {f['text']}" for f in report["findings"])]
+    lines = findings or [f"{report['events']} events, tables and file are sound."]
+    context.out.data({"events": report["events"], "findings": findings}, *lines)
+    return refusals.FINDINGS if findings else 0
+
+
+def _declare_copy(parser: ArgumentParser) -> None:
+    parser.add_argument("target", metavar="TARGET", help="postgresql://... or a directory for a SQLite store")
+
+
+def copy(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.moving import POSTGRES, copy_store
+
+    is_url = args.target.startswith(POSTGRES)
+    target = args.target if is_url else os.path.join(context.cwd, args.target)
+    made = copy_store(context.repo, target)
+    lines = [f"{made['events']} events copied into the {made['engine']} store."]
+    if is_url:
+        lines.append("This clone still uses its old store. Next: lineclear init --store URL")
+    context.out.data(made, *lines)
+
+
+COMMANDS = {
+    "db info": Command(info),
+    "db backup": Command(backup, _declare_backup),
+    "db verify": Command(verify),
+    "db copy": Command(copy, _declare_copy),
+}

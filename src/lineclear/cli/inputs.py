@@ -1,0 +1,52 @@
+"""Texts that come from outside an argument: stdin (written as `-`) and files. Bounded, UTF-8, or refused."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from lineclear.core import refusals
+
+MOST_BYTES = 2 * 1024 * 1024
+
+
+def given_text(text: str) -> str:
+    """The argument itself, or for `-` what stands on stdin, without the newline that ends it."""
+    return _stdin().removesuffix("\n") if text == "-" else text
+
+
+def read_input(name: str, cwd: str) -> str:
+    """A whole file, or stdin for `-`."""
+    return _stdin() if name == "-" else _file(os.path.join(cwd, name), name)
+
+
+def _stdin() -> str:
+    if sys.stdin is None:
+        raise refusals.bad_value("input", "-", "stdin is closed")
+    try:
+        return _decoded(sys.stdin.buffer.read(MOST_BYTES + 1), "-")
+    except OSError as error:
+        raise refusals.bad_value("input", "-", _why(error)) from None
+
+
+def _file(path: str, shown: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return _decoded(file.read(MOST_BYTES + 1), shown)
+    except FileNotFoundError:
+        raise refusals.not_found("file", shown, "lineclear task import --help") from None
+    except OSError as error:
+        raise refusals.bad_value("file", shown, _why(error)) from None
+
+
+def _why(error: OSError) -> str:
+    return f"it cannot be read ({os.strerror(error.errno or 0)})"
+
+
+def _decoded(data: bytes, shown: str) -> str:
+    if len(data) > MOST_BYTES:
+        raise refusals.bad_value("input", shown, f"it is larger than {MOST_BYTES} bytes")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise refusals.bad_value("input", shown, f"byte {error.start} is not UTF-8 text") from None

@@ -1,0 +1,1 @@
+"""PostgreSQL behind the store port, for teams. Only this package imports psycopg."""

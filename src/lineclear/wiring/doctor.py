@@ -1,0 +1,120 @@
+"""The doctor: is everything lineclear stands on as it must be? Each check answers; none of them raises."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.core.refusals import Refusal
+from lineclear.git.layout import find_layout, landing_branch
+from lineclear.git.run import GitFailed, git
+from lineclear.process.files import free_bytes, is_network_fs
+from lineclear.wiring.repo import Repo, open_repo, state_directory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    Finding = dict[str, str]
+
+OK, NOTE, PROBLEM = "ok", "note", "problem"
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+LEAST_GIT = (2, 38)
+
+
+def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]:
+    found = [*_guard("git", lambda: _git(cwd)), *_guard("place", lambda: _place(cwd, environ))]
+    try:
+        repo = open_repo(cwd, environ)
+    except Refusal as refusal:
+        return [*found, _finding(PROBLEM, "store", str(refusal).replace("\n", " "))]
+    try:
+        for name, check in (("settings", _settings), ("store", _store), ("log", _log), ("leftovers", _leftovers)):
+            found += _guard(name, lambda check=check: check(repo, fix))  # type: ignore[misc]
+    finally:
+        repo.close()
+    return found
+
+
+def _finding(state: str, what: str, text: str) -> Finding:
+    return {"state": state, "what": what, "text": text}
+
+
+def _guard(what: str, check: Callable[[], Iterator[tuple[str, str]]]) -> list[Finding]:
+    try:
+        return [_finding(state, what, text) for state, text in check()]
+    except Refusal as refusal:
+        return [_finding(PROBLEM, what, str(refusal).replace("\n", " "))]
+    except (OSError, GitFailed) as error:
+        return [_finding(PROBLEM, what, f"{type(error).__name__}: {error}")]
+
+
+def _git(cwd: str) -> Iterator[tuple[str, str]]:
+    text = git(["--version"], cwd).decode().strip()
+    numbers = tuple(int(part) for part in text.split()[2].split(".")[:2])
+    is_new = numbers >= LEAST_GIT
+    yield (OK, text) if is_new else (PROBLEM, f"{text}; 2.38 or newer is needed (merge-tree --write-tree)")
+
+
+def _place(cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    layout = find_layout(cwd, environ)
+    directory = state_directory(layout)
+    network = is_network_fs(layout.common_dir)
+    if network:
+        yield PROBLEM, f"{layout.common_dir} is on {network}: use PostgreSQL (lineclear init --store URL)"
+    free = free_bytes(layout.common_dir)
+    yield (OK if free >= LEAST_FREE_BYTES else PROBLEM), f"{free // (1024 * 1024)} MiB free where the store lies"
+    if os.path.isdir(directory) and os.stat(directory).st_mode & 0o077:
+        yield PROBLEM, f"{directory} can be read by others: chmod 700 it"
+    branch = landing_branch(layout.common_dir)
+    yield (OK, f"main is {branch}") if branch else (NOTE, "no main branch found yet")
+
+
+def _settings(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    for warning in repo.settings.warnings:
+        yield NOTE, warning
+    yield OK, f"{len(repo.settings.rules)} strategies beside the defaults"
+
+
+def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    info = repo.store.info()
+    if info["kind"] == "sqlite":
+        safe = "safe by itself" if info["library_is_safe_alone"] else "has the WAL-reset bug; our gate keeps it safe"
+        yield OK, f"SQLite {info['library']} ({safe}), schema {info['schema']}, {info['size_bytes']} bytes"
+    else:
+        yield OK, ", ".join(f"{name} {value}" for name, value in sorted(info.items()))
+    for damage in repo.store.check():
+        yield PROBLEM, damage
+
+
+def _log(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    from lineclear.app.log import audit
+
+    report = audit(repo.store)
+    for finding in report["findings"][:10]:
+        yield PROBLEM, f"{finding['kind']} at {finding['position']}: {finding['text']}"
+    if not report["findings"]:
+        yield OK, f"{report['events']} events and the tables agree"
+
+
+def _leftovers(repo: Repo, fix: bool) -> Iterator[tuple[str, str]]:
+    """Agents whose process died keep nothing; files of dead processes go away."""
+    from lineclear.app.agents import bury
+
+    if fix:
+        freed = bury(repo.store, repo.caller(), repo.liveness)
+        if freed:
+            yield OK, f"freed what dead agents held: {', '.join(freed)}"
+    stale = [name for name in _bond_files(repo) if not repo.bonds.is_held(name)]
+    if fix:
+        for name in stale:
+            os.unlink(os.path.join(repo.state_directory, "bonds", name))
+        yield OK, f"{len(stale)} lock files of ended processes removed"
+    elif stale:
+        yield NOTE, f"{len(stale)} lock files of ended processes; `lineclear doctor --fix` removes them"
+
+
+def _bond_files(repo: Repo) -> list[str]:
+    try:
+        return sorted(os.listdir(os.path.join(repo.state_directory, "bonds")))
+    except FileNotFoundError:
+        return []

@@ -1,0 +1,68 @@
+"""Copies of a store: a backup file, or another engine filled by replaying the log."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.app.log import entries_after
+from lineclear.core import refusals
+from lineclear.process.bell import Bell
+from lineclear.process.clock import HostClock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.ports import Store
+    from lineclear.wiring.repo import Repo
+
+POSTGRES = ("postgresql://", "postgres://")
+
+
+def copy_store(repo: Repo, target: str) -> dict[str, Any]:
+    """Fill an empty target from this repository's log; both engines stay as they are."""
+    if target.startswith(POSTGRES):
+        from lineclear.store.postgres.engine import PostgresStore, create
+
+        if not repo.settings.repo_id:
+            raise refusals.no_repo_id()
+        create(target, repo.settings.repo_id)
+        store: Store = PostgresStore(target, repo.settings.repo_id)
+    else:
+        store = new_sqlite(os.path.abspath(target))
+    try:
+        count = repo.store.read(lambda view: store.load(entries_after(view, 0)))
+        return {"events": count, "engine": store.kind}
+    finally:
+        store.close()
+
+
+def new_sqlite(directory: str) -> Store:
+    from lineclear.store.sqlite.engine import SqliteStore, create
+
+    create(directory, HostClock().now().wall_ns)
+    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
+
+
+def backup(repo: Repo, path: str) -> dict[str, Any]:
+    """One SQLite file that holds everything, whatever the engine; never over an existing file."""
+    from tempfile import TemporaryDirectory
+
+    path = os.path.abspath(path)
+    if os.path.lexists(path):
+        raise refusals.bad_value("file", path, "it exists already; a backup overwrites nothing")
+    if not os.path.isdir(os.path.dirname(path)):
+        raise refusals.bad_value("file", path, "its directory does not exist")
+    with TemporaryDirectory(dir=os.path.dirname(path), prefix=".lineclear-") as scratch:
+        made = os.path.join(scratch, "state.db")
+        if hasattr(repo.store, "backup"):
+            repo.store.backup(made)
+        else:
+            store = new_sqlite(scratch)
+            repo.store.read(lambda view: store.load(entries_after(view, 0)))
+            store.backup(made + ".copy")  # type: ignore[attr-defined]  # the SQLite engine has one
+            store.close()
+            made += ".copy"
+        os.chmod(made, 0o600)
+        os.link(made, path)
+    return {"path": path, "size_bytes": os.path.getsize(path)}
