@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TEAM_FILE, LOCAL_FILE = "lineclear.toml", "local.toml"
 PREFIX = "LINECLEAR_"
 # Variables of ours that are no settings: who acts, and what a command is told by those around it.
-OTHER_VARIABLES = ("AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON")
+OTHER_VARIABLES = ("AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON", "DEBUG")
 
 MAX_FILE_BYTES = 256 * 1024
 MAX_STRATEGIES, MAX_SCHEMES, MAX_WARNINGS = 1_000, 100, 20
@@ -85,7 +85,6 @@ _ALL = (
         least=SECOND_MS,
         most=24 * HOUR_MS,
     ),
-    Setting("claims.most", COUNT, 1_000, "live claims that one agent may hold", least=1, most=100_000),
     Setting(
         "tasks.lease",
         DURATION,
@@ -143,7 +142,6 @@ class Settings:
         "agents_grace_ms",
         "agents_person",
         "agents_silence_ms",
-        "claims_most",
         "claims_ttl_ms",
         "operations_keep_ms",
         "origins",
@@ -161,7 +159,6 @@ class Settings:
     repo_id: str
     store_url: str
     claims_ttl_ms: int
-    claims_most: int
     tasks_lease_ms: int
     tasks_attempts: int
     operations_keep_ms: int
@@ -375,7 +372,7 @@ def _check_text(setting: Setting, given: object) -> str | None:
 
 
 def _check_duration(setting: Setting, given: object) -> int | None:
-    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < _LARGEST_INT:
+    if isinstance(given, int) and 0 <= given < _LARGEST_INT:
         given = str(given)
     if not isinstance(given, str):
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
-    from lineclear.app.ports import Caller, Liveness, Store
+    from lineclear.app.ports import Caller, Liveness, Store, View
 
     T = TypeVar("T")
 
@@ -77,18 +77,23 @@ def follow(
     position = after
     with store.listen() as bell:
         while True:
-            events, head = store.read(
-                lambda view: (
-                    tail(view, after=position, agent=agent, kind=kind, subject=subject, limit=FOLLOW_AT_ONCE),
-                    view.head,
-                )
-            )
+            events, head = _events_after(store, position, agent, kind, subject)
             is_all = len(events) < FOLLOW_AT_ONCE
             position = head if is_all else events[-1]["position"]
             if events:
                 yield events, position
             if is_all:
                 bell.wait(POLL_S)
+
+
+def _events_after(
+    store: Store, position: int, agent: str, kind: str, subject: str
+) -> tuple[list[dict[str, Any]], int]:
+    def look(view: View) -> tuple[list[dict[str, Any]], int]:
+        found = tail(view, after=position, agent=agent, kind=kind, subject=subject, limit=FOLLOW_AT_ONCE)
+        return found, view.head
+
+    return store.read(look)
 
 
 def _until(store: Store, limit_ms: int, look: Callable[[], T | None]) -> T | None:

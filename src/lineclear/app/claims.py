@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents import ensure_agent, free_agent
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals
 from lineclear.core.claims import (
-    INTENT, MODES, Request, claim_expired, claim_released, claim_taken_over, decide_claim, excludes, find_cycle,
-    has_copies, is_over, resource_of, stale_fence,
+    EXCLUSIVE, INTENT, MODES, Request, claim_expired, claim_released, claim_taken_over, decide_claim, excludes,
+    find_cycle, has_copies, is_over, resource_of, stale_fence,
 )  # fmt: skip
 from lineclear.core.events import Draft
+from lineclear.core.fold import granted_claim
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
 from lineclear.core.resources import ancestors, overlaps
-from lineclear.core.tables import CLAIM, FENCE, WAIT, join_names, split_names
+from lineclear.core.tables import CLAIM, FENCE, LOG, WAIT, join_names, split_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def claims_near(view: View, resource: Resource) -> list[Claim]:
 
 def fences_near(view: View, resource: Resource) -> list[Fence]:
     node = resource.node
-    above = view.pick(FENCE, "node", ancestors(node))
-    return above + view.scan(FENCE, "node", low=node + "/", high=node + "0")
+    above = view.pick(FENCE, "key", ancestors(node))
+    return above + view.scan(FENCE, "key", low=node + "/", high=node + "0")
 
 
 def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
@@ -59,7 +60,7 @@ def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> d
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        answer = _decide(tx, request, liveness)
+        answer = _decide_now(tx, request, liveness)
         if answer.blockers:
             raise refusals.claim_held(answer.blockers[0], request.mode, tx.now, len(answer.blockers))
         return _grant(tx, caller, request, answer)
@@ -76,7 +77,7 @@ def stand_in_line(store: Store, liveness: Liveness, caller: Caller, request: Req
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        answer = _decide(tx, request, liveness)
+        answer = _decide_now(tx, request, liveness)
         if not answer.blockers:
             return _grant(tx, caller, request, answer)
         _refuse_deadlock(tx, request, answer, liveness)
@@ -93,7 +94,7 @@ def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Reques
     def work(tx: Tx) -> dict[str, Any]:
         if _ticket_of(tx, caller, request.ticket) is None:
             raise refusals.ticket_lost(request.ticket)
-        answer = _decide(tx, request, liveness)
+        answer = _decide_now(tx, request, liveness)
         if answer.blockers:
             for draft in answer.ended:
                 tx.append(draft)
@@ -112,6 +113,8 @@ def is_my_turn(store: Store, liveness: Liveness, request: Request) -> tuple[bool
         if view.get(WAIT, (request.ticket,)) is None:
             return True, 0
         answer = _decide(view, request, liveness)
+        if _dead_among(view, answer, liveness):
+            return True, 0
         lapse = min((view.now.ms_until(b.until_ns) for b in answer.blockers), default=0)
         return not answer.blockers, lapse
 
@@ -153,7 +156,7 @@ def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        answer = _decide(tx, request, liveness)
+        answer = _decide_now(tx, request, liveness)
         by_name = {(claim.agent, claim.resource): claim for claim in near_all(tx, request.resources)}
         taken = [by_name[b.agent, b.resource] for b in answer.blockers if (b.agent, b.resource) in by_name]
         for claim in dict.fromkeys(taken):
@@ -198,10 +201,26 @@ def live_waits(view: View) -> list[Wait]:
 
 def check_fence(view: View, agent: str, resource: Resource, fence: int) -> None:
     """Refuse a write under a fence that a later exclusive grant to somebody else has passed."""
-    marks = [(mark.resource, mark.agent, mark.fence) for mark in fences_near(view, resource)]
+    near = fences_near(view, resource)
+    marks = [(mark.resource, mark.agent, mark.fence) for mark in near]
+    for mark in near:
+        # Only the newest grant is kept there: behind one of the family's, a stranger's may be hidden.
+        if mark.fence > fence and is_family(mark.agent, agent):
+            marks += _grants_since(view, mark.resource, fence)
     other, newer = stale_fence(resource, agent, fence, marks)
     if other:
         raise refusals.fence_stale(resource.text, fence, other, newer)
+
+
+def _grants_since(view: View, text: str, fence: int) -> list[tuple[str, str, int]]:
+    """(resource text, agent, fence) of every exclusive grant of this text after a fence."""
+    from lineclear.core.codec import decode_body
+
+    return [
+        (text, entry.actor, entry.position)
+        for entry in view.scan(LOG, "subject", (text,), low=fence)
+        if entry.kind == "ClaimGranted" and decode_body(entry.body)["mode"] == EXCLUSIVE
+    ]
 
 
 def show_claim(claim: Claim, view: View) -> dict[str, Any]:
@@ -257,28 +276,41 @@ def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
     return decide_claim(request, near, view.scan(WAIT, "key"), view.now, liveness.is_dead)
 
 
+def _decide_now(tx: Tx, request: Request, liveness: Liveness) -> Answer:
+    """Decide; if agents whose process has died are in the way, free them and decide again."""
+    answer = _decide(tx, request, liveness)
+    dead = _dead_among(tx, answer, liveness)
+    for name in dead:
+        free_agent(tx, name, "gone")
+    return _decide(tx, request, liveness) if dead else answer
+
+
+def _dead_among(view: View, answer: Answer, liveness: Liveness) -> list[str]:
+    agents = [view.get(AGENT, (name,)) for name in sorted({blocker.agent for blocker in answer.blockers})]
+    return [agent.name for agent in agents if agent is not None and agent.bond and liveness.is_dead(agent.bond)]
+
+
 def _grant(tx: Tx, caller: Caller, request: Request, answer: Answer) -> dict[str, Any]:
     for draft in answer.ended:
         tx.append(draft)
-    for claim in answer.kept:
-        _keep(tx, request, claim)
-    for draft in answer.grants:
-        tx.append(draft)
+    held = [_keep(tx, request, claim) for claim in answer.kept]
+    held += [granted_claim(tx.append(draft)) for draft in answer.grants]
     told = sorted({claim.agent for claim in answer.told})
     for claim in answer.told:
         _tell(tx, caller, request, claim)
-    held = [tx.get(CLAIM, (caller.name, resource.text)) for resource in request.resources]
-    claims = [show_claim(claim, tx) for claim in held if claim is not None]
+    claims = [show_claim(claim, tx) for claim in held]
     return {"claims": claims, "fence": max(claim["fence"] for claim in claims), "told": told}
 
 
-def _keep(tx: Tx, request: Request, claim: Claim) -> None:
+def _keep(tx: Tx, request: Request, claim: Claim) -> Claim:
     """Asking again renews: the longer of the two ends counts, a new note replaces the old."""
     if request.note and request.note != claim.note:
         tx.append(Draft("ClaimNoted", claim.resource, resource=claim.resource, note=request.note))
         claim = claim.changed(note=request.note)
     until_ns = max(claim.until_ns, tx.now.in_ms(request.ttl_ms))
-    tx.put(CLAIM, claim.changed(until_ns=until_ns, ttl_ms=request.ttl_ms))
+    kept = claim.changed(until_ns=until_ns, ttl_ms=request.ttl_ms)
+    tx.put(CLAIM, kept)
+    return kept
 
 
 def _tell(tx: Tx, caller: Caller, request: Request, claim: Claim) -> None:

@@ -31,9 +31,15 @@ def entries_after(view: View, position: int) -> Iterator[Entry]:
 
 
 def tail(
-    view: View, *, after: int | None = None, since_ns: int = 0, agent: str = "", kind: str = "", subject: str = "",
+    view: View,
+    *,
+    after: int | None = None,
+    since_ns: int = 0,
+    agent: str = "",
+    kind: str = "",
+    subject: str = "",
     limit: int = 50,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """The newest events that fit, oldest first; or, with `after`, the first ones behind a position."""
     fitting = []
     for entry in _backwards(view, subject) if after is None else entries_after(view, after):

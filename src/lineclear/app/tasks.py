@@ -14,8 +14,8 @@ from lineclear.core.names import is_family
 from lineclear.core.resources import overlaps
 from lineclear.core.tables import AGENT, LOG, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.tasks import (
-    ENDED, FAILED, HANDED_OVER, LEAST_PRIORITY, MOVES, OPEN, STATES, TAKEN, choose_next, closes_cycle, end_lapsed, give_back,
-    show_id,
+    ENDED, FAILED, HANDED_OVER, LEAST_PRIORITY, MOVES, OPEN, STATES, TAKEN, choose_next, closes_cycle, end_lapsed,
+    give_back, show_id,
 )  # fmt: skip
 
 TYPE_CHECKING = False
@@ -76,8 +76,8 @@ def import_all(
             added.append(_add(tx, draft, [], attempts_max))
         for draft in wanted:
             number = numbers[draft.ref]
-            wanted_first = [numbers.get(ref) or _task_number(tx, ref) for ref in draft.after if ref not in done]
-            for after in dict.fromkeys(wanted_first):
+            refs = [ref for ref in draft.after if ref not in done]
+            for after in dict.fromkeys(numbers.get(ref) or _task_number(tx, ref) for ref in refs):
                 tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
         tasks = [_known(tx, task.id) for task in added]
         return {"tasks": [show_brief(task) for task in tasks], "similar": similar, "left_out": sorted(done)}
@@ -304,13 +304,18 @@ def export_all(view: View) -> list[TaskDraft]:
 
     return [
         TaskDraft(
-            show_id(task.id), task.title, body=task.body, priority=task.priority, scope=split_names(task.scope),
-            labels=split_names(task.labels), needs=split_names(task.needs),
+            show_id(task.id),
+            task.title,
+            body=task.body,
+            priority=task.priority,
+            scope=split_names(task.scope),
+            labels=split_names(task.labels),
+            needs=split_names(task.needs),
             after=[show_id(dep) for dep in sorted(_deps(view, task.id))],
             done=task.state in ENDED and task.state != FAILED,
         )
         for task in view.scan(TASK, "key")
-    ]  # fmt: skip
+    ]
 
 
 def find_similar(view: View, text: str) -> list[Task]:

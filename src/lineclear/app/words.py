@@ -1,4 +1,4 @@
-"""The free words of people and agents (notes, titles, reasons): bounded, and such that every engine keeps them."""
+"""The free words of people and agents (notes, titles, reasons): bounded, and kept by every engine."""
 
 from __future__ import annotations
 

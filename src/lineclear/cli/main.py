@@ -24,19 +24,33 @@ INTERRUPTED = 130
 
 def run(argv: list[str], environ: Mapping[str, str] | None = None) -> int:
     environ = os.environ if environ is None else environ
-    ahead, rest = _split_globals(argv)
     out = Output(is_json="--json" in _before_dashes(argv), environ=environ)
+    code = 0
     try:
-        return _dispatch(ahead, rest, out, environ)
+        code = _answer(argv, out, environ)
+        out.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        out.silence()
+    except OSError as error:  # the answer has no place to go: a full disk behind `>`
+        out.silence()
+        out.hint(f"The answer could not be written: {os.strerror(error.errno or 0)}")
+        return code or refusals.FAILED
+    return code
+
+
+def _answer(argv: list[str], out: Output, environ: Mapping[str, str]) -> int:
+    try:
+        return _dispatch(*_split_globals(argv), out, environ)
     except Refusal as refusal:
         out.refuse(refusal)
         return refusal.exit_code
     except KeyboardInterrupt:
         out.hint("Interrupted.")
         return INTERRUPTED
-    except BrokenPipeError:
-        out.silence()
+    except SystemExit:  # argparse has shown its help
         return 0
+    except BrokenPipeError:
+        raise
     except Exception as error:  # noqa: BLE001 - the one boundary of this surface
         out.refuse(_bug(error))
         return refusals.FAILED
@@ -60,7 +74,7 @@ def _dispatch(ahead: list[str], words: list[str], out: Output, environ: Mapping[
 
         out.data({"version": __version__}, f"lineclear {__version__}")
         return 0
-    if ahead and ahead[0] in ("-h", "--help") or words[:1] == ["help"]:
+    if (ahead and ahead[0] in ("-h", "--help")) or words[:1] == ["help"]:
         _show_help(out)
         return 0
     if not words:
@@ -87,7 +101,11 @@ def make_parser(verb: str, command: Command) -> ArgumentParser:
     everywhere.add_argument("-C", dest="cwd", metavar="DIR", default="", help="work as if started in DIR")
     if command.is_write:
         everywhere.add_argument(
-            "--key", metavar="OPERATION-ID", default="", help="make a repeat of this command harmless"
+            "--key",
+            dest="operation",
+            metavar="OPERATION-ID",
+            default="",
+            help="make a repeat of this command harmless",
         )
     if command.declare is not None:
         command.declare(parser)
@@ -97,6 +115,7 @@ def make_parser(verb: str, command: Command) -> ArgumentParser:
 def _run_verb(verb: str, arguments: list[str], out: Output, environ: Mapping[str, str]) -> int:
     command = load(verb)
     own = _before_dashes(arguments) if command.wraps_command else arguments
+    _refuse_bytes(own)
     args = make_parser(verb, command).parse_args(own)
     args.command = arguments[len(own) + 1 :]
     cwd = os.path.abspath(args.cwd) if args.cwd else ""
@@ -111,10 +130,17 @@ def _run_verb(verb: str, arguments: list[str], out: Output, environ: Mapping[str
         context.close()
 
 
+def _refuse_bytes(words: list[str]) -> None:
+    """Arguments are text; what is not UTF-8 reaches us as half of a surrogate pair."""
+    for word in words:
+        if any("\ud800" <= ch <= "\udfff" for ch in word):
+            raise refusals.bad_value("argument", word, "it holds bytes that are not UTF-8")
+
+
 def _key(args: Namespace, environ: Mapping[str, str]) -> str:
-    key: str = getattr(args, "key", "") or ""
-    if not key and hasattr(args, "key"):
-        key = environ.get("LINECLEAR_KEY", "")
+    if not hasattr(args, "operation"):
+        return ""
+    key: str = args.operation or environ.get("LINECLEAR_KEY", "")
     if key:
         from lineclear.core.names import operation_id
 
@@ -135,9 +161,10 @@ def _unknown(words: list[str], out: Output) -> int:
     from difflib import get_close_matches
 
     nouns = [verb for verb in INDEX if verb.startswith(words[0] + " ")]
-    if nouns and len(words) == 1 or words[-1] in ("-h", "--help"):
+    wants_help = words[-1] in ("-h", "--help")
+    if nouns and (len(words) == 1 or wants_help):
         out.data({"verbs": nouns}, *(f"  lineclear {verb:<16} {INDEX[verb][2]}" for verb in nouns))
-        return 0 if words[-1] in ("-h", "--help") else refusals.USAGE
+        return 0 if wants_help else refusals.USAGE
     typed = " ".join(words[:2])
     close = get_close_matches(typed, INDEX, 1) or get_close_matches(words[0], INDEX, 1) or nouns[:1]
     raise refusals.unknown_verb(typed, close[0] if close else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Output:
     __slots__ = ("_err", "_out", "is_json", "is_rich", "warnings")
 
     def __init__(self, *, is_json: bool, environ: Mapping[str, str], out: TextIO | None = None, err: TextIO | None = None) -> None:
-        self._out, self._err = out or sys.stdout, err or sys.stderr
+        self._out, self._err = out or _stream(sys.stdout), err or _stream(sys.stderr)
         self.is_json = is_json
         is_agent = any(environ.get(mark) for mark in _AGENT_MARKS)
         self.is_rich = not is_json and not is_agent and self._out.isatty() and environ.get("TERM") != "dumb"
@@ -75,13 +76,22 @@ class Output:
         self._out.flush()
 
     def silence(self) -> None:
-        """The reader went away: point stdout at nothing, so that the interpreter's last flush is quiet."""
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+        """Who cannot be written to is pointed at nothing, so that the interpreter's last flush is quiet."""
+        for stream in (self._out, self._err):
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
     def _json(self, value: Any) -> None:
         from json import dumps
 
-        self._out.write(dumps(value, ensure_ascii=False) + "\n")
+        text = dumps(value, ensure_ascii=False)
+        try:
+            text.encode(self._out.encoding or "utf-8")
+        except UnicodeEncodeError:  # a terminal or locale that cannot show it: JSON has its own way
+            text = dumps(value)
+        self._out.write(text + "\n")
 
     def _write(self, line: str) -> None:
         self._out.write(line + "\n")
@@ -104,6 +114,15 @@ class Output:
         for row in table.rows:
             shown.add_row(*(_styled(escape(cell)) for cell in row))
         Console(file=self._out, highlight=False).print(shown)
+
+
+def _stream(stream: TextIO | None) -> TextIO:
+    """One that takes any text; closed by whoever started us (`>&-`) means that nobody wants to read."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
 
 
 # Words that carry a state get a colour beside the word, never instead of it.
@@ -143,5 +162,14 @@ class Table:
 def _cell(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         value = ", ".join(str(item) for item in value)
-    text = "" if value is None else str(value)
+    return plain("" if value is None else str(value))
+
+
+def plain(text: str) -> str:
+    """Somebody's words on one line, with nothing in them that a terminal would obey."""
     return "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
+
+
+def quoted(text: str) -> str:
+    """Somebody's words on lines of their own, marked as theirs: data, never ours to follow."""
+    return "\n".join(f"> {plain(line.expandtabs(4))}".rstrip() for line in text.split("\n"))

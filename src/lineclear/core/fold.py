@@ -76,18 +76,19 @@ def _agent_left(ledger: Ledger, event: Event) -> None:
 # -- claims -----------------------------------------------------------------------------------
 
 
-def _claim_granted(ledger: Ledger, event: Event) -> None:
+def granted_claim(event: Event) -> Claim:
     b = event.body
-    resource, node = b["resource"], b["node"]
-    ledger.put(
-        CLAIM,
-        Claim(
-            event.actor, resource, node, b["mode"], event.position, b["tree"], b["note"], b["task"],
-            b["ttl_ms"], b["bond"], b["until_ns"],
-        ),
+    return Claim(
+        event.actor, b["resource"], b["node"], b["mode"], event.position, b["tree"], b["note"], b["task"],
+        b["ttl_ms"], b["bond"], b["until_ns"],
     )  # fmt: skip
-    if b["mode"] == "exclusive":
-        ledger.put(FENCE, Fence(resource, node, event.position, event.actor))
+
+
+def _claim_granted(ledger: Ledger, event: Event) -> None:
+    claim = granted_claim(event)
+    ledger.put(CLAIM, claim)
+    if claim.mode == "exclusive":
+        ledger.put(FENCE, Fence(claim.node, claim.resource, claim.fence, claim.agent))
 
 
 def _claim_noted(ledger: Ledger, event: Event) -> None:

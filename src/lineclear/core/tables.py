@@ -75,10 +75,10 @@ class Claim(Row):
 class Fence(Row):
     """The newest exclusive grant ever made for a resource text; stays when the claim has gone."""
 
-    __slots__ = ("resource", "node", "fence", "agent")
+    __slots__ = ("node", "resource", "fence", "agent")
 
-    def __init__(self, resource: str, node: str, fence: int, agent: str) -> None:
-        self.resource, self.node, self.fence, self.agent = resource, node, fence, agent
+    def __init__(self, node: str, resource: str, fence: int, agent: str) -> None:
+        self.node, self.resource, self.fence, self.agent = node, resource, fence, agent
 
 
 class Wait(Row):
@@ -238,7 +238,7 @@ def _key_getter(key: tuple[str, ...]) -> Callable[[Any], tuple[int | str, ...]]:
 
 AGENT = Table("agent", Agent, ("name",), {"session": ("session",), "tree": ("tree",)})
 CLAIM = Table("claim", Claim, ("agent", "resource"), {"node": ("node",)}, quiet=("until_ns", "ttl_ms"))
-FENCE = Table("fence", Fence, ("resource",), {"node": ("node",)})
+FENCE = Table("fence", Fence, ("node", "resource"))
 WAIT = Table("wait", Wait, ("ticket",), quiet=("until_ns",))
 TASK = Table("task", Task, ("id",), {"ready": ("state", "unmet", "priority", "id")}, quiet=("until_ns",))
 TASK_DEP = Table("task_dep", TaskDep, ("task", "dep"), {"dep": ("dep",)})

@@ -12,10 +12,6 @@ import select
 import stat
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
 _DEAF_WAIT_S = 0.25
 _STALE_AFTER_S = 1.0  # a waiter makes its pipe and then opens it: a young pipe without reader may be alive
 
@@ -68,9 +64,7 @@ class Listener:
     def __enter__(self) -> Listener:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc: object) -> None:
         self.close()
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Store
+    from lineclear.store.sqlite.engine import SqliteStore
     from lineclear.wiring.repo import Repo
 
 POSTGRES = ("postgresql://", "postgres://")
@@ -37,7 +38,7 @@ def copy_store(repo: Repo, target: str) -> dict[str, Any]:
         store.close()
 
 
-def new_sqlite(directory: str) -> Store:
+def new_sqlite(directory: str) -> SqliteStore:
     from lineclear.store.sqlite.engine import SqliteStore, create
 
     create(directory, HostClock().now().wall_ns)
@@ -48,21 +49,23 @@ def backup(repo: Repo, path: str) -> dict[str, Any]:
     """One SQLite file that holds everything, whatever the engine; never over an existing file."""
     from tempfile import TemporaryDirectory
 
+    from lineclear.store.sqlite.engine import SqliteStore
+
     path = os.path.abspath(path)
     if os.path.lexists(path):
         raise refusals.bad_value("file", path, "it exists already; a backup overwrites nothing")
     if not os.path.isdir(os.path.dirname(path)):
         raise refusals.bad_value("file", path, "its directory does not exist")
     with TemporaryDirectory(dir=os.path.dirname(path), prefix=".lineclear-") as scratch:
-        made = os.path.join(scratch, "state.db")
-        if hasattr(repo.store, "backup"):
-            repo.store.backup(made)
+        made = os.path.join(scratch, "backup.db")
+        store = repo.store
+        if isinstance(store, SqliteStore):
+            store.backup(made)
         else:
-            store = new_sqlite(scratch)
-            repo.store.read(lambda view: store.load(entries_after(view, 0)))
-            store.backup(made + ".copy")  # type: ignore[attr-defined]  # the SQLite engine has one
-            store.close()
-            made += ".copy"
+            replica = new_sqlite(scratch)
+            store.read(lambda view: replica.load(entries_after(view, 0)))
+            replica.backup(made)
+            replica.close()
         os.chmod(made, 0o600)
         os.link(made, path)
     return {"path": path, "size_bytes": os.path.getsize(path)}

@@ -137,7 +137,11 @@ def settings_root(layout: Layout) -> str:
 
 def read_settings(layout: Layout, environ: Mapping[str, str], flags: Mapping[str, str] | None = None) -> Settings:
     return load_settings(
-        root=settings_root(layout), local_dir=state_directory(layout), environ=environ, flags=flags or {}
+        root=settings_root(layout),
+        local_dir=state_directory(layout),
+        environ=environ,
+        flags=flags or {},
+        folds_case=ignores_case(layout.common_dir),
     )
 
 

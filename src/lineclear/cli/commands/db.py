@@ -32,11 +32,14 @@ def backup(context: Context, args: Namespace) -> None:
 def verify(context: Context, _args: Namespace) -> int:
     from lineclear.app.log import audit
 
-    damage = context.store.check()
-    report = audit(context.store) if not damage else {"events": 0, "findings": []}
-    findings = [*damage, *(f"{f['kind']} at {f['position']}: {f['text']}" for f in report["findings"])]
-    lines = findings or [f"{report['events']} events, tables and file are sound."]
-    context.out.data({"events": report["events"], "findings": findings}, *lines)
+    findings, events = context.store.check(), 0
+    if not findings:
+        report = audit(context.store)
+        events = report["events"]
+        findings = [f"{f['kind']} at {f['position']}: {f['text']}" for f in report["findings"]]
+    context.out.data(
+        {"events": events, "findings": findings}, *findings or (f"{events} events, tables and file are sound.",)
+    )
     return refusals.FINDINGS if findings else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import Table, plain
 from lineclear.core.instants import show_duration
 
 TYPE_CHECKING = False
@@ -59,7 +59,7 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
     if facts["needs_you"]:
         lines.append("NEEDS YOU")
         for need in facts["needs_you"]:
-            lines.append(f"  {need['what']} ({need['why']})\n    {need['next']}")
+            lines += [f"  {plain(need['what'])} ({plain(need['why'])})", f"    {need['next']}"]
     agents = [
         [a["name"], a["kind"], a["client"], a["tree"], a["tasks"], a["claims"], _idle(a["idle_seconds"])]
         for a in facts["agents"]

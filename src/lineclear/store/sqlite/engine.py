@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 DATABASE, LOCK = "state.db", "state.lock"
 APPLICATION_ID = 0x4C434C52  # "LCLR"
 CHECKPOINT_PAGES = 1_000
+FOREIGN_LOCK_MS = 2_000
 FAR_FUTURE_NS = 1 << 62
 
 _sql = Statements("?")
@@ -201,14 +202,16 @@ class SqliteStore:
         db = self._connection()
         count = 0
         try:
-            with self._gate, db:
-                tx = SqliteTx(db, self._clock(), None)
-                if tx.head:
-                    raise refusals.store_not_empty(self._path)
-                for entry in entries:
-                    tx.put(LOG, entry)
-                    fold(tx, event_of(entry))
-                    count += 1
+            with self._gate:
+                with db:
+                    tx = SqliteTx(db, self._clock(), None)
+                    if tx.head:
+                        raise refusals.store_not_empty(self._path)
+                    for entry in entries:
+                        tx.put(LOG, entry)
+                        fold(tx, event_of(entry))
+                        count += 1
+                self._checkpoint(db)
         except apsw.Error as error:
             raise self._refusal(error) from error
         return count
@@ -275,8 +278,9 @@ class SqliteStore:
             except apsw.CantOpenError:
                 db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)
             # Only a foreign lock holder (another tool on our file) could make us wait here.
-            db.set_busy_timeout(2_000)
-            db.set_wal_hook(self._note_wal)
+            db.set_busy_timeout(FOREIGN_LOCK_MS)
+            db.set_wal_hook(self._note_wal)  # takes the place of SQLite's own automatic checkpoint
+            db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, _persist_wal())
             db.pragma("synchronous", 2)
             _check_schema(db, self._path)
@@ -289,11 +293,18 @@ class SqliteStore:
         return apsw.SQLITE_OK
 
     def _checkpoint(self, db: apsw.Connection) -> None:
-        """Move the WAL into the database; a reader in the way only postpones it."""
+        """Move the WAL into the database and empty it: whoever opens the store next reads all that it holds.
+
+        What was committed is durable before and after. So a reader in the way, or a disk that has no
+        room for it, only postpones this to the next commit.
+        """
+        db.set_busy_timeout(0)
         try:
-            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        except apsw.BusyError:
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error:
             return
+        finally:
+            db.set_busy_timeout(FOREIGN_LOCK_MS)
         self._wal_pages = 0
 
     def _now_for_reader(self, view: SqliteView) -> Instant:
@@ -356,7 +367,7 @@ def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
         with Gate(os.path.join(directory, LOCK)):
             db = apsw.Connection(path, vfs=vfs)
             try:
-                db.set_busy_timeout(2_000)
+                db.set_busy_timeout(FOREIGN_LOCK_MS)
                 return _migrate(db, path, now_ns)
             finally:
                 db.close()

@@ -50,7 +50,7 @@ class Gate:
     def _lock(self) -> None:
         if self._pid != os.getpid():
             # A lock belongs to an open file description, which a fork shares with its parent.
-            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._fd = _open(self._path)
             self._pid = os.getpid()
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,10 +70,15 @@ class Gate:
             return
         rest, interval = signal.setitimer(signal.ITIMER_REAL, self.limit_s)
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, rest, interval)
-            signal.signal(signal.SIGALRM, before)
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, rest, interval)
+                signal.signal(signal.SIGALRM, before)
+        except BaseException:
+            # The timer may ring when the lock is ours already; given up, it must not stay locked.
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+            raise
 
     def _wait_by_polling(self) -> None:
         deadline = time.monotonic() + self.limit_s
@@ -90,6 +95,14 @@ class Gate:
 
     def _give_up(self, *_signal: object) -> None:
         raise refusals.store_busy(self._path, holder_of(self._path), self.limit_s)
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        refuse = refusals.store_full if error.errno == errno.ENOSPC else refusals.store_read_only
+        raise refuse(path, str(error.strerror)) from error
 
 
 def holder_of(path: str) -> str:

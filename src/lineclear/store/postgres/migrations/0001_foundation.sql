@@ -56,13 +56,12 @@ CREATE INDEX "claim_node" ON "claim" ("repo", "node");
 
 CREATE TABLE "fence" (
   "repo" text COLLATE "C" NOT NULL,
-  "resource" text COLLATE "C" NOT NULL,
   "node" text COLLATE "C" NOT NULL,
+  "resource" text COLLATE "C" NOT NULL,
   "fence" bigint NOT NULL,
   "agent" text COLLATE "C" NOT NULL,
-  PRIMARY KEY ("repo", "resource")
+  PRIMARY KEY ("repo", "node", "resource")
 );
-CREATE INDEX "fence_node" ON "fence" ("repo", "node");
 
 CREATE TABLE "wait" (
   "repo" text COLLATE "C" NOT NULL,
@@ -231,7 +230,7 @@ BEGIN
   FOREACH step IN ARRAY offsets LOOP
     row_texts := replace(row_texts, (stand_in + step)::text, (head + step)::text);
   END LOOP;
-  RETURN row_texts;
+  RETURN row_texts::jsonb;
 END $$;
 
 -- Move the head; nothing after a miss.

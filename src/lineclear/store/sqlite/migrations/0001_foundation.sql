@@ -43,13 +43,12 @@ CREATE TABLE "claim" (
 CREATE INDEX "claim_node" ON "claim" ("node");
 
 CREATE TABLE "fence" (
-  "resource" TEXT NOT NULL,
   "node" TEXT NOT NULL,
+  "resource" TEXT NOT NULL,
   "fence" INTEGER NOT NULL,
   "agent" TEXT NOT NULL,
-  PRIMARY KEY ("resource")
+  PRIMARY KEY ("node", "resource")
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX "fence_node" ON "fence" ("node");
 
 CREATE TABLE "wait" (
   "ticket" INTEGER PRIMARY KEY,

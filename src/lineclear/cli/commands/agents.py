@@ -1,0 +1,53 @@
+"""agent list, agent leave."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.render import Table
+from lineclear.core.instants import show_duration
+from lineclear.core.names import agent_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def list_(context: Context, _args: Namespace) -> None:
+    from lineclear.app.agents import list_agents
+
+    presence = context.repo.presence
+    agents, head = context.store.read(lambda view: (list_agents(view, presence), view.head))
+    rows = [
+        [a["name"], a["state"], a["kind"], a["client"], a["tree"], a["incarnation"], _idle(a["idle_seconds"])]
+        for a in agents
+    ]
+    columns = ["NAME", "STATE", "KIND", "CLIENT", "WORKTREE", "INCARNATION", "LAST SEEN"]
+    context.out.data({"agents": agents}, Table(columns, rows, empty="Nobody has been here yet."))
+    context.delivered(head)
+
+
+def _idle(seconds: int | None) -> str:
+    return "never" if seconds is None else f"{show_duration(seconds * 1000)} ago"
+
+
+def _declare_leave(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="who leaves (you); others: a person only"
+    )
+
+
+def leave(context: Context, args: Namespace) -> None:
+    from lineclear.app.agents import leave as end_presence
+
+    caller = context.caller
+    name = agent_name(args.name) if args.name else caller.name
+    why = "left" if name == caller.name else f"sent away by {caller.name}"
+    answer = end_presence(context.store, caller, name, why)
+    freed = answer["freed"]
+    context.out.data(answer, f"{name} has left.", *(f"{thing} is free." for thing in freed))
+
+
+COMMANDS = {
+    "agent list": Command(list_),
+    "agent leave": Command(leave, _declare_leave, is_write=True),
+}

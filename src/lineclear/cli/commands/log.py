@@ -1,0 +1,163 @@
+"""log, audit."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.parser import whole_number
+from lineclear.cli.render import Table, plain
+from lineclear.core import refusals
+from lineclear.core.order import AFTER, BEFORE, CONCURRENT, SAME
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+MOST_POSITION = 10**18 - 1
+NEWEST, SINCE = 50, 1_000
+# Bookkeeping of the engine, in every JSON answer but of no use on a line.
+_HIDDEN = frozenset(("bond", "id", "node", "resource", "ttl_ms", "until_ns"))
+_RELATIONS = {
+    BEFORE: "event {} happened before event {}",
+    AFTER: "event {} happened after event {}",
+    CONCURRENT: "event {} and event {} are concurrent",
+    SAME: "event {} and event {} are the same",
+}
+
+
+def _since(text: str) -> tuple[int | None, int]:
+    """(position, milliseconds): a bare number is a position of the log, everything else a duration."""
+    if text.isascii() and text.isdigit():
+        return whole_number(0, MOST_POSITION)(text), 0
+    from lineclear.core.durations import parse_duration
+
+    return None, parse_duration(text, least_ms=1)
+
+
+def _declare_log(parser: ArgumentParser) -> None:
+    position = whole_number(1, MOST_POSITION)
+    parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens from now on")
+    parser.add_argument(
+        "--since",
+        type=_since,
+        default=(None, 0),
+        metavar="AGE|POSITION",
+        help="from so long ago (1h), or behind an event",
+    )
+    parser.add_argument("--agent", default="", help="only what this agent did")
+    parser.add_argument("--kind", default="", help="only kinds that begin so, such as claim or TaskTaken")
+    parser.add_argument("--subject", default="", help="only about this, such as T-3 or file:src/a.py")
+    parser.add_argument("--limit", type=position, help=f"how many at most ({NEWEST}; {SINCE} with --since)")
+    parser.add_argument(
+        "--before", type=position, nargs=2, metavar=("E1", "E2"), help="which of two events came first"
+    )
+
+
+def log(context: Context, args: Namespace) -> None:
+    if args.before:
+        _compare(context, *args.before)
+        return
+    events, head = _first(context, args)
+    if args.follow:
+        _follow(context, args, events, head)
+        return
+    rows = [[e["position"], e["at"], e["actor"], e["kind"], e["subject"], _detail(e["body"])] for e in events]
+    table = Table(["EVENT", "AT", "BY", "KIND", "ABOUT", "DETAILS"], rows, empty="No such events.")
+    context.out.data({"events": events, "head": head}, table)
+    context.delivered(head)
+
+
+def _first(context: Context, args: Namespace) -> tuple[list[dict[str, Any]], int]:
+    from lineclear.app.log import tail
+
+    after, age_ms = args.since
+    is_since = after is not None or age_ms > 0
+    limit = args.limit or (SINCE if is_since else NEWEST)
+    return context.store.read(
+        lambda view: (
+            tail(
+                view,
+                after=after,
+                since_ns=view.now.wall_ns - age_ms * 1_000_000 if age_ms else 0,
+                agent=args.agent,
+                kind=args.kind,
+                subject=args.subject,
+                limit=limit,
+            ),
+            view.head,
+        )
+    )
+
+
+def _follow(context: Context, args: Namespace, events: list[dict[str, Any]], head: int) -> None:
+    """What is there, then what comes; a position is told once, because each look starts behind the last."""
+    from lineclear.app.arrivals import follow
+
+    after, _ = args.since
+    if after is not None and events:
+        head = events[-1]["position"]  # a limit may have cut the rest off
+    _stream(context, events, head)
+    for more, position in follow(context.store, head, agent=args.agent, kind=args.kind, subject=args.subject):
+        _stream(context, more, position)
+
+
+def _stream(context: Context, events: list[dict[str, Any]], position: int) -> None:
+    for event in events:
+        context.out.stream(event, _line(event))
+    context.delivered(position)
+
+
+def _line(event: dict[str, Any]) -> str:
+    parts = [
+        str(event["position"]),
+        event["at"],
+        event["actor"],
+        event["kind"],
+        event["subject"],
+        _detail(event["body"]),
+    ]
+    return plain("  ".join(part for part in parts if part))
+
+
+def _detail(body: dict[str, Any]) -> str:
+    shown = [
+        f"{name}={_shown(value)}"
+        for name, value in body.items()
+        if name not in _HIDDEN and value not in ("", [], 0)
+    ]
+    return refusals.shorten(" ".join(shown), 120)
+
+
+def _shown(value: Any) -> str:
+    """Words are quoted, so that they cannot pass for a field of ours."""
+    from json import dumps
+
+    if isinstance(value, str) and value.isalnum():
+        return value
+    return refusals.shorten(dumps(value, ensure_ascii=False), 60)
+
+
+def _compare(context: Context, first: int, second: int) -> None:
+    from lineclear.app.log import order_of
+
+    answer = context.store.read(lambda view: order_of(view, first, second))
+    context.out.data(answer, _RELATIONS[answer["relation"]].format(first, second))
+
+
+def audit(context: Context, _args: Namespace) -> int:
+    from lineclear.app.log import audit as examine
+
+    answer = examine(context.store)
+    findings = answer["findings"]
+    count = f"{answer['events']} events"
+    if not findings:
+        context.out.data(answer, f"{count}: the log and the tables agree")
+        return 0
+    rows = [[found["position"] or "", found["kind"], found["text"]] for found in findings]
+    lines: list[str | Table] = [f"{count}: {len(findings) + answer['missed']} findings"]
+    lines.append(Table(["EVENT", "FINDING", "WHAT"], rows))
+    context.out.data(answer, *lines)
+    return refusals.FINDINGS
+
+
+COMMANDS = {"log": Command(log, _declare_log), "audit": Command(audit)}

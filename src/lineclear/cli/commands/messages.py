@@ -1,0 +1,117 @@
+"""say, inbox, topic."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.inputs import given_text
+from lineclear.cli.parser import duration, whole_number
+from lineclear.cli.render import quoted
+from lineclear.core.names import agent_name, topic_name
+from lineclear.core.refusals import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+DAY_MS = 24 * 3_600_000
+MOST_SHOWN = 1_000
+
+
+def _declare_say(parser: ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
+    audience = parser.add_mutually_exclusive_group()
+    audience.add_argument("--to", type=agent_name, metavar="AGENT", help="one agent and its sub-agents")
+    audience.add_argument("--topic", type=topic_name, metavar="TOPIC", help="all who listen to a topic")
+    audience.add_argument("--all", action="store_true", help="everyone (default)")
+    parser.add_argument("--urgent", action="store_true", help="read before everything else")
+
+
+def say(context: Context, args: Namespace) -> None:
+    from lineclear.app.messages import say as send
+
+    text = given_text(args.text)
+    to, topic = args.to or "", args.topic or ""
+    answer = send(context.store, context.caller, text, to=to, topic=topic, urgent=args.urgent)
+    lines = [f"Message {answer['id']} is sent to {_show_audience(answer['audience'])}."]
+    if not answer["is_known"]:
+        lines.append(f"Nobody called {to} has been here yet; it is kept until one comes.")
+    context.out.data(answer, *lines)
+
+
+def _show_audience(audience: str) -> str:
+    return "everyone" if audience == "all" else audience.replace(":", " ", 1)
+
+
+def _declare_inbox(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--wait", type=duration(0, DAY_MS), default=0, help="wait this long for something to come (0)"
+    )
+    parser.add_argument("--peek", action="store_true", help="leave everything unread")
+    parser.add_argument("--limit", type=whole_number(1, MOST_SHOWN), default=50, help="how many at most (50)")
+
+
+def inbox(context: Context, args: Namespace) -> int | None:
+    """Shown first, then marked: who dies in between is given the messages again."""
+    from lineclear.app.messages import inbox as look
+
+    store, caller = context.store, context.caller
+    if args.wait:
+        from lineclear.app.arrivals import await_messages
+
+        found = await_messages(store, caller.name, args.wait, args.limit)
+    else:
+        found = store.read(lambda view: look(view, caller.name, args.limit))
+    context.out.data(found, *_lines(found))
+    context.out.flush()
+    context.delivered(found["position"])
+    return None if args.peek else _mark(context, found["messages"])
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    lines = []
+    for message in found["messages"]:
+        urgent = ", urgent" if message["urgent"] else ""
+        to = _show_audience(message["to"])
+        lines += [
+            f"{message['id']} from {message['from']} to {to} at {message['at']}{urgent}:",
+            quoted(message["text"]),
+        ]
+    if found["more"]:
+        lines.append(f"{found['more']} more are unread.")
+    return lines or ["Nothing unread."]
+
+
+def _mark(context: Context, messages: list[dict[str, Any]]) -> int | None:
+    """The answer is out already: a refusal now is told beside it, not as a second answer."""
+    from lineclear.app.messages import mark_read
+
+    if not messages:
+        return None
+    try:
+        mark_read(context.store, context.caller, [message["id"] for message in messages])
+    except Refusal as refusal:
+        context.out.hint(f"The messages stay unread. {refusal}")
+        return refusal.exit_code
+    return None
+
+
+def _declare_topic(parser: ArgumentParser) -> None:
+    parser.add_argument("name", type=topic_name, metavar="NAME", help="the topic")
+    parser.add_argument("--leave", action="store_true", help="listen no longer")
+
+
+def topic(context: Context, args: Namespace) -> None:
+    from lineclear.app.messages import join_topic, leave_topic
+
+    change = leave_topic if args.leave else join_topic
+    answer = change(context.store, context.caller, args.name)
+    topics = ", ".join(answer["topics"])
+    context.out.data(answer, f"You listen to {topics}." if topics else "You listen to no topic.")
+
+
+COMMANDS = {
+    "say": Command(say, _declare_say, is_write=True),
+    "inbox": Command(inbox, _declare_inbox),
+    "topic": Command(topic, _declare_topic, is_write=True),
+}

@@ -1,0 +1,141 @@
+"""propose, proposal list, show, accept, reject."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.inputs import given_text
+from lineclear.cli.parser import whole_number
+from lineclear.cli.render import Table, plain, quoted
+from lineclear.core.json_text import canonical
+from lineclear.core.refusals import shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+STATES = ("open", "accepted", "rejected", "superseded", "all")
+MOST_NUMBER = 10**15
+
+
+def _declare_propose(parser: ArgumentParser) -> None:
+    parser.add_argument("resource", metavar="RESOURCE", help="what should change")
+    parser.add_argument(
+        "payload", metavar="JSON", help="the change, for a value its new content; - reads stdin"
+    )
+    parser.add_argument("--note", default="", help="why")
+    parser.add_argument(
+        "--version", type=whole_number(0, MOST_NUMBER), help="the version it is based on (the newest)"
+    )
+    parser.add_argument(
+        "--supersedes",
+        type=whole_number(1, MOST_NUMBER),
+        default=0,
+        metavar="N",
+        help="your proposal that it replaces",
+    )
+
+
+def propose(context: Context, args: Namespace) -> None:
+    from lineclear.app.proposals import propose as ask_owner
+
+    answer = ask_owner(
+        context.store,
+        context.caller,
+        context.repo.settings.rules,
+        context.repo.resource(args.resource, context.cwd),
+        given_text(args.payload),
+        note=args.note,
+        version=args.version,
+        supersedes=args.supersedes,
+    )
+    made = answer["proposal"]
+    owner = answer["owner"]
+    decides = f"{owner} decides and was told." if owner else "It has no owner now; a person may decide."
+    if owner == context.caller.name:
+        decides = "You own it: accept it yourself."
+    context.out.data(answer, f"Proposal {made['id']} for {made['resource']} is made. {decides}")
+
+
+def _declare_list(parser: ArgumentParser) -> None:
+    parser.add_argument("--resource", default="", help="only for this resource")
+    parser.add_argument(
+        "--state", choices=STATES, default="open", help="open (default), accepted, ..., or all"
+    )
+
+
+def list_(context: Context, args: Namespace) -> None:
+    from lineclear.app.proposals import list_proposals
+
+    resource = context.repo.resource(args.resource, context.cwd).text if args.resource else ""
+    found, head = context.store.read(
+        lambda view: (list_proposals(view, resource=resource, state=args.state), view.head)
+    )
+    columns = ["NUMBER", "STATE", "RESOURCE", "BY", "BASE", "PAYLOAD", "NOTE"]
+    table = Table(columns, [_row(proposal) for proposal in found], empty="There are no such proposals.")
+    context.out.data({"proposals": found}, table)
+    context.delivered(head)
+
+
+def _row(found: dict[str, Any]) -> list[Any]:
+    words = [shorten(canonical(found["payload"]), 60), shorten(found["note"], 40)]
+    return [found[name] for name in ("id", "state", "resource", "author", "base_version")] + words
+
+
+def _declare_number(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "number", type=whole_number(1, MOST_NUMBER), metavar="N", help="the proposal's number"
+    )
+
+
+def show(context: Context, args: Namespace) -> None:
+    from lineclear.app.proposals import show as look
+
+    found, head = context.store.read(lambda view: (look(view, args.number), view.head))
+    context.out.data(found, *_lines(found))
+    context.delivered(head)
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    lines = [
+        f"proposal {found['id']} for {found['resource']} is {found['state']}",
+        f"made by {found['author']}, based on version {found['base_version']}",
+        quoted(canonical(found["payload"])),
+    ]
+    if found["note"]:
+        lines += ["note:", quoted(found["note"])]
+    if found["decided_by"]:
+        why = f': "{plain(found["reason"])}"' if found["reason"] else ""
+        lines.append(f"decided by {found['decided_by']}{why}")
+    return lines
+
+
+def accept(context: Context, args: Namespace) -> None:
+    from lineclear.app.proposals import accept as take
+
+    answer = take(context.store, context.caller, context.repo.settings.rules, args.number)
+    made, version = answer["proposal"], answer["version"]
+    written = f"; {made['resource']} is now version {version}" if version else ""
+    context.out.data(answer, f"Proposal {made['id']} of {made['author']} is accepted{written}.")
+
+
+def _declare_reject(parser: ArgumentParser) -> None:
+    _declare_number(parser)
+    parser.add_argument("--reason", required=True, help="why, told to its author")
+
+
+def reject(context: Context, args: Namespace) -> None:
+    from lineclear.app.proposals import reject as refuse
+
+    answer = refuse(context.store, context.caller, context.repo.settings.rules, args.number, args.reason)
+    made = answer["proposal"]
+    context.out.data(answer, f"Proposal {made['id']} of {made['author']} is rejected.")
+
+
+COMMANDS = {
+    "propose": Command(propose, _declare_propose, is_write=True),
+    "proposal list": Command(list_, _declare_list),
+    "proposal show": Command(show, _declare_number),
+    "proposal accept": Command(accept, _declare_number, is_write=True),
+    "proposal reject": Command(reject, _declare_reject, is_write=True),
+}

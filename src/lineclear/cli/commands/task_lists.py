@@ -1,0 +1,67 @@
+"""task import, task export: whole lists of tasks as Markdown checklists or JSON."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Context
+from lineclear.cli.inputs import read_input
+from lineclear.cli.render import plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+MARKDOWN, JSON = "markdown", "json"
+FORMATS = (MARKDOWN, JSON)
+_ENDINGS = {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN}
+
+
+def declare_import(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a list of tasks; - reads stdin")
+    parser.add_argument("--format", choices=FORMATS, help="markdown or json (unless given: as it looks)")
+
+
+def import_(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import import_all
+    from lineclear.core.task_import import read_json, read_markdown
+
+    text = read_input(args.file, context.cwd)
+    format_ = args.format or _guess(args.file, text)
+    drafts = read_json(text) if format_ == JSON else read_markdown(text)
+    for draft in drafts:
+        draft.scope = [resource.text for resource in context.resources(draft.scope)]
+    answer = import_all(
+        context.store, context.caller, drafts, attempts_max=context.repo.settings.tasks_attempts
+    )
+    lines = [f'{task["id"]} is added: "{plain(task["title"])}"' for task in answer["tasks"]]
+    lines += [
+        f'maybe the same: "{plain(other["title"])}" has the title of {other["same_title_as"]}'
+        for other in answer["similar"]
+    ]
+    if answer["left_out"]:
+        lines.append(f"{len(answer['left_out'])} were done already and are left out.")
+    context.out.data(answer, *lines or ["The list holds no tasks."])
+
+
+def _guess(name: str, text: str) -> str:
+    """By its name, else by how it begins: no checklist begins with a brace or with `[{`."""
+    for ending, format_ in _ENDINGS.items():
+        if name.lower().endswith(ending):
+            return format_
+    start = "".join(text[:200].split())
+    return JSON if start.startswith(("{", "[{", "[]")) else MARKDOWN
+
+
+def declare_export(parser: ArgumentParser) -> None:
+    parser.add_argument("--format", choices=FORMATS, default=MARKDOWN, help="markdown (default) or json")
+
+
+def export(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import export_all
+    from lineclear.core.json_text import canonical
+    from lineclear.core.task_import import write_markdown
+
+    drafts, head = context.store.read(lambda view: (export_all(view), view.head))
+    data = {"tasks": [draft.as_data() for draft in drafts]}
+    text = canonical(data) + "\n" if args.format == JSON else write_markdown(drafts)
+    context.out.data(data, *text.splitlines())
+    context.delivered(head)

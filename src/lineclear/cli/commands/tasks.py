@@ -1,0 +1,339 @@
+"""task add, edit, note, list, ready, show, and every move: next, done, fail, cancel, reopen, same.
+
+Lists that go in and out as files are in task_lists.py.
+"""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.commands.task_lists import declare_export, declare_import, export, import_
+from lineclear.cli.inputs import given_text
+from lineclear.cli.parser import duration, task_number, whole_number
+from lineclear.cli.render import Table, plain, quoted
+from lineclear.core.instants import show_duration
+from lineclear.core.tasks import ENDED, FAILED, LEAST_PRIORITY, STATES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+HOUR_MS = 3_600_000
+MOST_ATTEMPTS = 100
+# On the command line a state is one word.
+STATE_WORDS = {state.replace(" ", "-"): state for state in STATES}
+UNFINISHED = tuple(state for state in STATES if state not in ENDED or state == FAILED)
+
+
+def _declare_task(parser: ArgumentParser) -> None:
+    parser.add_argument("task", type=task_number, metavar="TASK", help="T-12, or just 12")
+
+
+def _declare_several(parser: ArgumentParser, option: str, metavar: str, help_: str) -> None:
+    # `*`, not `+`: an option without anything empties a list when a task is edited.
+    parser.add_argument(option, nargs="*", action="extend", metavar=metavar, help=help_)
+
+
+def _declare_fields(parser: ArgumentParser) -> None:
+    parser.add_argument("--body", help="what is to be done, in full; - reads stdin")
+    parser.add_argument(
+        "--priority", type=whole_number(0, LEAST_PRIORITY), help="0 (first) to 9 (last); 5 if not given"
+    )
+    _declare_several(parser, "--scope", "RESOURCE", "what it will touch")
+    _declare_several(parser, "--label", "LABEL", "words to find it by")
+    _declare_several(parser, "--needs", "SKILL", "clients or skills that may take it")
+    parser.add_argument("--attempts", type=whole_number(1, MOST_ATTEMPTS), help="how often it is tried")
+    _declare_several(parser, "--after", "TASK", "tasks that must be done before it")
+
+
+def _fields(context: Context, args: Namespace) -> dict[str, Any]:
+    """What was given, checked and written the one way we keep it."""
+    from lineclear.core.task_import import read_fields
+
+    named = {"scope": args.scope, "labels": args.label, "needs": args.needs, "priority": args.priority}
+    given = {name: value for name, value in named.items() if value is not None}
+    if args.title is not None:
+        given["title"] = args.title
+    if args.body is not None:
+        given["body"] = given_text(args.body)
+    if args.scope:
+        given["scope"] = [resource.text for resource in context.resources(args.scope)]
+    draft = read_fields({"title": "-", **given})
+    return {name: getattr(draft, name) for name in given}
+
+
+# -- texts and order --------------------------------------------------------------------------
+
+
+def _declare_add(parser: ArgumentParser) -> None:
+    parser.add_argument("title", metavar="TITLE", help="one line")
+    _declare_fields(parser)
+
+
+def add(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import add as add_task
+    from lineclear.core.names import task_id
+    from lineclear.core.task_import import TaskDraft
+
+    fields = _fields(context, args)
+    draft = TaskDraft("1", fields.pop("title"), after=[task_id(text) for text in args.after or ()], **fields)
+    attempts_max = args.attempts or context.repo.settings.tasks_attempts
+    answer = add_task(context.store, context.caller, draft, attempts_max=attempts_max)
+    task = answer["task"]
+    lines = [f'{task["id"]} is added: "{plain(task["title"])}"{_replayed(answer)}']
+    lines += [
+        f'maybe the same: {other["id"]} "{plain(other["title"])}" ({other["state"]}), '
+        f"say so with `lineclear task same {task['id']} {other['id']}`"
+        for other in answer["similar"]
+    ]
+    context.out.data(answer, *lines)
+
+
+def _declare_edit(parser: ArgumentParser) -> None:
+    _declare_task(parser)
+    parser.add_argument("--title", help="one line")
+    _declare_fields(parser)
+    _declare_several(parser, "--not-after", "TASK", "tasks it no longer waits for")
+
+
+def edit(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import edit as change
+    from lineclear.core import refusals
+
+    changes = _fields(context, args)
+    if args.attempts is not None:
+        changes["attempts_max"] = args.attempts
+    after, not_after = args.after or [], args.not_after or []
+    if not (changes or after or not_after):
+        raise refusals.bad_usage("lineclear task edit", "say what to change")
+    answer = change(context.store, context.caller, args.task, changes, after=after, not_after=not_after)
+    context.out.data(answer, f"{answer['task']['id']} is changed{_replayed(answer)}", *_facts(answer["task"]))
+
+
+def _declare_note(parser: ArgumentParser) -> None:
+    _declare_task(parser)
+    parser.add_argument("text", metavar="TEXT", help="how it stands; - reads stdin")
+
+
+def note(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import note as add_note
+
+    answer = add_note(context.store, context.caller, args.task, given_text(args.text))
+    context.out.data(answer, f"Noted at {answer['task']['id']}{_replayed(answer)}")
+
+
+# -- looking ----------------------------------------------------------------------------------
+
+
+def _declare_list(parser: ArgumentParser) -> None:
+    choices = (*STATE_WORDS, "all")
+    parser.add_argument(
+        "--state", nargs="+", action="extend", choices=choices, metavar="STATE",
+        help=f"{', '.join(choices)} (unless given: whatever is not finished)",
+    )  # fmt: skip
+    parser.add_argument("--label", default="", help="only with this label")
+
+
+def list_(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import list_tasks
+
+    words = list(dict.fromkeys(args.state or ()))
+    states = STATES if "all" in words else tuple(STATE_WORDS[word] for word in words) or UNFINISHED
+    tasks, head = context.store.read(
+        lambda view: (list_tasks(view, states=states, label=args.label), view.head)
+    )
+    context.out.data({"tasks": tasks}, _table(tasks, "There are no such tasks."))
+    context.delivered(head)
+
+
+def ready(context: Context, _args: Namespace) -> None:
+    from lineclear.app.tasks import list_ready
+
+    tasks, head = context.store.read(lambda view: (list_ready(view), view.head))
+    context.out.data({"tasks": tasks}, _table(tasks, "No task can be taken now."))
+    context.delivered(head)
+
+
+def _table(tasks: list[dict[str, Any]], empty: str) -> Table:
+    rows = [
+        [
+            t["id"],
+            t["state"],
+            t["priority"],
+            t["waits_for"] or "",
+            t["agent"],
+            t["title"],
+            t["labels"],
+            t["scope"],
+        ]
+        for t in tasks
+    ]
+    return Table(
+        ["TASK", "STATE", "PRIORITY", "WAITS FOR", "AGENT", "TITLE", "LABELS", "SCOPE"], rows, empty=empty
+    )
+
+
+def show(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import show as look
+
+    task, head = context.store.read(lambda view: (look(view, args.task), view.head))
+    lines = [f'{task["id"]} is {task["state"]}: "{plain(task["title"])}"', *_facts(task)]
+    lines += [_history_line(entry) for entry in task["notes"]]
+    context.out.data(task, *lines)
+    context.delivered(head)
+
+
+def _facts(task: dict[str, Any]) -> list[str]:
+    """The lines that have something to say; the words of others are marked as theirs."""
+    lines = [f"  priority {task['priority']}, attempt {task['attempt']} of {task['attempts_max']}"]
+    if task["agent"]:
+        left = f", {show_duration(task['seconds_left'] * 1000)} left" if "seconds_left" in task else ""
+        lines.append(f"  agent: {task['agent']}{left}")
+    for name in ("scope", "labels", "needs", "after", "unblocks", "branch", "same_as"):
+        given = task[name]
+        if given:
+            shown = ", ".join(given) if isinstance(given, list) else given
+            lines.append(f"  {name.replace('_', ' ')}: {plain(shown)}")
+    if task["reason"]:
+        lines.append(f'  reason: "{plain(task["reason"])}"')
+    return [*lines, quoted(task["body"])] if task["body"] else lines
+
+
+def _history_line(entry: dict[str, Any]) -> str:
+    known = ("text", "reason", "why", "result", "branch")
+    words = next((entry[name] for name in known if entry.get(name)), "")
+    head = f"{entry['at']} {entry['by']} {entry['kind']}"
+    return f"{head}:\n{quoted(words)}" if words else head
+
+
+# -- moves ------------------------------------------------------------------------------------
+
+
+def _declare_next(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", type=task_number, metavar="TASK", help="this one, not just any")
+    # Not `nargs="+"`: it would swallow the task.
+    parser.add_argument(
+        "--can", action="append", default=[], metavar="SKILL", help="what you can do (repeat for more)"
+    )
+    parser.add_argument(
+        "--lease", type=duration(10_000, 24 * HOUR_MS), help="how long it is yours if you say nothing (30m)"
+    )
+    parser.add_argument(
+        "--wait", type=duration(0, 24 * HOUR_MS), default=0, help="wait this long for one to come (0)"
+    )
+
+
+def next_(context: Context, args: Namespace) -> None:
+    from lineclear.app.arrivals import await_task
+    from lineclear.app.tasks import take
+
+    repo, store, caller = context.repo, context.store, context.caller
+    number, skills = args.task or 0, frozenset(args.can)
+    lease_ms = args.lease or repo.settings.tasks_lease_ms
+    if args.wait:
+        answer = await_task(
+            store, repo.liveness, caller, args.wait, number=number, skills=skills, lease_ms=lease_ms
+        )
+    else:
+        answer = take(store, repo.liveness, caller, number=number, skills=skills, lease_ms=lease_ms)
+    context.out.data(answer, *_taken_lines(answer))
+
+
+def _taken_lines(answer: dict[str, Any]) -> list[str]:
+    task = answer["task"]
+    lines = [f'{task["id"]} is yours: "{plain(task["title"])}"', *_facts(task)]
+    if answer["crowded"]:
+        lines.append(
+            "Others work in the same places; look with `lineclear who RESOURCE` before you change anything."
+        )
+    if answer.get("replayed"):
+        lines.append(
+            "replayed: " + ("it is still yours." if answer["still_valid"] else "it is no longer yours.")
+        )
+    return lines
+
+
+def _declare_done(parser: ArgumentParser) -> None:
+    _declare_task(parser)
+    parser.add_argument("--branch", default="", help="the branch with the work, which is then handed over")
+    parser.add_argument("--result", default="", help="what came out of it; - reads stdin")
+
+
+def done(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import finish
+
+    _moved(
+        context,
+        finish(context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result)),
+    )
+
+
+def _declare_fail(parser: ArgumentParser) -> None:
+    _declare_task(parser)
+    parser.add_argument("--reason", required=True, help="why, for whoever tries next")
+
+
+def fail(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import fail as give_up
+
+    _moved(context, give_up(context.store, context.caller, args.task, args.reason))
+
+
+def _declare_cancel(parser: ArgumentParser) -> None:
+    _declare_task(parser)
+    parser.add_argument("--reason", default="", help="why")
+
+
+def cancel(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import cancel as call_off
+
+    _moved(context, call_off(context.store, context.caller, args.task, args.reason))
+
+
+def _declare_reopen(parser: ArgumentParser) -> None:
+    _declare_task(parser)
+    parser.add_argument("--why", default="", help="why")
+
+
+def reopen(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import reopen as put_back
+
+    _moved(context, put_back(context.store, context.caller, args.task, args.why))
+
+
+def _declare_same(parser: ArgumentParser) -> None:
+    _declare_task(parser)
+    parser.add_argument("other", type=task_number, metavar="OTHER", help="the task that goes on")
+
+
+def same(context: Context, args: Namespace) -> None:
+    from lineclear.app.tasks import mark_same
+
+    _moved(context, mark_same(context.store, context.caller, args.task, args.other))
+
+
+def _moved(context: Context, answer: dict[str, Any]) -> None:
+    task = answer["task"]
+    context.out.data(answer, f"{task['id']} is {task['state']}{_replayed(answer)}")
+
+
+def _replayed(answer: dict[str, Any]) -> str:
+    return " (replayed)" if answer.get("replayed") else ""
+
+
+COMMANDS = {
+    "task add": Command(add, _declare_add, is_write=True),
+    "task import": Command(import_, declare_import, is_write=True),
+    "task list": Command(list_, _declare_list),
+    "task ready": Command(ready),
+    "task next": Command(next_, _declare_next, is_write=True),
+    "task show": Command(show, _declare_task),
+    "task edit": Command(edit, _declare_edit, is_write=True),
+    "task note": Command(note, _declare_note, is_write=True),
+    "task done": Command(done, _declare_done, is_write=True),
+    "task fail": Command(fail, _declare_fail, is_write=True),
+    "task cancel": Command(cancel, _declare_cancel, is_write=True),
+    "task reopen": Command(reopen, _declare_reopen, is_write=True),
+    "task same": Command(same, _declare_same, is_write=True),
+    "task export": Command(export, declare_export),
+}

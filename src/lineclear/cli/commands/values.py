@@ -1,0 +1,222 @@
+"""value get, put, delete, list, history, fork, merge, drop."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.inputs import given_text
+from lineclear.cli.parser import whole_number
+from lineclear.cli.render import Table
+from lineclear.core.json_text import canonical
+from lineclear.core.refusals import shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+MOST_NUMBER = 10**15
+WIDTH = 60
+
+
+def _declare_key(parser: ArgumentParser) -> None:
+    parser.add_argument("key", metavar="KEY", help="the value's name")
+
+
+def _declare_copy(parser: ArgumentParser) -> None:
+    parser.add_argument("--copy", default="", metavar="COPY", help="in this isolated copy")
+
+
+def _declare_write(parser: ArgumentParser) -> None:
+    number = whole_number(0, MOST_NUMBER)
+    parser.add_argument(
+        "--version", type=number, metavar="N", help="the version you have read; 0: only if it is new"
+    )
+    parser.add_argument(
+        "--fence", type=number, metavar="N", help="the fence you hold it under (LINECLEAR_FENCE)"
+    )
+    _declare_copy(parser)
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def _declare_get(parser: ArgumentParser) -> None:
+    _declare_key(parser)
+    _declare_copy(parser)
+
+
+def get(context: Context, args: Namespace) -> None:
+    from lineclear.app.values import get as look
+
+    found, head = context.store.read(lambda view: (look(view, args.key, copy=args.copy), view.head))
+    context.out.data(found, canonical(found["value"]))
+    if args.copy:
+        context.out.hint(f"copy {args.copy}, based on version {found['base_version']}")
+    else:
+        context.out.hint(f"version {found['version']}, written by {found['by']}")
+    context.delivered(head)
+
+
+def list_(context: Context, _args: Namespace) -> None:
+    from lineclear.app.values import list_copies, list_values
+
+    values, copies, head = context.store.read(lambda view: (list_values(view), list_copies(view), view.head))
+    rows = [[v["key"], v["version"], v["by"], _short(v["value"])] for v in values]
+    lines: list[str | Table] = [Table(["KEY", "VERSION", "BY", "VALUE"], rows, empty="There are no values.")]
+    if copies:
+        copied = [
+            [c["copy"], c["key"], c["base_version"], "yes" if c["changed"] else "no", _short(c["value"])]
+            for c in copies
+        ]
+        lines += ["", Table(["COPY", "KEY", "BASE", "CHANGED", "VALUE"], copied)]
+    context.out.data({"values": values, "copies": copies}, *lines)
+    context.delivered(head)
+
+
+def _declare_history(parser: ArgumentParser) -> None:
+    _declare_key(parser)
+    parser.add_argument("--limit", type=whole_number(1, 10_000), default=20, help="how many at most (20)")
+
+
+def history(context: Context, args: Namespace) -> None:
+    from lineclear.app.values import history as look
+
+    versions, head = context.store.read(lambda view: (look(view, args.key, args.limit), view.head))
+    rows = [
+        [v["version"], v["at"], v["by"], "(deleted)" if v["deleted"] else _short(v["value"]), v["position"]]
+        for v in versions
+    ]
+    table = Table(["VERSION", "AT", "BY", "VALUE", "EVENT"], rows, empty="It was never written.")
+    context.out.data({"key": args.key, "versions": versions}, table)
+    context.delivered(head)
+
+
+def _short(value: Any) -> str:
+    return shorten(canonical(value), WIDTH)
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def _declare_put(parser: ArgumentParser) -> None:
+    _declare_key(parser)
+    parser.add_argument("json_text", metavar="JSON", help="the new content; - reads stdin")
+    _declare_write(parser)
+
+
+def put(context: Context, args: Namespace) -> None:
+    from lineclear.app.values import put as write
+
+    written = write(
+        context.store,
+        context.caller,
+        context.repo.settings.rules,
+        args.key,
+        given_text(args.json_text),
+        version=args.version,
+        fence=_fence(context, args),
+        copy=args.copy,
+    )
+    context.out.data(written, *_written_lines(written, args))
+
+
+def _declare_delete(parser: ArgumentParser) -> None:
+    _declare_key(parser)
+    _declare_write(parser)
+
+
+def delete(context: Context, args: Namespace) -> None:
+    from lineclear.app.values import delete as remove
+
+    gone = remove(
+        context.store,
+        context.caller,
+        context.repo.settings.rules,
+        args.key,
+        version=args.version,
+        fence=_fence(context, args),
+        copy=args.copy,
+    )
+    context.out.data(gone, *_written_lines(gone, args))
+
+
+def _written_lines(written: dict[str, Any], args: Namespace) -> list[str]:
+    if args.copy:
+        return [f"{args.key} is changed in the copy {args.copy}."]
+    what = (
+        f"{args.key} is deleted"
+        if written.get("deleted")
+        else f"{args.key} is now version {written['version']}"
+    )
+    return [f"{what} (replayed)." if written.get("replayed") else f"{what}."]
+
+
+def _fence(context: Context, args: Namespace) -> int:
+    """Inside `with` the fence is in the environment; it counts for what `with` holds, for nothing else."""
+    from lineclear.app.values import value_resource
+    from lineclear.core.claims import resource_of
+    from lineclear.core.resources import overlaps
+
+    if args.fence is not None:
+        given: int = args.fence
+        return given
+    held = context.environ.get("LINECLEAR_RESOURCES", "").split("\n")
+    fence = context.environ.get("LINECLEAR_FENCE", "")
+    wanted = value_resource(args.key)
+    if not fence or not any(overlaps(wanted, resource_of(text)) for text in held if text):
+        return 0
+    return whole_number(0, MOST_NUMBER)(fence)
+
+
+# -- isolated copies --------------------------------------------------------------------------
+
+
+def _declare_fork(parser: ArgumentParser) -> None:
+    parser.add_argument("copy", metavar="COPY", help="a new name for the copy")
+    parser.add_argument("keys", nargs="+", metavar="KEY", help="what to copy")
+
+
+def fork(context: Context, args: Namespace) -> None:
+    from lineclear.app.values import fork as make_copy
+
+    made = make_copy(context.store, context.caller, args.copy, args.keys)
+    keys = ", ".join(value["key"] for value in made["values"])
+    context.out.data(
+        made,
+        f"The copy {args.copy} holds {keys}.",
+        f"Next: `lineclear value put KEY JSON --copy {args.copy}`, then `lineclear value merge {args.copy}`.",
+    )
+
+
+def _declare_one_copy(parser: ArgumentParser) -> None:
+    parser.add_argument("copy", metavar="COPY", help="the copy's name")
+
+
+def merge(context: Context, args: Namespace) -> None:
+    from lineclear.app.values import merge as bring_home
+
+    answer = bring_home(context.store, context.caller, context.repo.settings.rules, args.copy)
+    lines = [
+        f"{v['key']} is deleted." if v.get("deleted") else f"{v['key']} is now version {v['version']}."
+        for v in answer["merged"]
+    ]
+    context.out.data(answer, *lines or ["Nothing had changed."], f"The copy {args.copy} has ended.")
+
+
+def drop(context: Context, args: Namespace) -> None:
+    from lineclear.app.values import drop_copy
+
+    answer = drop_copy(context.store, context.caller, args.copy)
+    context.out.data(answer, f"The copy {args.copy} is gone.")
+
+
+COMMANDS = {
+    "value get": Command(get, _declare_get),
+    "value put": Command(put, _declare_put, is_write=True),
+    "value delete": Command(delete, _declare_delete, is_write=True),
+    "value list": Command(list_),
+    "value history": Command(history, _declare_history),
+    "value fork": Command(fork, _declare_fork, is_write=True),
+    "value merge": Command(merge, _declare_one_copy, is_write=True),
+    "value drop": Command(drop, _declare_one_copy, is_write=True),
+}

@@ -1,0 +1,232 @@
+"""One connection to PostgreSQL in pipeline mode: many commands, one round trip.
+
+Commands that are sent together are one transaction, unless they say BEGIN themselves. `post` sends
+without waiting: those answers are read with the next ones. Every command is prepared when it is
+first used. Knows nothing of tables or rules.
+"""
+
+from __future__ import annotations
+
+import select
+from collections import deque
+from itertools import count
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, PGconn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psycopg.pq.abc import PGconn as Connection
+    from psycopg.pq.abc import PGresult
+
+    Parameter = int | str | None
+    Command = tuple[str, Sequence[Parameter]]
+
+# A dead network is noticed within about half a minute; what the URL says counts more.
+DEFAULTS = {
+    "application_name": "lineclear",
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+_SECRET_NAMES = ("password", "sslpassword", "passfile", "oauth_client_secret")
+_PREPARE, _COMMAND, _POSTED, _SYNC = "prepare", "command", "posted", "sync"
+
+
+class ServerError(Exception):
+    """The server refused a command and rolled its transaction back."""
+
+    def __init__(self, state: str, message: str) -> None:
+        super().__init__(message)
+        self.state, self.message = state, message
+
+
+class LostError(Exception):
+    """There is no connection, or no more; what was under way may or may not have happened."""
+
+
+class UnusableTextError(Exception):
+    """A text that PostgreSQL cannot keep."""
+
+
+def show_url(url: str) -> str:
+    """The URL as it may be shown to anybody: without passwords, wherever they stand in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "postgresql://..."
+    if not parts.scheme.startswith("postgres"):
+        return "postgresql://..."
+    user, at, host = parts.netloc.rpartition("@")
+    shown = f"{user.partition(':')[0]}{at}{host}"
+    query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name not in _SECRET_NAMES])
+    return urlunsplit((parts.scheme, shown, parts.path, query, ""))
+
+
+def connect_text(url: str) -> str:
+    """What libpq is given: the URL, and our defaults where it is silent."""
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error:
+        # libpq quotes the piece it stumbles over, which may be the password.
+        raise LostError("its URL cannot be read; expected postgresql://USER@HOST/DATABASE") from None
+    return make_conninfo(**(DEFAULTS | given | {"client_encoding": "utf8"}))
+
+
+class Wire:
+    __slots__ = ("_expected", "_names", "_pg", "_poll", "_prepared")
+
+    def __init__(self, url: str) -> None:
+        self._expected: deque[tuple[str, str]] = deque()
+        self._prepared: dict[str, bytes] = {}
+        self._names = count()
+        self._pg: Connection = PGconn.connect(connect_text(url).encode())
+        if self._pg.status != ConnStatus.OK:
+            message = self._pg.get_error_message()
+            self._pg.finish()
+            raise LostError(" ".join(message.split()))
+        self._pg.nonblocking = 1
+        self._pg.enter_pipeline_mode()
+        self._poll = select.poll()
+        self._poll.register(self._pg.socket, select.POLLIN)
+
+    @property
+    def server_version(self) -> int:
+        return self._pg.server_version
+
+    def ask(self, *commands: Command) -> list[PGresult]:
+        """Send the commands as one transaction and wait for their answers: one round trip."""
+        try:
+            self._queue(commands, _COMMAND)
+            return self._receive()
+        except psycopg.Error as error:
+            self.close()
+            raise LostError(str(error)) from error
+        except (ServerError, UnusableTextError):
+            raise
+        except BaseException:
+            # Interrupted between question and answer: nobody could tell later answers apart.
+            self.close()
+            raise
+
+    def post(self, *commands: Command) -> None:
+        """Send the commands as one transaction and do not wait; even an error interests nobody."""
+        try:
+            self._queue(commands, _POSTED)
+            self._pg.flush()
+        except psycopg.Error as error:
+            raise LostError(str(error)) from error
+
+    def is_open(self) -> bool:
+        """Also notices, without a round trip, that the server has hung up since the last answer."""
+        if self._pg.status != ConnStatus.OK:
+            return False
+        if self._poll.poll(0):
+            try:
+                self._pg.consume_input()
+            except psycopg.Error:
+                return False
+        return self._pg.status == ConnStatus.OK
+
+    def hear(self, timeout_s: float) -> bool:
+        """Sleep until a notification arrives or the time is over."""
+        self._poll.modify(self._pg.socket, select.POLLIN)
+        if not self._drain_notifications() and self._poll.poll(max(0.0, timeout_s) * 1000):
+            try:
+                self._pg.consume_input()
+            except psycopg.Error as error:
+                raise LostError(str(error)) from error
+            return self._drain_notifications()
+        return False
+
+    def close(self) -> None:
+        self._pg.finish()
+
+    def _queue(self, commands: Sequence[Command], kind: str) -> None:
+        # Every text is encoded before anything is queued: half a transaction must never be sent.
+        encoded = [(sql, [_encoded(value) for value in parameters]) for sql, parameters in commands]
+        for sql, values in encoded:
+            name = self._prepared.get(sql)
+            if name is None:
+                name = self._prepared[sql] = b"lineclear_%d" % next(self._names)
+                self._pg.send_prepare(name, sql.encode())
+                self._expected.append((_PREPARE, sql))
+            self._pg.send_query_prepared(name, values)
+            self._expected.append((kind, sql))
+        self._pg.pipeline_sync()
+        self._expected.append((_SYNC, ""))
+
+    def _drain_notifications(self) -> bool:
+        heard = False
+        while self._pg.notifies() is not None:
+            heard = True
+        return heard
+
+    def _receive(self) -> list[PGresult]:
+        answers: list[PGresult] = []
+        error: ServerError | None = None
+        unsent = bool(self._pg.flush())
+        while self._expected:
+            while self._pg.is_busy():
+                unsent = self._wait(unsent)
+            result = self._pg.get_result()
+            if result is None:
+                # The end of one command's answers; after a lost connection there is nothing else.
+                if self._pg.status != ConnStatus.OK:
+                    raise LostError(self._reason())
+                continue
+            kind, sql = self._expected.popleft()
+            found = self._error_of(result)
+            if found is not None and kind == _PREPARE:
+                del self._prepared[sql]
+            if found is not None and not self._is_posted(kind, sql):
+                error = error or found
+            if kind == _COMMAND:
+                answers.append(result)
+        if error is not None:
+            raise error
+        return answers
+
+    def _is_posted(self, kind: str, sql: str) -> bool:
+        """A posted command's own failure, or that of preparing it."""
+        following = self._expected[0] if self._expected else ("", "")
+        return kind == _POSTED or (kind == _PREPARE and following == (_POSTED, sql))
+
+    def _wait(self, unsent: bool) -> bool:
+        self._poll.modify(self._pg.socket, select.POLLIN | (select.POLLOUT if unsent else 0))
+        self._poll.poll()
+        self._pg.consume_input()
+        return bool(self._pg.flush()) if unsent else False
+
+    def _error_of(self, result: PGresult) -> ServerError | None:
+        if result.status in (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE):
+            state = result.error_field(DiagnosticField.SQLSTATE)
+            if state is None or self._pg.status != ConnStatus.OK:
+                raise LostError(" ".join(result.get_error_message().split()))
+            primary = result.error_field(DiagnosticField.MESSAGE_PRIMARY) or b""
+            return ServerError(state.decode(), primary.decode("utf-8", "replace"))
+        if result.status == ExecStatus.PIPELINE_ABORTED:
+            return ServerError("", "an earlier command failed")
+        return None
+
+    def _reason(self) -> str:
+        return " ".join(self._pg.get_error_message().split()) or "the connection was lost"
+
+
+def _encoded(value: Parameter) -> bytes | None:
+    if value is None:
+        return None
+    if isinstance(value, int):
+        return b"%d" % value
+    if "\0" in value:
+        raise UnusableTextError("it holds a NUL character")
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise UnusableTextError("it holds half of a surrogate pair") from None

@@ -1,0 +1,178 @@
+"""lineclear.example.toml says exactly what the loader knows; and what the loader does with real files."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lineclear import settings as module
+from lineclear.core.refusals import Refusal
+from lineclear.core.strategies import STRATEGIES
+from lineclear.settings import (
+    COUNT,
+    DURATION,
+    SECTIONS,
+    SETTINGS,
+    STRATEGY_KEYS,
+    Settings,
+    build_settings,
+    load_settings,
+    write_duration,
+)
+from tests.architecture.test_imports import COSTLY, modules_imported_by
+
+EXAMPLE = (Path(__file__).parents[2] / "lineclear.example.toml").read_text()
+COMMENTED = re.compile(r"^# (?=[a-z_]+ = |\[\[?[a-z]+\]\]?$)", re.MULTILINE)
+
+
+def activated(text: str) -> str:
+    return COMMENTED.sub("", text)
+
+
+def names_in(text: str) -> list[str]:
+    """Every key outside [[strategy]], as section.key, in the order of the file."""
+    table = tomllib.loads(text)
+    table.pop("strategy", None)
+    return [f"{section}.{key}" for section, content in table.items() for key in content]
+
+
+def values_of(settings: Settings) -> dict[str, object]:
+    return {name: getattr(settings, setting.attribute) for name, setting in SETTINGS.items()}
+
+
+def loaded(directory: Path, local: Path | None = None) -> Settings:
+    return load_settings(root=str(directory), local_dir=str(local or directory / "none"), environ={})
+
+
+# -- the example ------------------------------------------------------------------------------
+
+
+def test_the_example_has_every_key_and_no_other() -> None:
+    assert names_in(activated(EXAMPLE)) == list(SETTINGS)
+    assert [line[1:-1] for line in EXAMPLE.splitlines() if re.fullmatch(r"\[[a-z]+\]", line)] == list(
+        SECTIONS
+    )
+
+
+def test_every_value_of_the_example_is_the_default() -> None:
+    settings = build_settings(team=activated(EXAMPLE).encode(), environ={})
+    assert values_of(settings) == {name: setting.default for name, setting in SETTINGS.items()}
+    assert set(settings.origins.values()) == {"lineclear.toml"}
+    assert settings.warnings == []
+
+
+def test_the_example_as_it_is_changes_nothing() -> None:
+    settings = build_settings(team=EXAMPLE.encode(), environ={})
+    assert set(settings.origins.values()) == {"default"}
+    assert (settings.rules, settings.warnings) == ([], [])
+
+
+def test_the_example_shows_each_strategy_once_and_each_of_its_keys() -> None:
+    settings = build_settings(team=activated(EXAMPLE).encode(), environ={})
+    assert [rule.strategy for rule in settings.rules] == list(STRATEGIES)
+    entries = tomllib.loads(activated(EXAMPLE))["strategy"]
+    assert {key for entry in entries for key in entry} == set(STRATEGY_KEYS)
+
+
+@pytest.mark.parametrize("name", [name for name, s in SETTINGS.items() if s.kind in (COUNT, DURATION)])
+def test_the_example_names_the_bounds_of_a_number(name: str) -> None:
+    setting, key = SETTINGS[name], name.partition(".")[2]
+    words = EXAMPLE[: EXAMPLE.index(f"\n# {key} = ")].rpartition("\n\n")[2].replace("\n# ", " ")
+    least, most = setting.least, setting.most
+    bounds = (
+        (str(least), str(most)) if setting.kind == COUNT else (write_duration(least), write_duration(most))
+    )
+    assert f"{bounds[0]} to {bounds[1]}" in words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('[claims]\n# ttl = "1h"', ["claims.ttl"]),
+        ("[claims]\n# a claim = a lease", []),
+        ('[claims]\n#ttl = "1h"', []),
+        ("# [claims]\n# most = 1", ["tasks.attempts"]),
+    ],
+)
+def test_only_a_comment_that_is_a_key_is_activated(text: str, found: list[str]) -> None:
+    assert names_in(activated(text)) == found
+
+
+# -- files on disk ----------------------------------------------------------------------------
+
+
+def test_a_repository_without_files_has_the_defaults(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for local in (tmp_path / "none", tmp_path / "file" / "below"):
+        assert set(loaded(tmp_path, local).origins.values()) == {"default"}
+
+
+def test_both_files_are_read_and_the_clones_own_wins(tmp_path: Path) -> None:
+    local = tmp_path / ".git" / "lineclear"
+    local.mkdir(parents=True)
+    (tmp_path / "lineclear.toml").write_text('[claims]\nttl = "1h"\nmost = 7')
+    (local / "local.toml").write_text('[claims]\nttl = "2h"')
+    settings = loaded(tmp_path, local)
+    assert (settings.claims_ttl_ms, settings.tasks_attempts) == (7_200_000, 7)
+    assert (settings.origins["claims.ttl"], settings.origins["tasks.attempts"]) == (
+        "local.toml",
+        "lineclear.toml",
+    )
+
+
+def test_a_file_as_large_as_may_be_is_read_and_one_byte_more_refused(tmp_path: Path) -> None:
+    file = tmp_path / "lineclear.toml"
+    text = "tasks.attempts = 7\n".ljust(module.MAX_FILE_BYTES, "#")
+    file.write_text(text)
+    assert loaded(tmp_path).tasks_attempts == 7
+    file.write_text(text + "#")
+    with pytest.raises(Refusal, match="at most 256 KiB") as caught:
+        loaded(tmp_path)
+    assert caught.value.code == "settings.size"
+
+
+def make_directory(path: Path) -> None:
+    path.mkdir()
+
+
+def make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def make_loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize("make", [make_directory, make_pipe, make_loop])
+def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path, make: object) -> None:
+    assert callable(make)
+    make(tmp_path / "lineclear.toml")
+    before = os.listdir("/dev/fd")
+    with pytest.raises(Refusal) as caught:
+        loaded(tmp_path)
+    assert caught.value.code == "settings.unreadable"
+    assert caught.value.facts["path"] == str(tmp_path / "lineclear.toml")
+    assert os.listdir("/dev/fd") == before
+
+
+# -- cost -------------------------------------------------------------------------------------
+
+
+def test_importing_the_settings_loads_nothing_costly() -> None:
+    assert modules_imported_by("lineclear.settings", "-S") & (COSTLY | {"tomllib", "difflib"}) == set()
+
+
+@pytest.mark.serial
+def test_loading_nothing_takes_less_than_50_microseconds(tmp_path: Path) -> None:
+    took_ns = []
+    for _ in range(500):
+        began_ns = time.perf_counter_ns()
+        load_settings(root=str(tmp_path), local_dir=str(tmp_path), environ=os.environ)
+        took_ns.append(time.perf_counter_ns() - began_ns)
+    # The fastest run: the neighbours on a busy machine are in all the others.
+    assert min(took_ns) < 50_000
