@@ -96,7 +96,7 @@ def test_the_example_names_the_bounds_of_a_number(name: str) -> None:
         ('[claims]\n# ttl = "1h"', ["claims.ttl"]),
         ("[claims]\n# a claim = a lease", []),
         ('[claims]\n#ttl = "1h"', []),
-        ("# [claims]\n# most = 1", ["tasks.attempts"]),
+        ("# [tasks]\n# attempts = 1", ["tasks.attempts"]),
     ],
 )
 def test_only_a_comment_that_is_a_key_is_activated(text: str, found: list[str]) -> None:
@@ -115,7 +115,7 @@ def test_a_repository_without_files_has_the_defaults(tmp_path: Path) -> None:
 def test_both_files_are_read_and_the_clones_own_wins(tmp_path: Path) -> None:
     local = tmp_path / ".git" / "lineclear"
     local.mkdir(parents=True)
-    (tmp_path / "lineclear.toml").write_text('[claims]\nttl = "1h"\nmost = 7')
+    (tmp_path / "lineclear.toml").write_text('[claims]\nttl = "1h"\n[tasks]\nattempts = 7')
     (local / "local.toml").write_text('[claims]\nttl = "2h"')
     settings = loaded(tmp_path, local)
     assert (settings.claims_ttl_ms, settings.tasks_attempts) == (7_200_000, 7)

@@ -97,7 +97,7 @@ def test_each_later_source_wins_over_the_ones_before() -> None:
 
 
 def test_a_file_that_says_nothing_of_a_key_leaves_it_as_it_was() -> None:
-    settings = build("[claims]\nmost = 5", '[claims]\nttl = "2m"')
+    settings = build("[tasks]\nattempts = 5", '[tasks]\nlease = "2m"')
     assert (settings.tasks_attempts, settings.origins["tasks.attempts"]) == (5, "lineclear.toml")
 
 
