@@ -15,7 +15,7 @@ from lineclear.core.fold import granted_claim
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
 from lineclear.core.resources import ancestors, overlaps
-from lineclear.core.tables import CLAIM, FENCE, LOG, WAIT, join_names, split_names
+from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, WAIT, join_names, split_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from lineclear.core.refusals import Refusal
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -66,7 +68,11 @@ class Context:
             from lineclear.app.heartbeat import beat
 
             self._caller = self.repo.caller(self.given, self.key)
-            beat(self.store, self.repo.presence, self._caller)
+            try:
+                beat(self.store, self.repo.presence, self._caller)
+            except Refusal:
+                # Who only reads may do so where nothing can be written; who writes is told by its own write.
+                pass
         return self._caller
 
     def resources(self, texts: list[str]) -> list[Resource]:

@@ -8,8 +8,9 @@ from importlib import import_module
 
 from lineclear.cli.command import Context
 from lineclear.cli.index import GROUPS, INDEX, find_verb
-from lineclear.cli.render import Output
+from lineclear.cli.render import Output, Unwritable
 from lineclear.core import refusals
+from lineclear.core.names import agent_name, operation_id
 from lineclear.core.refusals import Refusal
 
 TYPE_CHECKING = False
@@ -27,33 +28,33 @@ def run(argv: list[str], environ: Mapping[str, str] | None = None) -> int:
     out = Output(is_json="--json" in _before_dashes(argv), environ=environ)
     code = 0
     try:
-        code = _answer(argv, out, environ)
+        code, refusal = _attempt(argv, out, environ)
+        if refusal is not None:
+            out.refuse(refusal)
         out.flush()
-    except BrokenPipeError:  # the reader has seen enough
+    except Unwritable as lost:
         out.silence()
-    except OSError as error:  # the answer has no place to go: a full disk behind `>`
-        out.silence()
-        out.hint(f"The answer could not be written: {os.strerror(error.errno or 0)}")
-        return code or refusals.FAILED
+        if not lost.is_reader_gone:
+            out.hint(str(lost))
+            return code or refusals.FAILED
     return code
 
 
-def _answer(argv: list[str], out: Output, environ: Mapping[str, str]) -> int:
+def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[int, Refusal | None]:
+    """The exit code, and the refusal to be told if there is one."""
     try:
-        return _dispatch(*_split_globals(argv), out, environ)
+        return _dispatch(*_split_globals(argv), out, environ), None
     except Refusal as refusal:
-        out.refuse(refusal)
-        return refusal.exit_code
+        return refusal.exit_code, refusal
     except KeyboardInterrupt:
         out.hint("Interrupted.")
-        return INTERRUPTED
+        return INTERRUPTED, None
     except SystemExit:  # argparse has shown its help
-        return 0
-    except BrokenPipeError:
+        return 0, None
+    except Unwritable:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary of this surface
-        out.refuse(_bug(error))
-        return refusals.FAILED
+        return refusals.FAILED, _bug(error)
 
 
 def _before_dashes(argv: list[str]) -> list[str]:
@@ -115,41 +116,47 @@ def make_parser(verb: str, command: Command) -> ArgumentParser:
 def _run_verb(verb: str, arguments: list[str], out: Output, environ: Mapping[str, str]) -> int:
     command = load(verb)
     own = _before_dashes(arguments) if command.wraps_command else arguments
-    _refuse_bytes(own)
+    _refuse_unreadable(verb, own)
     args = make_parser(verb, command).parse_args(own)
     args.command = arguments[len(own) + 1 :]
     cwd = os.path.abspath(args.cwd) if args.cwd else ""
     if cwd and not os.path.isdir(cwd):
         raise refusals.bad_value("directory", args.cwd, "it is not there")
+    given = args.given or environ.get("LINECLEAR_AGENT", "")
+    if given:
+        agent_name(given)  # now, not when half of the answer is out
     context = Context(out, environ, cwd=cwd, given=args.given, key=_key(args, environ))
     try:
-        code = command.run(context, args) or 0
-        out.flush()
-        return code
+        return command.run(context, args) or 0
     finally:
         context.close()
 
 
-def _refuse_bytes(words: list[str]) -> None:
+def _refuse_unreadable(verb: str, words: list[str]) -> None:
     """Arguments are text; what is not UTF-8 reaches us as half of a surrogate pair."""
     for word in words:
         if any("\ud800" <= ch <= "\udfff" for ch in word):
             raise refusals.bad_value("argument", word, "it holds bytes that are not UTF-8")
+    for word in _before_dashes(words):
+        # argparse of Python 3.11 takes such a `--` out and leaves the option without any value.
+        if word.startswith("-") and word.endswith(("=--", "-C--")):
+            raise refusals.bad_usage(f"lineclear {verb}", "an option cannot have the value --")
 
 
 def _key(args: Namespace, environ: Mapping[str, str]) -> str:
     if not hasattr(args, "operation"):
         return ""
     key: str = args.operation or environ.get("LINECLEAR_KEY", "")
-    if key:
-        from lineclear.core.names import operation_id
-
-        return operation_id(key)
-    return ""
+    return operation_id(key) if key else ""
 
 
 def _show_help(out: Output) -> None:
-    lines = ["lineclear keeps many coding agents in sync on one codebase.", "", "usage: lineclear [VERB] [ARGUMENTS]", ""]
+    lines = [
+        "lineclear keeps many coding agents in sync on one codebase.",
+        "",
+        "usage: lineclear [VERB] [ARGUMENTS]",
+        "",
+    ]
     for group in GROUPS:
         lines.append(group)
         lines += [f"  {verb:<16} {summary}" for verb, (_, where, summary) in INDEX.items() if where == group]

@@ -18,10 +18,25 @@ SCHEMA = "lineclear/1"
 _AGENT_MARKS = ("CLAUDECODE", "AI_AGENT", "GEMINI_CLI", "CODEX_THREAD_ID", "LINECLEAR_AGENT", "NO_COLOR")
 
 
+class Unwritable(Exception):
+    """What we had to say has no place to go: its reader went away, or the disk behind it is full."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"The answer could not be written: {os.strerror(error.errno or 0)}")
+        self.is_reader_gone = isinstance(error, BrokenPipeError)
+
+
 class Output:
     __slots__ = ("_err", "_out", "is_json", "is_rich", "warnings")
 
-    def __init__(self, *, is_json: bool, environ: Mapping[str, str], out: TextIO | None = None, err: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        is_json: bool,
+        environ: Mapping[str, str],
+        out: TextIO | None = None,
+        err: TextIO | None = None,
+    ) -> None:
         self._out, self._err = out or _stream(sys.stdout), err or _stream(sys.stderr)
         self.is_json = is_json
         is_agent = any(environ.get(mark) for mark in _AGENT_MARKS)
@@ -45,35 +60,41 @@ class Output:
             self._json({"schema": SCHEMA, "data": item})
         else:
             self._write(line)
-        self._out.flush()
+        self.flush()
 
-    def raw(self, text: str) -> None:
-        """Text that is the answer itself: a script, a file's content."""
-        self._out.write(text)
+    def content(self, data: Any, text: str) -> None:
+        """An answer that is itself a file's content, to the letter; for programs in the envelope."""
+        if self.is_json:
+            self.data(data)
+        else:
+            self._put(self._out, text)
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
         if not self.is_json:
-            self._err.write(f"warning: {text}\n")
+            self._put(self._err, f"warning: {harmless(text)}\n")
 
     def hint(self, text: str) -> None:
         """What a person may like to know; programs are not bothered with it."""
         if not self.is_json:
-            self._err.write(f"{text}\n")
+            self._put(self._err, f"{harmless(text)}\n")
 
     def refuse(self, refusal: Refusal) -> None:
         if self.is_json:
             self._json({"schema": SCHEMA, "error": refusal.as_data(), "warnings": self.warnings})
         else:
-            self._err.write(f"{refusal}\n")
+            self._put(self._err, f"{harmless(str(refusal))}\n")
 
     def clear(self) -> None:
         """Start the screen anew, for `--watch` on a terminal."""
         if self.is_rich:
-            self._out.write("\x1b[H\x1b[2J")
+            self._put(self._out, "\x1b[H\x1b[2J")
 
     def flush(self) -> None:
-        self._out.flush()
+        try:
+            self._out.flush()
+        except OSError as error:
+            raise Unwritable(error) from error
 
     def silence(self) -> None:
         """Who cannot be written to is pointed at nothing, so that the interpreter's last flush is quiet."""
@@ -91,10 +112,16 @@ class Output:
             text.encode(self._out.encoding or "utf-8")
         except UnicodeEncodeError:  # a terminal or locale that cannot show it: JSON has its own way
             text = dumps(value)
-        self._out.write(text + "\n")
+        self._put(self._out, text + "\n")
 
     def _write(self, line: str) -> None:
-        self._out.write(line + "\n")
+        self._put(self._out, harmless(line) + "\n")
+
+    def _put(self, stream: TextIO, text: str) -> None:
+        try:
+            stream.write(text)
+        except OSError as error:
+            raise Unwritable(error) from error
 
     def _table(self, table: Table) -> None:
         if self.is_rich:
@@ -108,7 +135,9 @@ class Output:
         from rich.markup import escape
         from rich.table import Table as RichTable
 
-        shown = RichTable(title=table.title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+        shown = RichTable(
+            title=table.title or None, title_justify="left", box=None, pad_edge=False, header_style="bold"
+        )
         for column in table.columns:
             shown.add_column(column, overflow="fold")
         for row in table.rows:
@@ -143,7 +172,9 @@ class Table:
 
     __slots__ = ("columns", "empty", "rows", "title")
 
-    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", empty: str = "") -> None:
+    def __init__(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", empty: str = ""
+    ) -> None:
         self.columns, self.title, self.empty = list(columns), title, empty
         self.rows = [[_cell(value) for value in row] for row in rows]
 
@@ -165,9 +196,22 @@ def _cell(value: Any) -> str:
     return plain("" if value is None else str(value))
 
 
+# They join letters and emoji into one sign; everything else that does not show could mislead.
+_JOINERS = "\u200c\u200d"
+
+
 def plain(text: str) -> str:
-    """Somebody's words on one line, with nothing in them that a terminal would obey."""
-    return "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
+    """Somebody's words on one line, with nothing in them that a reader cannot see."""
+    return "".join(ch if ch.isprintable() or ch in _JOINERS else "\ufffd" for ch in text)
+
+
+def harmless(text: str) -> str:
+    """Lines as they are, but for what a terminal would obey."""
+    if text.isprintable():
+        return text
+    return "".join(
+        "\ufffd" if (ch < " " or "\x7f" <= ch <= "\x9f") and ch not in "\n\t" else ch for ch in text
+    )
 
 
 def quoted(text: str) -> str:

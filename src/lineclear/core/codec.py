@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from lineclear.core.tables import Entry
 
 encode_body = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-_decode = JSONDecoder().decode
+# The scanner itself: what we wrote has no white space around it, which `decode` would look for twice.
+_scan = JSONDecoder().scan_once
 
 
 def decode_body(text: str) -> dict[str, Any]:
-    body: dict[str, Any] = _decode(text)
+    body: dict[str, Any] = _scan(text, 0)[0]
     return body
 
 

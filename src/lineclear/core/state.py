@@ -67,9 +67,9 @@ class State:
         old = rows.by_key.get(key)
         rows.by_key[key] = row
         for name, entries in rows.sorted.items():
-            entry = _entry(table, name, row, key)
+            entry = table.entry_of[name](row)
             if old is not None:
-                before = _entry(table, name, old, key)
+                before = table.entry_of[name](old)
                 if before == entry:
                     continue
                 _drop(entries, before)
@@ -80,7 +80,7 @@ class State:
         old = rows.by_key.pop(key, None)
         if old is not None:
             for name, entries in rows.sorted.items():
-                _drop(entries, _entry(table, name, old, key))
+                _drop(entries, table.entry_of[name](old))
 
     def pick(self, table: Table[R], index: str, values: Iterable[int | str], /) -> list[R]:
         rows, entries = self._rows(table), self._entries(table, index)
@@ -123,13 +123,9 @@ class State:
         rows = self._rows(table)
         entries = rows.sorted.get(index)
         if entries is None:
-            entries = sorted(_entry(table, index, row, key) for key, row in rows.by_key.items())
+            entries = sorted(map(table.entry_of[index], rows.by_key.values()))
             rows.sorted[index] = entries
         return entries
-
-
-def _entry(table: Table[Any], index: str, row: Any, key: Key) -> Key:
-    return (*[getattr(row, column) for column in table.indexes[index]], *key)
 
 
 def _drop(entries: list[Key], entry: Key) -> None:

@@ -212,7 +212,7 @@ class Entry(Row):
 class Table(_Of[R]):
     """How a kind of row is kept. `quiet` columns change without an event; audit skips them."""
 
-    __slots__ = ("name", "row", "columns", "key", "indexes", "quiet", "values", "key_of")
+    __slots__ = ("name", "row", "columns", "key", "indexes", "quiet", "values", "key_of", "entry_of")
 
     def __init__(
         self,
@@ -227,6 +227,10 @@ class Table(_Of[R]):
         self.indexes = {"key": key, **(indexes or {})}
         self.values: Callable[[R], tuple[int | str, ...]] = attrgetter(*self.columns)
         self.key_of: Callable[[Any], tuple[int | str, ...]] = _key_getter(key)
+        # index -> (its columns, then the key): where a row stands in the index's order.
+        self.entry_of: dict[str, Callable[[Any], tuple[int | str, ...]]] = {
+            index: attrgetter(*columns, *key) for index, columns in self.indexes.items()
+        }
 
 
 def _key_getter(key: tuple[str, ...]) -> Callable[[Any], tuple[int | str, ...]]:

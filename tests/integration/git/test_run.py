@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 from pathlib import Path
 
 import pytest
@@ -56,10 +58,28 @@ def test_messages_are_english_whatever_the_users_language(
     assert git(["-c", "alias.language=!echo $LC_ALL", "language"], str(repo.path)) == b"C\n"
 
 
-def test_git_that_takes_too_long_is_ended(repo: TemporaryRepo) -> None:
+def test_git_that_takes_too_long_is_ended_with_what_it_started(repo: TemporaryRepo, tmp_path: Path) -> None:
+    slow = f"alias.slow=!exec 9>{tmp_path}/fifo; exec sleep 1000"
+    os.mkfifo(tmp_path / "fifo")
+    ear = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
     with pytest.raises(GitFailed) as caught:
-        git(["-c", "alias.slow=!exec sleep 1000", "slow"], str(repo.path), timeout_s=0.2)
+        git(["-c", slow, "slow"], str(repo.path), timeout_s=0.5)
     assert caught.value.exit_code == 124
+    assert select.select([ear], [], [], 20)[0], "the pipe ends when nobody has it open"
+    assert os.read(ear, 1) == b""
+    os.close(ear)
+
+
+def test_git_that_takes_too_long_leaves_no_lock_behind(repo: TemporaryRepo) -> None:
+    hook = repo.path / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntest -e .git/index.lock && echo locked > .git/seen\nexec sleep 3\n")
+    hook.chmod(0o755)
+    (repo.path / "README.md").write_text("changed")
+    with pytest.raises(GitFailed):
+        git(["commit", "--all", "--message=slow"], str(repo.path), timeout_s=1)
+    assert (repo.path / ".git" / "seen").read_text() == "locked\n"
+    assert not (repo.path / ".git" / "index.lock").exists()
 
 
 def test_git_that_is_not_installed_is_a_failure_of_its_own(

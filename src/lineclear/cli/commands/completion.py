@@ -18,15 +18,17 @@ SHELLS = ("bash", "zsh", "fish")
 
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, nargs="?", default="bash")
-    parser.add_argument("--words", nargs="*", metavar="WORD", help="answer with what may follow these words")
+    parser.usage = "lineclear completion [bash|zsh|fish] | lineclear completion --words -- WORD..."
+    parser.add_argument("--words", action="store_true", help="answer with what may follow the words behind --")
 
 
 def completion(context: Context, args: Namespace) -> None:
-    if args.words is None:
-        script = files("lineclear.cli") / "completion" / f"lineclear.{args.shell}"
-        context.out.raw(script.read_text(encoding="utf-8"))
+    if not args.words:
+        file = files("lineclear.cli") / "completion" / f"lineclear.{args.shell}"
+        script = file.read_text(encoding="utf-8")
+        context.out.content({"shell": args.shell, "script": script}, script)
         return
-    words = complete(context, args.words)
+    words = complete(context, args.command)
     context.out.data({"words": words}, *words)
 
 
@@ -67,4 +69,5 @@ def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
     return []
 
 
-COMMANDS = {"completion": Command(completion, _declare)}
+# Behind `--`, since the words of a command line that is being typed are not ours to parse.
+COMMANDS = {"completion": Command(completion, _declare, wraps_command=True)}

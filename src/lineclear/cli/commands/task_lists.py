@@ -63,5 +63,5 @@ def export(context: Context, args: Namespace) -> None:
     drafts, head = context.store.read(lambda view: (export_all(view), view.head))
     data = {"tasks": [draft.as_data() for draft in drafts]}
     text = canonical(data) + "\n" if args.format == JSON else write_markdown(drafts)
-    context.out.data(data, *text.splitlines())
+    context.out.content(data, text)
     context.delivered(head)

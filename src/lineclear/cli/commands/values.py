@@ -49,12 +49,19 @@ def get(context: Context, args: Namespace) -> None:
     from lineclear.app.values import get as look
 
     found, head = context.store.read(lambda view: (look(view, args.key, copy=args.copy), view.head))
-    context.out.data(found, canonical(found["value"]))
+    context.out.data(found, _shown(found["value"]))
     if args.copy:
         context.out.hint(f"copy {args.copy}, based on version {found['base_version']}")
     else:
         context.out.hint(f"version {found['version']}, written by {found['by']}")
     context.delivered(head)
+
+
+def _shown(value: Any) -> str:
+    """JSON that reads back as exactly this value, with nothing in it that does not show."""
+    from json import dumps
+
+    return "".join(ch if ch.isprintable() else dumps(ch)[1:-1] for ch in canonical(value))
 
 
 def list_(context: Context, _args: Namespace) -> None:

@@ -2,7 +2,7 @@
 # zsh completion for lineclear: eval "$(lineclear completion zsh)"
 _lineclear() {
     local -a found
-    found=("${(@f)$(lineclear completion --words "${words[@]:1:$((CURRENT - 1))}" 2>/dev/null)}")
+    found=("${(@f)$(lineclear completion --words -- "${words[@]:1:$((CURRENT - 1))}" 2>/dev/null)}")
     if [[ -n "${found[1]}" ]]; then
         compadd -- "${found[@]}"
     else

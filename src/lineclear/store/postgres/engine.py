@@ -2,25 +2,405 @@
 
 A write is speculated (see speculation.py); after a few wrong guesses it is decided under the lock.
 Reads are snapshots. The server's clock is the only clock. A commit is announced by NOTIFY outside of
-its transaction and not more often than listeners can use it: inside, it would cost every other
-writer its turn.
+its transaction and only so often: inside, it would cost every other writer its turn.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from time import monotonic, monotonic_ns
+from itertools import islice
 
 from lineclear.core import refusals
-from lineclear.core.codec import decode_body
-from lineclear.core.epochs import SUBJECT, begin_epoch, clock_of, last_boot
-from lineclear.core.instants import Instant
-from lineclear.store.postgres.failures import refusal_of
-from lineclear.store.postgres.listening import PostgresListener, channel_of
-from lineclear.store.postgres.schema import SCHEMA_NUMBER, check_migrations, read_schema_number
-from lineclear.store.postgres.speculation import Known, LockedTx, SpeculativeTx
+from lineclear.core.codec import event_of
+from lineclear.core.epochs import begin_epoch
+from lineclear.core.fold import fold
+from lineclear.core.state import State
+from lineclear.core.tables import LOG, PROJECTED
+from lineclear.store.postgres.failures import FAILURES, refusal_of
+from lineclear.store.postgres.listening import MOST_RINGS_PER_S, Allowance, PostgresListener, ring
 from lineclear.store.postgres.positions import NeedsLock
-from lineclear.store.postgres.statements import BEGIN, BEGIN_READING, BEGIN_WRITING, END
+from lineclear.store.postgres.schema import create, known_migrations
+from lineclear.store.postgres.session import Session, text_of
+from lineclear.store.postgres.speculation import Known, LockedTx, SpeculativeTx
+from lineclear.store.postgres.statements import BEGIN, BEGIN_READING, BEGIN_WRITING, END, PUT, encode_rows
 from lineclear.store.postgres.view import PostgresView
-from lineclear.store.postgres.wire import LostError, ServerError, UnusableTextError, Wire, show_url
+from lineclear.store.postgres.wire import LostError, show_url
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
+
+    from psycopg.pq.abc import PGresult
+
+    from lineclear.app.ports import Caller, Listener, Tx, View
+    from lineclear.core.instants import Instant
+    from lineclear.core.tables import Entry, Table
+    from lineclear.store.postgres.statements import Read
+
+    T = TypeVar("T")
+
+__all__ = ["PostgresStore", "create"]
+
+# So many wrong guesses in a row, then the lock: each one cost a round trip, the lock costs two.
+GUESSES = 4
+_BATCH = 2_000
+
+_INFO = """SELECT current_setting('server_version'), pg_database_size(current_database()),
+(SELECT max("number") FROM "migration"), (SELECT count(*) FROM "log" WHERE "repo" = $1),
+(SELECT "head" FROM "repo" WHERE "repo" = $1), current_setting('fsync') = 'on'"""
+_CHECKSUMS = 'SELECT "number", "checksum" FROM "migration"'
+_HEADS = """SELECT r."head" = coalesce((SELECT max(l."position") FROM "log" l WHERE l."repo" = $1), 0)
+FROM "repo" r WHERE r."repo" = $1"""
+
+
+class PostgresStore:
+    kind = "postgres"
+
+    def __init__(
+        self,
+        url: str,
+        repo_id: str,
+        *,
+        clock_name: str = "postgres",
+        clock: Callable[[], Instant] | None = None,
+    ) -> None:
+        """`clock` is for tests: it takes the place of the server's."""
+        self._url, self._path, self._repo = url, show_url(url), repo_id
+        self._clock_name, self._clock = clock_name, clock
+        self._turn = threading.Lock()
+        self._known = Known()
+        self._allowance = Allowance()
+        self._late_ring: threading.Timer | None = None
+        self._trips_before = 0
+        self._pid = os.getpid()
+        self._session: Session | None = None
+        with self._taking_turn():
+            self._connection()
+
+    @property
+    def round_trips(self) -> int:
+        """How often this process has waited for the server, greetings included."""
+        return self._trips_before + (self._session.round_trips if self._session is not None else 0)
+
+    # -- the port ---------------------------------------------------------------------------
+
+    def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
+        with self._taking_turn():
+            session = self._connection()
+            try:
+                return self._speculate(session, caller, work)
+            except FAILURES as error:
+                raise refusal_of(error, self._path, unknown=True) from error
+
+    def read(self, work: Callable[[View], T], /) -> T:
+        with self._taking_turn():
+            session = self._connection()
+            view = PostgresView(session, self._repo, self._known, self._clock)
+            try:
+                return work(view)
+            except FAILURES as error:
+                raise refusal_of(error, self._path, unknown=False) from error
+            finally:
+                self._roll_back(session)
+
+    def listen(self) -> Listener:
+        try:
+            return PostgresListener(self._url, self._repo)
+        except FAILURES as error:
+            raise refusal_of(error, self._path, unknown=False) from error
+
+    def load(self, entries: Iterable[Entry], /) -> int:
+        with self._taking_turn():
+            session = self._connection()
+            try:
+                count = self._load(session, entries)
+            except FAILURES as error:
+                raise refusal_of(error, self._path, unknown=True) from error
+            finally:
+                self._roll_back(session)
+            self._ring(session)
+            return count
+
+    def info(self) -> dict[str, Any]:
+        answer = self._ask_once(_INFO, (self._repo,))
+        version, size, schema, events, head, is_durable = (text_of(answer, column) for column in range(6))
+        return {
+            "kind": self.kind,
+            "path": self._path,
+            "repo": self._repo,
+            "size_bytes": int(size),
+            "schema": int(schema),
+            "server": version,
+            "clock": self._session.boot if self._session is not None else "",
+            "is_durable": is_durable == "t",
+            "events": int(events),
+            "head": int(head),
+        }
+
+    def close(self) -> None:
+        with self._taking_turn():
+            session, self._session = self._session, None
+            late, self._late_ring = self._late_ring, None
+            if session is None:
+                return
+            self._trips_before += session.round_trips
+            if late is not None:
+                late.cancel()
+                self._post_ring(session)
+            # Whoever hangs up with answers unread may take what was sent last with it.
+            if session.wire.is_open():
+                session.wire.settle()
+            session.wire.close()
+
+    # -- care of the database ---------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """Migrations that are not the ones we know, and a head that is not the end of the log."""
+        applied = self._ask_once(_CHECKSUMS, ())
+        checksums = {applied.get_value(n, 0): applied.get_value(n, 1) for n in range(applied.ntuples)}
+        found = [
+            f"migration {migration.name} was not applied as this program knows it"
+            for migration in known_migrations()
+            if checksums.get(b"%d" % migration.number) != migration.checksum.encode()
+        ]
+        if text_of(self._ask_once(_HEADS, (self._repo,))) != "t":
+            found.append("the head of the log is not its last position")
+        return found
+
+    def _ask_once(self, sql: str, parameters: tuple[str, ...]) -> PGresult:
+        with self._taking_turn():
+            try:
+                return self._connection().ask((sql, parameters))[0]
+            except FAILURES as error:
+                raise refusal_of(error, self._path, unknown=False) from error
+
+    # -- the connection ---------------------------------------------------------------------
+
+    def _taking_turn(self) -> threading.Lock:
+        """The lock of this process's threads. Neither it nor a connection may cross a fork."""
+        if self._pid != os.getpid():
+            _of_parents.append(self._session)  # left alone: to close it would end the parent's
+            self._pid, self._turn = os.getpid(), threading.Lock()
+            self._session = self._late_ring = None
+        return self._turn
+
+    def _connection(self) -> Session:
+        session = self._session
+        if session is not None and not session.is_usable():
+            session.wire.close()
+            self._trips_before += session.round_trips
+            self._session = session = None
+        if session is None:
+            try:
+                session = Session(self._url, self._repo, self._clock_name)
+            except FAILURES as error:
+                raise refusal_of(error, self._path, unknown=False) from error
+            self._session = session
+        return session
+
+    def _roll_back(self, session: Session) -> None:
+        """End a transaction that may be open, without waiting for the server to say so."""
+        if session.wire.is_in_transaction and session.wire.is_open():
+            try:
+                session.wire.post(("ROLLBACK", ()))
+            except LostError:
+                session.wire.close()
+
+    # -- writing on guesses -----------------------------------------------------------------
+
+    def _now(self, session: Session) -> Instant:
+        return self._clock() if self._clock is not None else session.guess_now()
+
+    def _speculate(self, session: Session, caller: Caller, work: Callable[[Tx], T]) -> T:
+        reads: list[Read] = []
+        for _ in range(GUESSES):
+            now = self._now(session)
+            if session.epoch != now.boot:
+                break
+            tx = SpeculativeTx(self._known, now, caller, floor=session.head)
+            try:
+                result = work(tx)
+            except NeedsLock:
+                reads = tx.reads()
+                break
+            except Exception:
+                reads = tx.reads()
+                if not self._verify(session, tx):
+                    continue
+                if not tx.window.is_used:
+                    raise
+            else:
+                reads = tx.reads()
+                head = self._commit(session, tx)
+                if head is None:
+                    continue
+                settled: T = tx.window.settled(result, head)
+                return settled
+            # A refusal in which stand-ins may be quoted: the same again, with the true numbers.
+            self._refuse_exactly(session, tx, caller, work)
+            break
+        return self._decide_locked(session, caller, work, reads)
+
+    def _refuse_exactly(
+        self, session: Session, before: SpeculativeTx, caller: Caller, work: Callable[[Tx], T]
+    ) -> None:
+        """Run `work` again on facts that were just verified; returns only if it no longer refuses."""
+        tx = SpeculativeTx(self._known, before.now, caller, floor=session.head, head=session.head)
+        try:
+            work(tx)
+        except NeedsLock:
+            return
+        except Exception:
+            if tx.guesses.keys() <= before.guesses.keys():
+                raise
+
+    def _commit(self, session: Session, tx: SpeculativeTx) -> int | None:
+        """Write if every guess was right, and return the head before; else None, and better guesses."""
+        if not tx.written:
+            return session.head if self._verify(session, tx) else None
+        start = (BEGIN, (self._repo, self._believed_ns(tx), "true"))
+        end = (END, (self._repo, tx.appended))
+        answers = session.ask(start, *self._comparisons(tx), *tx.commands(self._repo, tx.window), end)
+        head = self._hear(session, answers[0])
+        if answers[-1].get_value(0, 0) is None:
+            self._learn(tx, answers[1:])
+            return None
+        session.head = head + tx.appended
+        self._known.keep(tx.written, lambda value: tx.window.settled(value, head))
+        if tx.appended:
+            self._ring(session)
+        return head
+
+    def _verify(self, session: Session, tx: SpeculativeTx) -> bool:
+        """Were the guesses right, all at one moment? Waits for no writer."""
+        if not tx.guesses and not tx.window.is_used:
+            return True
+        start = (BEGIN, (self._repo, self._believed_ns(tx), "false"))
+        commands = [
+            (BEGIN_READING, ()),
+            start,
+            *self._comparisons(tx),
+            (END, (self._repo, 0)),
+            ("COMMIT", ()),
+        ]
+        _, moment, *answers, end, _ = session.ask(*commands)
+        self._hear(session, moment)
+        if end.get_value(0, 0) is not None:
+            return True
+        self._learn(tx, answers)
+        return False
+
+    def _believed_ns(self, tx: SpeculativeTx) -> int | None:
+        return tx.now.tick_ns if self._clock is None else None
+
+    def _comparisons(self, tx: SpeculativeTx) -> list[tuple[str, list[int | str]]]:
+        return [read.compared(self._repo, guess) for read, guess in tx.guesses.values()]
+
+    def _hear(self, session: Session, moment: PGresult) -> int:
+        head, now_ns = moment.get_value(0, 0), moment.get_value(0, 1)
+        if head is None or now_ns is None:
+            raise refusals.store_missing(self._path)
+        session.hear(int(head), int(now_ns))
+        return session.head
+
+    def _learn(self, tx: SpeculativeTx, answers: Iterable[PGresult]) -> None:
+        for (read, _), answer in zip(tx.guesses.values(), answers, strict=False):
+            text = answer.get_value(0, 0)
+            if text is not None:
+                self._known.learn(read, read.of_text(text))
+
+    # -- writing under the lock -------------------------------------------------------------
+
+    def _decide_locked(
+        self, session: Session, caller: Caller, work: Callable[[Tx], T], reads: list[Read]
+    ) -> T:
+        """Always succeeds: nobody else writes until we are done. What was asked before comes at once."""
+        try:
+            tx = self._begin_locked(session, caller, reads)
+            before = session.head
+            if session.epoch != tx.now.boot:
+                begin_epoch(tx)
+            result = work(tx)
+            if tx.written:
+                end = (END, (self._repo, tx.head - before))
+                session.ask(*tx.commands(self._repo, None), end, ("COMMIT", ()))
+        finally:
+            self._roll_back(session)
+        session.head, session.epoch = tx.head, tx.now.boot
+        if tx.written:
+            self._known.keep(tx.written, lambda value: value)
+            if tx.head > before:
+                self._ring(session)
+        return result
+
+    def _begin_locked(self, session: Session, caller: Caller, reads: list[Read]) -> LockedTx:
+        start = (BEGIN, (self._repo, None, "true"))
+        questions = [read.plain(self._repo) for read in reads]
+        moment, *answers = session.begin(BEGIN_WRITING, start, *questions)
+        head = self._hear(session, moment)
+
+        def heard(read: Read, result: PGresult) -> list[Any]:
+            answer = read.of_result(result)
+            self._known.learn(read, answer)
+            return answer
+
+        def fetch(read: Read) -> list[Any]:
+            return heard(read, session.ask(read.plain(self._repo))[0])
+
+        known = {read.identity: heard(read, result) for read, result in zip(reads, answers, strict=True)}
+        now = self._clock() if self._clock is not None else session.server_now()
+        return LockedTx(now, caller, head, known, fetch)
+
+    def _load(self, session: Session, entries: Iterable[Entry]) -> int:
+        """The log goes out as it comes in; the tables are folded here and follow at the end."""
+        moment = session.begin(BEGIN_WRITING, (BEGIN, (self._repo, None, "true")))[0]
+        if self._hear(session, moment):
+            raise refusals.store_not_empty(self._path)
+        state, count, head, waiting = State(), 0, 0, iter(entries)
+        while batch := list(islice(waiting, _BATCH)):
+            self._put_rows(session, LOG, batch)
+            for entry in batch:
+                fold(state, event_of(entry))
+            count, head = count + len(batch), batch[-1].position
+        for table in PROJECTED:
+            rows = iter(state.all_rows(table))
+            while found := list(islice(rows, _BATCH)):
+                self._put_rows(session, table, found)
+        session.ask((END, (self._repo, head)), ("COMMIT", ()))
+        session.hear(head, session.server_now().tick_ns)
+        session.epoch = None  # whatever the log says, the next write looks
+        return count
+
+    def _put_rows(self, session: Session, table: Table[Any], rows: list[Any]) -> None:
+        text = encode_rows([table.values(row) for row in rows])
+        session.ask((PUT[table.name], (self._repo, text, 0, "{}")))
+
+    # -- the bell ---------------------------------------------------------------------------
+
+    def _ring(self, session: Session) -> None:
+        """Now if we may, else a little later for all commits until then."""
+        if self._late_ring is not None:
+            return
+        if self._allowance.take():
+            self._post_ring(session)
+            return
+        self._late_ring = threading.Timer(1 / MOST_RINGS_PER_S, self._ring_late)
+        self._late_ring.daemon = True
+        self._late_ring.start()
+
+    def _ring_late(self) -> None:
+        with self._turn:
+            if self._late_ring is not None and self._session is not None:
+                self._late_ring = None
+                self._post_ring(self._session)
+
+    def _post_ring(self, session: Session) -> None:
+        try:
+            session.wire.post(ring(self._repo))
+        except LostError:
+            session.wire.close()  # the commit stands; the next call finds the connection gone
+
+
+_of_parents: list[Session | None] = []

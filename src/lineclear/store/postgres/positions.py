@@ -15,7 +15,6 @@ last heard of it; what follows from that is answered, anything else is left to t
 
 from __future__ import annotations
 
-import re
 from random import SystemRandom
 
 from lineclear.core.events import Event
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _random = SystemRandom()
-_SIZE = 10_000
+_SIZE, _DIGITS = 10_000, 19
 _REACH = _SIZE // 2 - 1
 _LEAST_LEAD, _MOST_LEAD = 500_000_000_000_000, 920_000_000_000_000
 
@@ -38,14 +37,14 @@ class NeedsLock(BaseException):
 class Window:
     """The stand-ins of one run. `floor` is a position the head has certainly reached."""
 
-    __slots__ = ("_digits", "_low", "base", "floor", "is_used")
+    __slots__ = ("_lead", "_low", "base", "floor", "is_used")
 
     def __init__(self, floor: int) -> None:
         lead = _random.randrange(_LEAST_LEAD, _MOST_LEAD)
         self.floor = floor
         self._low = lead * _SIZE
         self.base = self._low + _SIZE // 2
-        self._digits = re.compile(rf"{lead}\d{{4}}")
+        self._lead = str(lead)
         self.is_used = False
 
     def at(self, offset: int) -> Pending:
@@ -59,24 +58,34 @@ class Window:
         return isinstance(value, int) and self._low <= int(value) < self._low + _SIZE
 
     def is_in(self, text: str) -> bool:
-        return self._digits.search(text) is not None
+        return self._lead in text
 
     def offsets_in(self, text: str) -> list[int]:
-        return sorted({int(found) - self.base for found in self._digits.findall(text)})
+        """Which stand-ins a text holds, by what they lie beyond the head."""
+        found = set()
+        place = text.find(self._lead)
+        while place >= 0:
+            found.add(int(text[place : place + _DIGITS]) - self.base)
+            place = text.find(self._lead, place + 1)
+        return sorted(found)
 
     def settled(self, value: Any, head: int) -> Any:
         """The same value with the true positions, now that the head is known."""
         kind = type(value)
         if kind is int or kind is Pending:
             return head + int(value) - self.base if self.covers(value) else value
-        if kind is str:
-            return self._digits.sub(lambda found: str(head + int(found.group()) - self.base), value)
+        if kind is str and self._lead in value:
+            for offset in self.offsets_in(value):
+                value = value.replace(str(self.base + offset), str(head + offset))
+            return value
         if kind is dict:
             return {self.settled(name, head): self.settled(item, head) for name, item in value.items()}
         if kind is list or kind is tuple or kind is set:
             return kind(self.settled(item, head) for item in value)
         if isinstance(value, Row):
-            return value.changed(**{name: self.settled(column, head) for name, column in value.as_dict().items()})
+            return value.changed(
+                **{name: self.settled(column, head) for name, column in value.as_dict().items()}
+            )
         if kind is Event:
             return Event(*(self.settled(getattr(value, name), head) for name in _EVENT_FIELDS))
         return value
@@ -148,10 +157,9 @@ def _ask(*_numbers: object) -> NoReturn:
     raise NeedsLock
 
 
-for _name in (
-    "__mul__", "__rmul__", "__floordiv__", "__rfloordiv__", "__truediv__", "__rtruediv__", "__mod__", "__rmod__",
-    "__divmod__", "__rdivmod__", "__pow__", "__rpow__", "__rsub__", "__neg__", "__abs__", "__invert__", "__and__",
-    "__rand__", "__or__", "__ror__", "__xor__", "__rxor__", "__lshift__", "__rlshift__", "__rshift__", "__rrshift__",
-    "__float__", "__round__",
-):  # fmt: skip
-    setattr(Pending, _name, _ask)
+_NOT_LINEAR = (
+    "abs and divmod float floordiv invert lshift mod mul neg or pow rand rdivmod rfloordiv rlshift rmod rmul"
+    " ror round rpow rrshift rshift rsub rtruediv rxor truediv xor"
+)
+for _name in _NOT_LINEAR.split():
+    setattr(Pending, f"__{_name}__", _ask)

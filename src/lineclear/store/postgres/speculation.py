@@ -25,7 +25,17 @@ from lineclear.core.fold import fold
 from lineclear.core.state import State
 from lineclear.core.tables import ALL, LOG, TASK, Entry
 from lineclear.store.postgres.positions import NeedsLock, Window
-from lineclear.store.postgres.statements import DELETE, GET, PICK, PUT, SCAN, SEARCH, Read, encode_rows, search
+from lineclear.store.postgres.statements import (
+    DELETE,
+    GET,
+    PICK,
+    PUT,
+    SCAN,
+    SEARCH,
+    Read,
+    encode_rows,
+    search,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,16 +166,17 @@ class BufferedTx:
         found = self._ask(read) if read is not None else []
         words = set(text.lower().split())
         own = self.written.get(TASK.name, {}).values()
-        similar = [task.id for task in own if task and words & set(f"{task.title} {task.body}".lower().split())]
+        similar = [
+            task.id for task in own if task and words & set(f"{task.title} {task.body}".lower().split())
+        ]
         return [*dict.fromkeys([*found, *similar])][:limit]
 
     def append(self, draft: Draft, /) -> Event:
-        caller = self._caller
+        by = self._caller
         self.appended += 1
-        position, at_ns = self._next_position(), self.now.wall_ns
-        event = Event(position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op, draft.body)
-        body = encode_body(draft.body)
-        self.put(LOG, Entry(position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op, body))
+        facts = (self._next_position(), self.now.wall_ns, by.name, draft.kind, draft.subject, by.seen, by.op)
+        event = Event(*facts, draft.body)
+        self.put(LOG, Entry(*facts, encode_body(draft.body)))
         fold(self, event)
         return event
 
@@ -183,8 +194,7 @@ class BufferedTx:
         own = read.answer(self._own)
         merged = [row for row in found if key_of(row) not in written] + own
         if read.kind == SCAN and own:
-            columns = [*table.indexes[read.index], *table.key]
-            merged.sort(key=lambda row: [getattr(row, name) for name in columns], reverse=read.reverse)
+            merged.sort(key=table.entry_of[read.index], reverse=read.reverse)
         return merged
 
     # -- what to write ----------------------------------------------------------------------
@@ -214,7 +224,9 @@ class SpeculativeTx(BufferedTx):
 
     __slots__ = ("_head", "_known", "guesses", "window")
 
-    def __init__(self, known: Known, now: Instant, caller: Caller, *, floor: int, head: int | None = None) -> None:
+    def __init__(
+        self, known: Known, now: Instant, caller: Caller, *, floor: int, head: int | None = None
+    ) -> None:
         super().__init__(now, caller)
         self._known, self._head = known, head
         self.window = Window(floor)
@@ -227,6 +239,9 @@ class SpeculativeTx(BufferedTx):
     @head.setter
     def head(self, _position: int) -> None:
         raise NeedsLock  # positions jump ahead: an epoch begins
+
+    def reads(self) -> list[Read]:
+        return [read for read, _ in self.guesses.values()]
 
     def _next_position(self) -> int:
         return self.head
@@ -256,7 +271,12 @@ class LockedTx(BufferedTx):
     __slots__ = ("_answers", "_fetch", "head")
 
     def __init__(
-        self, now: Instant, caller: Caller, head: int, answers: dict[Any, list[Any]], fetch: Callable[[Read], list[Any]]
+        self,
+        now: Instant,
+        caller: Caller,
+        head: int,
+        answers: dict[Any, list[Any]],
+        fetch: Callable[[Read], list[Any]],
     ) -> None:
         super().__init__(now, caller)
         self.head = head

@@ -39,7 +39,7 @@ _sql = Statements("%s", repo=True)
 _made: dict[tuple[Any, ...], str] = {}
 _WORDS = """to_tsvector('english', left("title" || ' ' || "body", 20000))"""
 _SEARCH = f"""SELECT "id" FROM "task" WHERE "repo" = %s AND {_WORDS} @@ to_tsquery('english', %s)
-ORDER BY ts_rank({_WORDS}, to_tsquery('english', %s)) DESC, "id" LIMIT %s"""  # noqa: S608
+ORDER BY ts_rank({_WORDS}, to_tsquery('english', %s)) DESC, "id" LIMIT %s"""
 
 
 class Read:
@@ -137,7 +137,9 @@ class Read:
         columns = ("id",) if self.kind == SEARCH else self.table.columns
         cells = ", ".join(f'f."{name}"' for name in columns)
         # A PICK promises no order; the others keep that of the inner SELECT.
-        order = " ORDER BY " + ", ".join(f'f."{name}"' for name in self.table.key) if self.kind == PICK else ""
+        order = (
+            " ORDER BY " + ", ".join(f'f."{name}"' for name in self.table.key) if self.kind == PICK else ""
+        )
         answer = f"coalesce(jsonb_agg(jsonb_build_array({cells}){order}), '[]')::text"
         return f"SELECT lineclear_saw((SELECT {answer} FROM ({self._select()}) AS f), %s)"
 
@@ -177,18 +179,22 @@ _INT8 = 20  # PostgreSQL's number for the type bigint
 
 def _rows(result: PGresult) -> list[list[int | str]]:
     is_int = [result.ftype(column) == _INT8 for column in range(result.nfields)]
-    cell = result.get_value
     return [
-        [int(cell(line, column) or b"") if number else (cell(line, column) or b"").decode() for column, number in enumerate(is_int)]
+        [_cell_of(result.get_value(line, column), number) for column, number in enumerate(is_int)]
         for line in range(result.ntuples)
     ]
+
+
+def _cell_of(cell: bytes | None, is_int: bool) -> int | str:
+    text = cell or b""  # no column is ever null
+    return int(text) if is_int else text.decode()
 
 
 # -- writes: whole sets of rows as one JSON text, in which positions are still stand-ins --------
 
 
 def _is_int(table: Table[Any], column: str) -> bool:
-    return table.row.__init__.__annotations__[column] == "int"
+    return str(table.row.__init__.__annotations__[column]) == "int"
 
 
 def _cell(table: Table[Any], column: str, place: int) -> str:

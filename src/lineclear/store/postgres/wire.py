@@ -14,11 +14,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, PGconn
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, PGconn, TransactionStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from psycopg.pq.abc import PGconn as Connection
     from psycopg.pq.abc import PGresult
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Command = tuple[str, Sequence[Parameter]]
 
 # A dead network is noticed within about half a minute; what the URL says counts more.
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "application_name": "lineclear",
     "connect_timeout": 10,
     "keepalives_idle": 10,
@@ -123,16 +124,33 @@ class Wire:
         except psycopg.Error as error:
             raise LostError(str(error)) from error
 
+    def settle(self) -> None:
+        """Wait for the answers to what was posted."""
+        try:
+            self._receive()
+        except (psycopg.Error, LostError):
+            self.close()
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """As of the last answer."""
+        return self._pg.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+    @property
+    def is_connected(self) -> bool:
+        """As far as we know."""
+        return self._pg.status == ConnStatus.OK
+
     def is_open(self) -> bool:
-        """Also notices, without a round trip, that the server has hung up since the last answer."""
-        if self._pg.status != ConnStatus.OK:
+        """Notices, without a round trip, that the server has hung up since the last answer."""
+        if not self.is_connected:
             return False
         if self._poll.poll(0):
             try:
                 self._pg.consume_input()
             except psycopg.Error:
                 return False
-        return self._pg.status == ConnStatus.OK
+        return self.is_connected
 
     def hear(self, timeout_s: float) -> bool:
         """Sleep until a notification arrives or the time is over."""

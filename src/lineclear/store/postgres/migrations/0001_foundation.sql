@@ -188,6 +188,38 @@ CREATE TABLE "operation" (
 );
 CREATE INDEX "operation_age" ON "operation" ("repo", "at_ns");
 
+-- Teach the planner what the tables will be like: the repo alone finds nothing, the rest of a key
+-- does. Without numbers it takes the first index that begins with the repo, and reads all of it.
+DO $$
+DECLARE
+  named text;
+  cells text;
+BEGIN
+  FOREACH named IN ARRAY ARRAY['log', 'agent', 'claim', 'fence', 'wait', 'task', 'task_dep', 'value', 'copy', 'proposal',
+    'message', 'reader', 'read', 'operation'] LOOP
+    SELECT string_agg(CASE WHEN attname = 'repo' THEN quote_literal('') WHEN atttypid = 'text'::regtype THEN 'n::text'
+      ELSE 'n' END, ', ' ORDER BY attnum) INTO cells
+    FROM pg_attribute WHERE attrelid = named::regclass AND attnum > 0 AND NOT attisdropped;
+    EXECUTE format('INSERT INTO %I SELECT %s FROM generate_series(1, 1000) AS n', named, cells);
+    EXECUTE format('ANALYZE %I', named);
+    EXECUTE format('DELETE FROM %I', named);
+  END LOOP;
+END $$;
+
+-- Which history of this server we see: a promoted replica begins a new one. The WAL's own name knows
+-- it at once, the last checkpoint only some time after a promotion; neither may be allowed to us.
+CREATE FUNCTION lineclear_timeline() RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer::text;
+EXCEPTION WHEN OTHERS THEN
+  BEGIN
+    RETURN (SELECT "timeline_id"::text FROM pg_control_checkpoint());
+  EXCEPTION WHEN OTHERS THEN
+    RETURN '0';
+  END;
+END $$;
+
 -- The four steps of a transaction whose facts were guessed (see speculation.py). They talk to each
 -- other through two settings that end with the transaction: lineclear.head and lineclear.missed.
 

@@ -1,0 +1,100 @@
+"""A long log whose live state stays small: a fixed crew on fixed files, values and tasks, round after round.
+
+The events are those that the use cases append, in the order in which they append them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from lineclear.core.codec import encode_body
+from lineclear.core.resources import parse_resource
+from lineclear.core.tables import Entry
+
+AGENTS, FILES, VALUES = 40, 2_000, 200
+NOON_NS = 1_767_268_800 * 1_000_000_000
+TTL_MS = 1_800_000
+
+
+class Writer:
+    """Numbers the events; remembers of each agent what it was last told, as presence does."""
+
+    def __init__(self) -> None:
+        self.position = 0
+        self._seen: dict[str, int] = {}
+        self._versions: dict[str, int] = {}
+
+    def entry(self, actor: str, kind: str, subject: str, /, **body: Any) -> Entry:
+        self.position += 1
+        seen = self._seen.get(actor, 0)
+        at_ns = NOON_NS + self.position * 1_000_000
+        return Entry(self.position, at_ns, actor, kind, subject, seen, "", encode_body(body))
+
+    def tell(self, actor: str) -> None:
+        self._seen[actor] = self.position
+
+    def granted(self, actor: str, text: str, mode: str) -> Entry:
+        resource = parse_resource(text)
+        return self.entry(
+            actor, "ClaimGranted", resource.text, resource=resource.text, node=resource.node, mode=mode,
+            tree=f"tree-{actor}", note="working on it", task=0, ttl_ms=TTL_MS, bond="",
+            until_ns=(self.position + TTL_MS) * 1_000_000,
+        )  # fmt: skip
+
+    def released(self, actor: str, text: str) -> Entry:
+        name = parse_resource(text).text
+        return self.entry(actor, "ClaimReleased", name, agent=actor, resource=name, why="released")
+
+    def put(self, actor: str, key: str) -> Entry:
+        base = self._versions.get(key, 0)
+        self._versions[key] = base + 1
+        json = f'{{"round":{self.position},"state":"working"}}'
+        return self.entry(actor, "ValuePut", f"value:{key}", key=key, version=base + 1, base=base, json=json)
+
+
+def make_log(count: int) -> Iterator[Entry]:
+    """`count` events: the crew joins, then all work at once, one event of each in turn."""
+    writer = Writer()
+    yield writer.entry("agent-0", "EpochBegan", "epoch", boot="synthetic")
+    for number in range(AGENTS):
+        yield from _joining(writer, number)
+    crew = [_shifts(writer, number) for number in range(AGENTS)]
+    while True:
+        for agent in crew:
+            if writer.position >= count:
+                return
+            yield next(agent)
+
+
+def _shifts(writer: Writer, number: int) -> Iterator[Entry]:
+    """Endless. Each agent begins at another step, so that at every moment some hold and some do not."""
+    for turn in itertools.count():
+        yield from _round(writer, number, turn)
+        for _ in range(number % 3 if turn == 0 else 0):
+            yield writer.entry(f"agent-{number}", "TaskNoted", f"T-{number + 1}", id=number + 1, text="A short break.")
+
+
+def _joining(writer: Writer, number: int) -> Iterator[Entry]:
+    name, task = f"agent-{number}", number + 1
+    yield writer.entry(name, "AgentJoined", f"agent:{name}", kind="agent", client="codex", tree=f"tree-{name}",
+                       session=f"session-{number}", bond="", incarnation=1)  # fmt: skip
+    yield writer.entry(name, "TaskAdded", f"T-{task}", id=task, title=f"Work of {name}", body="As agreed.", priority=5,
+                       scope=f"file:src/area{number}/", labels="bench", needs="", attempts_max=100, after=[])  # fmt: skip
+
+
+def _round(writer: Writer, number: int, turn: int) -> Iterator[Entry]:
+    """Take the task, announce, claim a file, share values, note progress, give everything back."""
+    name, task = f"agent-{number}", number + 1
+    area, file = f"src/area{number}/", f"src/area{number}/part{turn % 7}/file{turn % (FILES // AGENTS)}.py"
+    yield writer.entry(name, "TaskTaken", f"T-{task}", id=task, agent=name, attempt=1, ttl_ms=TTL_MS, until_ns=0)
+    yield writer.granted(name, area, "intent")
+    yield writer.granted(name, file, "exclusive")
+    yield writer.put(name, f"progress/{name}")
+    yield writer.entry(name, "TaskNoted", f"T-{task}", id=task, text="Half of it is done; tests are next.")
+    yield writer.put(name, f"shared/{(turn + number) % VALUES}")
+    yield writer.released(name, file)
+    yield writer.released(name, area)
+    yield writer.entry(name, "TaskReturned", f"T-{task}", id=task, why="for the next shift")
+    writer.tell(name)

@@ -1,0 +1,575 @@
+"""Write docs/reference/ from the program's own tables, so that it cannot drift from the program.
+
+`python docs/generate.py` writes, `--check` compares and exits 1 when a page differs. Everything comes
+from the code: verbs and their parsers, settings, events, refusals, tables, moves of tasks. A refusal
+without a sample, or an exit code without words, stops the generator.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import json
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+from refusal_samples import SAMPLES
+
+from lineclear import core
+from lineclear.cli.index import GROUPS, INDEX
+from lineclear.cli.main import load, make_parser
+from lineclear.cli.render import SCHEMA, Output
+from lineclear.core import refusals
+from lineclear.core.events import KINDS, Event
+from lineclear.core.refusals import Refusal
+from lineclear.core.tables import ALL, PROJECTED, Entry, Table
+from lineclear.core.tasks import ENDED, FINISHED, MOVES, STATES
+from lineclear.settings import (
+    OTHER_VARIABLES,
+    PREFIX,
+    SETTINGS,
+    STRATEGY_KEYS,
+    Setting,
+    expected,
+    write_duration,
+)
+
+DOCS = Path(__file__).resolve().parent
+REFERENCE = DOCS / "reference"
+SOURCE = Path(core.__file__).resolve().parents[1]
+FORMAT = 1
+MADE_BY = "<!-- Made by `make docs` from the program itself. Do not edit. -->"
+
+
+class Incomplete(Exception):
+    """The program has something that this generator has no words for."""
+
+
+# -- Markdown ---------------------------------------------------------------------------------
+
+
+def page(title: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", MADE_BY, *(part.strip("\n") for part in parts if part)]) + "\n"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(_cell(text) for text in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").strip()
+
+
+def code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def codes(texts: Iterable[str]) -> str:
+    return ", ".join(code(text) for text in texts)
+
+
+def block(text: str, language: str = "text") -> str:
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+def sentence(text: str) -> str:
+    """Our short texts have no capital and no full stop; a word such as `postgresql://` keeps its form."""
+    is_word = text.partition(" ")[0].rstrip(",;").isalpha()
+    return (text[:1].upper() + text[1:] if is_word else text) + ("" if text.endswith((".", "?")) else ".")
+
+
+# -- commands ---------------------------------------------------------------------------------
+
+GROUP_WORDS = {
+    "START": "putting a repository under coordination",
+    "WORK": "what agents and people do all day",
+    "LOOK": "seeing what happened",
+    "WIRE": "the store, and the shell",
+}
+
+EXIT_CODES = {
+    0: ("", "done"),
+    refusals.FAILED: ("FAILED", "failed: a fault of the environment, or of ours"),
+    refusals.USAGE: ("USAGE", "the command line, or what it was given, is not usable"),
+    refusals.HELD: ("HELD", "refused: somebody else holds it, or stands before you"),
+    refusals.NOT_ALLOWED: ("NOT_ALLOWED", "not allowed for you, or not here"),
+    refusals.NOT_FOUND: ("NOT_FOUND", "not found, or nothing to take"),
+    refusals.FINDINGS: ("FINDINGS", "looked, and found something wrong (`audit`, `db verify`, `demo`)"),
+    refusals.STALE: ("STALE", "stale: read again, then decide again"),
+    refusals.TIMED_OUT: ("TIMED_OUT", "waited in vain; asking again may work"),
+    refusals.BUDGET: ("BUDGET", "a budget is used up (no verb gives it yet)"),
+    130: ("", "interrupted with Ctrl-C"),
+}
+
+EVERYWHERE = "everywhere"
+WIDTH = 96
+
+
+def commands_page() -> str:
+    parts = [
+        "`lineclear VERB --help` says the same on the command line. `lineclear` alone is `lineclear status`.",
+        "## Everywhere",
+        table(["option", "what it does"], _options(_parser("claim"), everywhere=True)),
+        f"`--key` is known to the verbs that change something: {codes(_writing_verbs())}.",
+        "Options stand before or after the verb. `with` passes everything behind `--` to the command it "
+        "runs, and gives back that command's exit code.",
+        "## Exit codes",
+        table(["code", "meaning"], [[str(number), words] for number, (_, words) in exit_codes().items()]),
+        "[Refusals](refusals.md) lists every refusal with its exit code.",
+    ]
+    for group in GROUPS:
+        verbs = [verb for verb, (_, where, _) in INDEX.items() if where == group]
+        parts.append(f"## {group.capitalize()}: {GROUP_WORDS[group]}")
+        parts += [_verb_part(verb) for verb in verbs]
+    return page("Commands", *parts)
+
+
+def exit_codes() -> dict[int, tuple[str, str]]:
+    """EXIT_CODES, after a look whether the program knows one more."""
+    known = {name for name, _ in EXIT_CODES.values()}
+    for name, value in vars(refusals).items():
+        if name.isupper() and not name.startswith("_") and type(value) is int and name not in known:
+            raise Incomplete(f"exit code {value} ({name}) has no words in EXIT_CODES")
+    return dict(sorted(EXIT_CODES.items()))
+
+
+def _parser(verb: str) -> argparse.ArgumentParser:
+    return make_parser(verb, load(verb))
+
+
+def _writing_verbs() -> list[str]:
+    return [verb for verb in INDEX if load(verb).is_write]
+
+
+def _verb_part(verb: str) -> str:
+    parser = _parser(verb)
+    rows = [*_positionals(parser), *_options(parser, everywhere=False)]
+    parts = [f"### {verb}", sentence(INDEX[verb][2]), block(_usage(verb, parser))]
+    if rows:
+        parts.append(table(["argument", "what it is"], rows))
+    return "\n\n".join(parts)
+
+
+def _actions(parser: argparse.ArgumentParser, *, everywhere: bool) -> list[argparse.Action]:
+    group = next(found for found in parser._action_groups if found.title == EVERYWHERE)
+    ours = group._group_actions
+    return [
+        action
+        for action in parser._actions
+        if (action in ours) == everywhere and not isinstance(action, argparse._HelpAction)
+    ]
+
+
+def _positionals(parser: argparse.ArgumentParser) -> Iterator[list[str]]:
+    for action in _actions(parser, everywhere=False):
+        if not action.option_strings:
+            yield [code(_positional(action)), _about(action)]
+
+
+def _options(parser: argparse.ArgumentParser, *, everywhere: bool) -> Iterator[list[str]]:
+    for action in _actions(parser, everywhere=everywhere):
+        if action.option_strings:
+            names = [f"{name}{_argument(action)}" for name in action.option_strings]
+            yield [codes(names), _about(action)]
+
+
+def _about(action: argparse.Action) -> str:
+    words = [action.help] if action.help else []
+    if action.choices is not None and not all(str(choice) in str(action.help) for choice in action.choices):
+        words.append(f"one of {codes(map(str, action.choices))}")
+    return "; ".join(words)
+
+
+def _usage(verb: str, parser: argparse.ArgumentParser) -> str:
+    """Our own, not argparse's: that one differs between Python versions and terminal widths."""
+    if parser.usage:
+        return parser.usage
+    exclusive = {
+        id(action): group for group in parser._mutually_exclusive_groups for action in group._group_actions
+    }
+    words, shown = ["lineclear", verb], set()
+    actions = _actions(parser, everywhere=False)
+    for action in sorted(actions, key=lambda action: bool(action.option_strings)):
+        group = exclusive.get(id(action))
+        if group is None:
+            words.append(_option(action) if action.option_strings else _positional(action))
+        elif id(group) not in shown:
+            shown.add(id(group))
+            words.append("[" + " | ".join(_plain_option(one) for one in group._group_actions) + "]")
+    return _wrapped(words)
+
+
+def _wrapped(words: list[str]) -> str:
+    lines = [""]
+    for word in words:
+        if len(lines[-1]) + len(word) > WIDTH:
+            lines.append("   ")
+        lines[-1] += f" {word}"
+    return "\n".join(line.removeprefix(" ") if place == 0 else line for place, line in enumerate(lines))
+
+
+def _positional(action: argparse.Action) -> str:
+    name = action.metavar if isinstance(action.metavar, str) else _choice_name(action) or action.dest.upper()
+    return {"+": f"{name}...", "*": f"[{name}...]", "?": f"[{name}]"}.get(str(action.nargs), name)
+
+
+def _option(action: argparse.Action) -> str:
+    return _plain_option(action) if action.required else f"[{_plain_option(action)}]"
+
+
+def _plain_option(action: argparse.Action) -> str:
+    return f"{action.option_strings[-1]}{_argument(action)}"
+
+
+def _argument(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return ""
+    if isinstance(action.metavar, tuple):
+        return " " + " ".join(action.metavar)
+    name = action.metavar or _choice_name(action) or action.dest.upper().replace("_", "-")
+    return {"+": f" {name}...", "*": f" [{name}...]"}.get(str(action.nargs), f" {name}")
+
+
+def _choice_name(action: argparse.Action) -> str:
+    return "" if action.choices is None else "|".join(str(choice) for choice in action.choices)
+
+
+# -- settings ---------------------------------------------------------------------------------
+
+VARIABLE_WORDS = {
+    "AGENT": "the name to act under, as `--as`; its presence marks the caller as an agent",
+    "TOKEN": "reserved for the token of team mode",
+    "FENCE": "set by `with` for its command: the fence it runs under",
+    "RESOURCES": "set by `with` for its command: what it holds, one resource on each line",
+    "KEY": "an operation id for the next command that changes something, as `--key`",
+    "PERSON": "your own name in the log; counts before `agents.person`",
+    "DEBUG": "when set, a fault of ours is shown with its traceback",
+}
+
+
+def settings_page() -> str:
+    return page(
+        "Settings",
+        "The later of these wins: the default, `lineclear.toml` in the root of the main worktree (the "
+        "team's, committed), `.git/lineclear/local.toml` (this clone's own), a variable, a flag. "
+        "`lineclear config show --origin` says what counts now and where it comes from. "
+        "`lineclear.example.toml` has every key with its default, ready to copy. "
+        "A key nobody knows is ignored with a warning that names the nearest one.",
+        *(_setting_part(setting) for setting in SETTINGS.values()),
+        "## Strategies",
+        "`[[strategy]]` entries say how resources are shared. The last one that matches counts; those of "
+        "`local.toml` come after those of `lineclear.toml`.",
+        table(["key", "what it is"], [[code(key), sentence(words)] for key, words in STRATEGY_KEYS.items()]),
+        "## Other variables",
+        table(["variable", "what it is"], _other_variables()),
+    )
+
+
+def _setting_part(setting: Setting) -> str:
+    rows = [
+        ["default", code(_default(setting))],
+        ["may be", sentence(expected(setting))],
+        ["variable", code(setting.variable)],
+    ]
+    if setting.is_secret:
+        rows.append(["secret", "Its password is never shown; keep it out of `lineclear.toml`."])
+    return "\n\n".join([f"## {setting.name}", sentence(setting.about), table(["", ""], rows)])
+
+
+def _default(setting: Setting) -> str:
+    value = setting.default
+    if setting.attribute.endswith("_ms") and isinstance(value, int):
+        return f'"{write_duration(value)}"'
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def _other_variables() -> list[list[str]]:
+    missing = [name for name in OTHER_VARIABLES if name not in VARIABLE_WORDS]
+    if missing:
+        raise Incomplete(f"the variable {PREFIX}{missing[0]} has no words in VARIABLE_WORDS")
+    return [[code(PREFIX + name), sentence(words)] for name, words in VARIABLE_WORDS.items()]
+
+
+# -- events and tables ------------------------------------------------------------------------
+
+EVENT_WORDS = {
+    "position": "its place in the log; grows, never repeats, jumps ahead when an epoch begins",
+    "at_ns": "wall time in nanoseconds since 1970 UTC; for reading, never for deciding (`at` in answers)",
+    "actor": "the agent or person that did it",
+    "kind": "which of the kinds below",
+    "subject": "what it is about: a resource, a task, an agent, a ticket",
+    "seen": "the highest position that its actor had been told of; decides before, after, concurrent",
+    "op": "the operation id of the command, if it had one",
+    "body": "the fields below",
+}
+
+
+def events_page() -> str:
+    fields = [name for name in Entry.__slots__ if name in Event.__slots__]
+    if set(fields) != set(EVENT_WORDS):
+        raise Incomplete("an event has other fields than EVENT_WORDS explains")
+    rows = [[code(kind), sentence(words), codes(names)] for kind, (words, names) in KINDS.items()]
+    return page(
+        "Events",
+        f"Format {FORMAT}. A kind never changes its meaning; a new meaning is a new kind.",
+        "## What every event has",
+        table(["field", "what it is"], [[code(name), sentence(EVENT_WORDS[name])] for name in fields]),
+        "## Kinds",
+        table(["kind", "what it says", "fields of its body"], rows),
+    )
+
+
+def tables_page() -> str:
+    return page(
+        "Tables",
+        "Every engine keeps these. A replay of the log gives all of them, except those marked otherwise; "
+        "`lineclear audit` compares. Columns called quiet change without an event (renewed leases), and "
+        "audit leaves them out. No column is ever null; lists of names are text with one name on each line.",
+        *(_table_part(found) for found in ALL),
+    )
+
+
+def _table_part(found: Table) -> str:  # type: ignore[type-arg]
+    kinds = inspect.signature(found.row.__init__).parameters
+    rows = [[code(name), _kind(kinds[name].annotation), _role(found, name)] for name in found.columns]
+    indexes = [f"{name} ({', '.join(columns)})" for name, columns in found.indexes.items() if name != "key"]
+    words = [inspect.cleandoc(found.row.__doc__ or "").replace("\n", " ")]
+    if found not in PROJECTED:
+        words.append("Not part of the replay.")
+    if indexes:
+        words.append(f"Indexes: {codes(indexes)}.")
+    about = " ".join(word for word in words if word)
+    return "\n\n".join(filter(None, [f"## {found.name}", about, table(["column", "type", ""], rows)]))
+
+
+def _kind(annotation: object) -> str:
+    return {"int": "integer", "str": "text"}[str(annotation)]
+
+
+def _role(found: Table, name: str) -> str:  # type: ignore[type-arg]
+    return "key" if name in found.key else "quiet" if name in found.quiet else ""
+
+
+# -- moves of tasks ---------------------------------------------------------------------------
+
+MOVE_WORDS = {
+    "TaskTaken": "taken",
+    "TaskReturned": "given back, sent back, or its lease ran out",
+    "TaskHandedOver": "done, with a branch",
+    "TaskMerged": "its branch is on main",
+    "TaskAccepted": "done, without a branch",
+    "TaskFailed": "given up for good",
+    "TaskCancelled": "no longer wanted",
+    "TaskSame": "the same work as another",
+    "TaskReopened": "wanted after all",
+}
+
+
+def states_page() -> str:
+    rows = [[state, code(kind), MOVE_WORDS[kind], after] for (state, kind), after in MOVES.items()]
+    return page(
+        "States of a task",
+        "Whatever is not in this table is refused.",
+        block(_diagram(), "mermaid"),
+        table(["from", "event", "because it is", "to"], rows),
+        f"Ended: {', '.join(state for state in STATES if state in ENDED)}. Tasks that come after one become "
+        f"ready when it is {' or '.join(state for state in STATES if state in FINISHED)}.",
+    )
+
+
+def _diagram() -> str:
+    lines = [
+        "stateDiagram-v2",
+        *(f'    state "{state}" as {_mermaid(state)}' for state in STATES if " " in state),
+    ]
+    lines.append(f"    [*] --> {_mermaid(STATES[0])}: TaskAdded")
+    joined: dict[tuple[str, str], list[str]] = {}
+    for (state, kind), after in MOVES.items():
+        joined.setdefault((state, after), []).append(kind)
+    lines += [f"    {_mermaid(a)} --> {_mermaid(b)}: {', '.join(kinds)}" for (a, b), kinds in joined.items()]
+    lines += [f"    {_mermaid(state)} --> [*]" for state in STATES if state in FINISHED]
+    return "\n".join(lines)
+
+
+def _mermaid(state: str) -> str:
+    return state.replace(" ", "_")
+
+
+# -- refusals ---------------------------------------------------------------------------------
+
+
+def refusals_page() -> str:
+    shown = sample_refusals()
+    parts = [
+        "A refusal says what is refused, who has it and until when, and one next action that can be run as "
+        "it stands. On stderr it is text; with `--json` it is the `error` of the answer (see [JSON](json.md)). "
+        "The code never changes its meaning; the words may. Names and numbers below are samples.",
+    ]
+    area = ""
+    for name, found in _by_code(shown).items():
+        if name.partition(".")[0] != area:
+            area = name.partition(".")[0]
+            parts.append(f"## {area}")
+        parts.append(_refusal_part(name, found))
+    return page("Refusals", *parts)
+
+
+def sample_refusals() -> list[Refusal]:
+    """Every refusal the program can give, with sample facts."""
+    made = []
+    functions = refusal_functions()
+    for name in functions.keys() ^ SAMPLES.keys():
+        raise Incomplete(f"the refusal {name} has no entry in SAMPLES, or the entry has no refusal")
+    for name, make in functions.items():
+        arguments = _not_found_samples() if name == "not_found" else SAMPLES[name]
+        made += [make(*given) for given in arguments]
+    return made
+
+
+def refusal_functions() -> dict[str, Callable[..., Refusal]]:
+    found: dict[str, Callable[..., Refusal]] = {}
+    for module in _refusal_modules():
+        for name, value in vars(module).items():
+            if _is_refusal_function(module, name, value):
+                found[name] = value
+    return found
+
+
+def _refusal_modules() -> list[ModuleType]:
+    names = sorted(
+        info.name for info in pkgutil.iter_modules(core.__path__) if info.name.startswith("refusals")
+    )
+    return [import_module(f"lineclear.core.{name}") for name in names]
+
+
+def _is_refusal_function(module: ModuleType, name: str, value: object) -> bool:
+    return (
+        isinstance(value, FunctionType)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+        and value.__annotations__.get("return") == "Refusal"
+    )
+
+
+def _not_found_samples() -> list[tuple[object, ...]]:
+    """The kinds of thing that the source says are not there, each with its own next action."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("not_found"):
+                kind, _, next_ = node.args
+                if not isinstance(kind, ast.Constant):
+                    raise Incomplete(f"{path.name}: not_found is asked for a kind that is not a plain text")
+                action = next_.value if isinstance(next_, ast.Constant) else "lineclear value list"
+                found.setdefault(str(kind.value), (kind.value, "NAME", action))
+    return [found[kind] for kind in sorted(found)]
+
+
+def _by_code(shown: list[Refusal]) -> dict[str, list[Refusal]]:
+    found: dict[str, list[Refusal]] = {}
+    for refusal in sorted(shown, key=lambda refusal: refusal.code):
+        found.setdefault(refusal.code, []).append(refusal)
+    return found
+
+
+def _refusal_part(name: str, found: list[Refusal]) -> str:
+    facts = [fact for fact in found[0].as_data() if fact not in ("code", "message", "next")]
+    told = f" Facts: {codes(facts)}." if facts else ""
+    texts = [block(str(refusal)) for refusal in found]
+    return "\n\n".join([f"### {name}", f"Exit code {found[0].exit_code}.{told}", *texts])
+
+
+# -- JSON -------------------------------------------------------------------------------------
+
+
+def json_page() -> str:
+    answer = _written(lambda out: out.data({"key": "config", "version": 4, "value": {"burst": 20}}))
+    warned = _written(_warn_and_answer)
+    refused = _written(lambda out: out.refuse(refusals.value_stale("config", 3, 4, "codex-2")))
+    streamed = _written(lambda out: out.stream({"position": 42, "kind": "ClaimGranted"}, ""))
+    return page(
+        "JSON",
+        f"Every verb takes `--json` and then writes one line of JSON to stdout. The schema is `{SCHEMA}`; its "
+        "number grows when a field changes its meaning or goes away. New fields may appear at any time.",
+        "## An answer",
+        block(answer, "json"),
+        "`data` is the answer; its fields depend on the verb. `warnings` holds texts for a person (an "
+        "unknown setting, for example):",
+        block(warned, "json"),
+        "## A refusal",
+        block(refused, "json"),
+        "There is no `data`, and the exit code is not 0. `code` is stable. `message` is for reading. `next` is "
+        "one command that can be run. The other fields are the facts, listed in [Refusals](refusals.md).",
+        "## A stream",
+        "`log -f --json` writes one line for each event and does not end by itself:",
+        block(streamed, "json"),
+        "## Conventions",
+        "- Instants are UTC in ISO 8601 (`2026-01-01T12:12:00Z`) and end in `at`; durations carry their unit "
+        "(`seconds_left`, `waited_ms`).\n"
+        "- Tasks are written `T-41`, resources in their one canonical form (`file:src/auth/`).\n"
+        "- A repeated operation id adds `replayed: true`, and `still_valid` where something was granted.\n"
+        "- With `--json` stderr stays empty, except for what a command under `with` writes there.",
+    )
+
+
+def _warn_and_answer(out: Output) -> None:
+    out.warn('lineclear.toml: the key "claims.tll" is unknown and ignored; did you mean "claims.ttl"?')
+    out.data({})
+
+
+def _written(write: Callable[[Output], None]) -> str:
+    text = StringIO()
+    write(Output(is_json=True, environ={}, out=text, err=text))
+    return text.getvalue()
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": commands_page,
+    "settings.md": settings_page,
+    "events.md": events_page,
+    "refusals.md": refusals_page,
+    "tables.md": tables_page,
+    "tasks-states.md": states_page,
+    "json.md": json_page,
+}
+
+
+def outdated() -> list[Path]:
+    """Pages that differ from what the program says now."""
+    paths = {REFERENCE / name: make for name, make in PAGES.items()}
+    return [
+        path
+        for path, make in paths.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != make()
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="docs/generate.py", description="Write the generated reference.")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when a page differs")
+    args = parser.parse_args(arguments)
+    pages = outdated()
+    for path in pages:
+        sys.stdout.write(
+            f"{path.relative_to(DOCS.parent)} {'is out of date' if args.check else 'is written'}\n"
+        )
+        if not args.check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(PAGES[path.name](), encoding="utf-8")
+    if args.check and pages:
+        sys.stdout.write("Next: run `make docs`.\n")
+    return 1 if args.check and pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

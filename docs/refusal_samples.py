@@ -1,0 +1,115 @@
+"""Sample facts for every refusal, so that the reference can show its words.
+
+The generator stops when a refusal has no entry here, or when an entry belongs to no refusal.
+"""
+
+from __future__ import annotations
+
+from lineclear.core import refusals
+from lineclear.core.claims import Blocker
+from lineclear.core.instants import Instant
+from lineclear.core.resources import parse_resource
+from lineclear.core.tables import Claim
+
+NOW = Instant(tick_ns=0, boot="boot", wall_ns=1_767_268_800 * 1_000_000_000)  # 2026-01-01 12:00 UTC
+IN_12_MIN = 12 * 60 * 1_000_000_000
+URL = "postgresql://db.example.com/team"
+STORE = ".git/lineclear/state.db"
+CLAIM = Claim(
+    "codex-2",
+    "file:src/auth/",
+    "file:/src/auth",
+    "exclusive",
+    17,
+    "main",
+    "login form",
+    41,
+    1_800_000,
+    "",
+    IN_12_MIN,
+)
+VALUE_CLAIM = CLAIM.changed(resource="value:config", node="value:/config")
+
+
+def _blocker(wanted: str, agent: str = "codex-2", ticket: int = 0) -> Blocker:
+    return Blocker(parse_resource(wanted), CLAIM.changed(agent=agent), "file:src/auth/", ticket)
+
+
+CYCLE = [_blocker("src/auth/login.py"), _blocker("src/db.py", "claude-1")]
+CONFLICT = {"key": "config", "pointer": "/limits/burst"}
+
+# Function -> the argument lists it is shown with; more than one where the words differ much.
+SAMPLES: dict[str, list[tuple[object, ...]]] = {
+    "bad_resource": [("../secret", "it climbs above the repository")],
+    "unknown_scheme": [("queue:mail", "queue", ["file", "symbol", "value", "row", "api"])],
+    "outside_repo": [("/etc/hosts", "/home/sam/shop")],
+    "bad_value": [("duration", "soon", "write it like 90s, 30m, 2h, 1d, 1h30m, 1.5h or 500ms")],
+    "store_missing": [(STORE,)],
+    "store_busy": [(STORE, "process 4711", 30.0)],
+    "store_locked": [(STORE, "database is locked")],
+    "store_full": [(STORE, "database or disk is full")],
+    "store_read_only": [(STORE, "attempt to write a readonly database")],
+    "store_unreadable": [(STORE, "unable to open database file")],
+    "store_damaged": [(STORE, "file is not a database")],
+    "store_failed": [(URL, "the connection was lost")],
+    "store_older": [(STORE, 1, 2)],
+    "store_newer": [(STORE, 3, 2)],
+    "store_not_empty": [(URL,)],
+    "store_on_network": [(STORE, "nfs4")],
+    "claim_held": [
+        (_blocker("src/auth/login.py"), "exclusive", NOW, 1),
+        (_blocker("a.py", ticket=9), "intent", NOW, 1),
+    ],
+    "claim_deadlock": [("claude-1", "file:src/auth/login.py", CYCLE)],
+    "claim_timed_out": [("file:src/auth/login.py", 60_000, "codex-2", "2026-01-01T12:12:00Z")],
+    "claim_not_yours": [("file:src/auth/", CLAIM, NOW)],
+    "claim_not_held": [("file:src/auth/login.py", ["file:src/auth/"])],
+    "ticket_lost": [(9,)],
+    "fence_stale": [("value:config", 17, "codex-2", 23)],
+    "person_only": [("take over a claim", "codex-2")],
+    "operation_differs": [("deploy-7",)],
+    "not_found": [],  # one for each kind of thing the source asks it for
+    "task_taken": [("T-41", "codex-2", IN_12_MIN, NOW)],
+    "task_not_yours": [("T-41", "codex-2", IN_12_MIN, NOW)],
+    "task_wrong_state": [("T-41", "merged", "take")],
+    "task_not_ready": [("T-42", ["T-40", "T-41"])],
+    "task_cycle": [([3, 1, 2, 3],)],
+    "import_cycle": [(["2", "3", "2"],)],
+    "task_is_same": [("T-7", "T-3")],
+    "no_task": [(0, 4)],
+    "value_stale": [("config", 3, 4, "codex-2")],
+    "value_exists": [("config", 1, "codex-2")],
+    "write_held": [("value:config", VALUE_CLAIM, NOW)],
+    "lock_first": [("value:schema",)],
+    "read_only": [("value:licence",)],
+    "not_the_writer": [("value:schema", "architect")],
+    "not_the_owner": [("value:schema", "architect")],
+    "proposal_decided": [(31, "accepted", "architect")],
+    "proposal_out_of_order": [(33, 31, "value:schema")],
+    "proposal_stale": [(31, "value:schema", 3, 4)],
+    "copy_exists": [("draft",)],
+    "copy_conflicts": [("draft", [CONFLICT])],
+    "bad_usage": [("lineclear release", "name resources, or say --all")],
+    "unknown_verb": [("clam", "claim")],
+    "our_bug": [("KeyError: 'agent'", "claims.py:120")],
+    "no_commit": [("/home/sam/shop",)],
+    "no_repo_id": [()],
+    "not_a_repo": [("/home/sam",)],
+    "bare_repo": [("/srv/shop.git",)],
+    "broken_git_link": [("/home/sam/shop-2/.git", "/home/sam/shop/.git/worktrees/shop-2")],
+    "no_boot_id": [()],
+    "bond_held": [("with-4711-1f2e3d4c5b6a",)],
+    "no_task_came": [(60_000, refusals.no_task(0, 4))],
+    "no_message_came": [(60_000,)],
+    "bad_setting": [
+        ("lineclear.toml", "claims.ttl", '"soon"', 'a duration from 1s to 24h, like "90s" or "1h30m"')
+    ],
+    "bad_strategy": [
+        ("lineclear.toml", 2, "strategy is none of isolated, single-writer, optimistic, locked, read-only")
+    ],
+    "too_many_strategies": [("lineclear.toml", 1_000)],
+    "broken_settings": [("lineclear.toml", 7, "Expected '=' after a key in a key/value pair")],
+    "settings_too_large": [("lineclear.toml", 256 * 1024)],
+    "settings_unreadable": [("lineclear.toml", "/home/sam/shop/lineclear.toml", "Permission denied")],
+    "unknown_setting": [("claims.tll", '; did you mean "claims.ttl"?')],
+}

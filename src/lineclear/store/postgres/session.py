@@ -1,0 +1,149 @@
+"""A connection that knows whom it talks to: schema checked, limits set, the server's clock in view."""
+
+from __future__ import annotations
+
+from time import monotonic_ns
+
+from lineclear.core import refusals
+from lineclear.core.codec import decode_body
+from lineclear.core.epochs import SUBJECT
+from lineclear.core.instants import Instant
+from lineclear.store.postgres.failures import LOCK_LIMIT_S
+from lineclear.store.postgres.schema import check_number
+from lineclear.store.postgres.statements import BEGIN_WRITING
+from lineclear.store.postgres.wire import ServerError, Wire, show_url
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from psycopg.pq.abc import PGresult
+
+    from lineclear.store.postgres.wire import Command
+
+# How much faster than the server's our clock may run: guessed times must not be ahead of it.
+_DRIFT = 2_000
+
+_SCHEMA = 'SELECT coalesce(max("number"), 0) FROM "migration"'
+_HELLO = f"""SELECT
+r."head",
+(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint,
+lineclear_timeline(),
+(SELECT "body" FROM "log" WHERE "repo" = $1 AND "subject" = '{SUBJECT}' ORDER BY "position" DESC LIMIT 1)
+FROM (VALUES (1)) AS always LEFT JOIN "repo" r ON r."repo" = $1"""
+
+# All our statements are lookups by index, so one plan serves all values. But it is made for the size
+# that the tables have: after so many events it is made anew, sooner in a young log.
+_REPLAN_LEAST, _REPLAN_MOST = 64, 1_000
+_FRESH_NS = 100_000_000
+_SETTINGS = {
+    "default_transaction_isolation": "read committed",
+    "lock_timeout": f"{LOCK_LIMIT_S}s",
+    "idle_in_transaction_session_timeout": "60s",
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+    "client_min_messages": "error",
+}
+_SET = (
+    "SELECT "
+    + ", ".join(f"set_config('{name}', '{value}', false)" for name, value in _SETTINGS.items())
+    # Acknowledged is durable, whatever the server's default says.
+    + ", set_config('synchronous_commit', 'on', false) FROM (VALUES (1)) AS always"
+)
+# Not every server has this one.
+_WISH = "SELECT set_config('client_connection_check_interval', '1s', false)"
+# A client that is stopped while it sends a transaction, or while it holds the lock, must not keep
+# the others waiting for ever; a long read may take its time.
+_HAS_TRANSACTION_TIMEOUT = 170_000
+_LIMIT = "SELECT set_config('transaction_timeout', '60s', false)"
+_LIMIT_HOLDER = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
+_LIFT_LIMIT = "SELECT set_config('transaction_timeout', '0', true)"
+
+
+class Session:
+    __slots__ = (
+        "_heard_ns",
+        "_replan_at",
+        "_server_ns",
+        "boot",
+        "epoch",
+        "head",
+        "round_trips",
+        "url",
+        "wire",
+    )
+
+    def __init__(self, url: str, repo: str, clock_name: str) -> None:
+        """`epoch` is the boot of the log's newest epoch, `head` the newest position we know of."""
+        self.url, self.round_trips = url, 0
+        self.wire = Wire(url)
+        try:
+            head, now_ns, timeline, epoch = self._greet(repo)
+        except BaseException:
+            self.wire.close()
+            raise
+        self.boot = f"{clock_name}/{timeline}"
+        self.epoch: str | None = decode_body(epoch)["boot"] if epoch else None
+        self.head = self._replan_at = int(head)
+        self._plan_until()
+        self.hear(int(head), int(now_ns))
+
+    def is_usable(self) -> bool:
+        """Has the server hung up while we were idle?"""
+        is_fresh = monotonic_ns() - self._heard_ns < _FRESH_NS
+        return self.wire.is_connected if is_fresh else self.wire.is_open()
+
+    def ask(self, *commands: Command) -> list[PGresult]:
+        self.round_trips += 1
+        return self.wire.ask(*commands)
+
+    def begin(self, mode: str, *commands: Command) -> list[PGresult]:
+        """Open a transaction that lasts longer than this round trip; answers to the commands only."""
+        limits = [(_LIMIT_HOLDER, ())] if mode == BEGIN_WRITING else []
+        if self._has_transaction_timeout():
+            limits.append((_LIFT_LIMIT, ()))
+        return self.ask((mode, ()), *limits, *commands)[1 + len(limits) :]
+
+    def _has_transaction_timeout(self) -> bool:
+        return self.wire.server_version >= _HAS_TRANSACTION_TIMEOUT
+
+    def hear(self, head: int, now_ns: int) -> None:
+        """The server has just told its head and its time."""
+        self.head, self._server_ns, self._heard_ns = head, now_ns, monotonic_ns()
+        if head >= self._replan_at:
+            self.wire.post(("DISCARD PLANS", ()))
+            self._plan_until()
+
+    def _plan_until(self) -> None:
+        self._replan_at = self.head + min(max(self.head, _REPLAN_LEAST), _REPLAN_MOST)
+
+    def server_now(self) -> Instant:
+        """The instant of the last answer."""
+        return Instant(self._server_ns, self.boot, self._server_ns)
+
+    def guess_now(self) -> Instant:
+        """A time that the server's clock has certainly reached."""
+        passed_ns = monotonic_ns() - self._heard_ns
+        now_ns = self._server_ns + passed_ns - passed_ns // _DRIFT
+        return Instant(now_ns, self.boot, now_ns)
+
+    def _greet(self, repo: str) -> list[str]:
+        self.wire.post((_WISH, ()))
+        if self._has_transaction_timeout():
+            self.wire.post((_LIMIT, ()))
+        try:
+            _, schema, hello = self.ask((_SET, ()), (_SCHEMA, ()), (_HELLO, (repo,)))
+        except ServerError:
+            # With an older schema the greeting itself may fail; its number says why.
+            check_number(int(text_of(self.ask((_SCHEMA, ()))[0])), show_url(self.url))
+            raise
+        check_number(int(text_of(schema)), show_url(self.url))
+        if hello.get_value(0, 0) is None:
+            raise refusals.store_missing(show_url(self.url))
+        return [text_of(hello, column) for column in range(4)]
+
+
+def text_of(result: PGresult, column: int = 0) -> str:
+    """A cell of the first row; null is empty."""
+    return (result.get_value(0, column) or b"").decode()

@@ -1,0 +1,423 @@
+"""The documentation tells the truth: the reference is complete, links lead somewhere, examples run.
+
+An example is a fenced `console` block. `$ ` is the person's terminal, `ada$ ` the one of the agent ada;
+what follows a command is what it printed. Times, durations, sizes and widths of columns may differ, a
+`...` stands for anything. A block called `console waiting` starts a command that waits; its output is a
+later block without a prompt. A block of another language followed by a file name writes that file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from lineclear.cli.index import INDEX
+from lineclear.core.events import KINDS
+from lineclear.core.tables import ALL, WAIT
+from lineclear.core.tasks import MOVES
+from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS, STRATEGY_KEYS
+from lineclear.wiring.repo import open_repo
+from tests.repository import TemporaryRepo, clean_environment
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SOURCE = ROOT / "src" / "lineclear"
+PAGES = sorted(DOCS.rglob("*.md"))
+TUTORIAL = DOCS / "tutorial.md"
+GUIDES = sorted((DOCS / "how-to").glob("*.md"))
+EXPLANATIONS = sorted((DOCS / "explanation").glob("*.md"))
+
+
+def reference(name: str) -> str:
+    return (DOCS / "reference" / name).read_text()
+
+
+def called(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+# -- the reference is complete ----------------------------------------------------------------
+
+
+def test_the_generated_reference_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(DOCS / "generate.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_every_verb_is_in_the_reference() -> None:
+    assert [verb for verb in INDEX if f"\n### {verb}\n" not in reference("commands.md")] == []
+
+
+def test_every_event_and_each_of_its_fields_is_in_the_reference() -> None:
+    lines = {
+        line.split("|")[1].strip(" `"): line for line in reference("events.md").splitlines() if "|" in line
+    }
+    for kind, (_, fields) in KINDS.items():
+        assert [field for field in fields if f"`{field}`" not in lines[kind]] == []
+
+
+def test_every_setting_and_every_variable_is_in_the_reference() -> None:
+    text = reference("settings.md")
+    for setting in SETTINGS.values():
+        assert f"\n## {setting.name}\n" in text
+        assert f"`{setting.variable}`" in text
+    names = [*STRATEGY_KEYS, *(PREFIX + name for name in OTHER_VARIABLES)]
+    assert [name for name in names if f"| `{name}` |" not in text] == []
+
+
+def test_every_table_and_every_move_is_in_the_reference() -> None:
+    assert [table.name for table in ALL if f"\n## {table.name}\n" not in reference("tables.md")] == []
+    rows = reference("tasks-states.md")
+    for (state, kind), after in MOVES.items():
+        assert re.search(rf"\| {state} \| `{kind}` \|.*\| {after} \|", rows)
+
+
+def test_every_refusal_code_is_in_the_reference() -> None:
+    codes = set(refusal_codes())
+    assert len(codes) > 60
+    assert sorted(code for code in codes if f"\n### {code}\n" not in reference("refusals.md")) == []
+
+
+def refusal_codes() -> Iterator[str]:
+    """Read from the source, not by calling: what the generator overlooks is to be found here."""
+    for path in SOURCE.glob("core/refusals*.py"):
+        for call in calls_in(path, ("Refusal", "_store")):
+            yield from plain_texts(call.args[0])
+    for path in SOURCE.rglob("*.py"):
+        for call in calls_in(path, ("not_found",)):
+            yield from (f"{kind}.unknown" for kind in plain_texts(call.args[0]))
+
+
+def calls_in(path: Path, names: tuple[str, ...]) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).rpartition(".")[2] in names:
+            yield node
+
+
+def plain_texts(node: ast.expr) -> list[str]:
+    """The text, or both of a choice; a text that is put together is found where its parts are given."""
+    choices = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
+    values = [choice.value for choice in choices if isinstance(choice, ast.Constant)]
+    return [value for value in values if isinstance(value, str)]
+
+
+# -- pages and links --------------------------------------------------------------------------
+
+LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+TEST_PATH = re.compile(r"`(tests/[\w./-]+)`")
+
+
+def links_of(path: Path) -> list[str]:
+    return LINK.findall(FENCED.sub("", path.read_text()))
+
+
+def anchors_of(path: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", path.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted(ROOT.glob("*.md"))], ids=called)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for link in links_of(page):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors_of(target), link
+
+
+def test_every_page_is_linked_from_the_index() -> None:
+    index = DOCS / "README.md"
+    linked = {(DOCS / link.partition("#")[0]).resolve() for link in links_of(index)}
+    hidden = [page for page in PAGES if page not in linked and page != index and "adr" not in page.parts]
+    assert [called(page) for page in hidden] == []
+
+
+@pytest.mark.parametrize("page", EXPLANATIONS, ids=called)
+def test_every_test_that_a_page_names_is_there(page: Path) -> None:
+    assert [name for name in TEST_PATH.findall(page.read_text()) if not (ROOT / name).exists()] == []
+
+
+# -- examples: reading them -------------------------------------------------------------------
+
+OPENING = re.compile(r"^```(\w+)(?: (\S+))?$")
+PROMPT = re.compile(r"^([a-z]*)\$ (.*)$")
+
+
+class Step:
+    """A file to write, a command to run, or (without a command) the rest of one that was waiting."""
+
+    def __init__(self, line_no: int, *, terminal: str = "", command: str = "", file: str = "") -> None:
+        self.line_no, self.terminal, self.command, self.file = line_no, terminal, command, file
+        self.is_waiting = False
+        self.lines: list[str] = []
+
+
+def read_steps(text: str) -> list[Step]:
+    steps: list[Step] = []
+    language = title = ""
+    for line_no, line in enumerate(text.splitlines(), 1):
+        opening = OPENING.match(line)
+        if not language and opening:
+            language, title = opening[1], opening[2] or ""
+            if language == "console" or "." in title:
+                steps.append(Step(line_no, file=title if language != "console" else ""))
+        elif line == "```":
+            language = ""
+        elif language == "console":
+            _read_line(steps, line_no, line, title == "waiting")
+        elif language and "." in title:
+            steps[-1].lines.append(line)
+    return [step for step in steps if step.command or step.lines]
+
+
+def _read_line(steps: list[Step], line_no: int, line: str, is_waiting: bool) -> None:
+    prompt = PROMPT.match(line)
+    if steps[-1].command.endswith("\\"):
+        steps[-1].command += f"\n{line}"
+    elif prompt:
+        steps.append(Step(line_no, terminal=prompt[1], command=prompt[2]))
+        steps[-1].is_waiting = is_waiting
+    else:
+        steps[-1].lines.append(line)
+
+
+# -- examples: running them -------------------------------------------------------------------
+
+END = "--- end of command ---"
+
+
+class Terminal:
+    """A shell that stays open, so that `cd` and `export` last, with both outputs in one."""
+
+    def __init__(self, cwd: Path, environment: dict[str, str]) -> None:
+        self._shell = subprocess.Popen(
+            ["bash", "--noprofile", "--norc"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=cwd,
+            env=environment,
+        )
+
+    def start(self, command: str) -> None:
+        assert self._shell.stdin is not None
+        self._shell.stdin.write(f"{{ {command}\n}} </dev/null; code=$?; echo; echo '{END}'; (exit $code)\n")
+        self._shell.stdin.flush()
+
+    def finish(self) -> str:
+        assert self._shell.stdout is not None
+        lines = list(iter(self._shell.stdout.readline, f"{END}\n"))
+        assert "" not in lines, "the shell has ended"
+        return "".join(lines).rstrip("\n")
+
+    def close(self) -> None:
+        self._shell.kill()
+        self._shell.communicate()
+
+
+class Example:
+    """One page's steps, each in its terminal, in a home of its own."""
+
+    def __init__(self, home: Path, stack: ExitStack, *, texts: dict[str, str] | None = None) -> None:
+        """`texts`: what stands on the page -> what is meant on this machine."""
+        self.home, self._stack = home, stack
+        self._texts = {"/home/sam": str(home), **(texts or {})}
+        self.environment = clean_environment(home) | {"USER": "sam", "PYTHONUNBUFFERED": "1"}
+        self.environment["PATH"] = f"{Path(sys.executable).parent}:{self.environment['PATH']}"
+        self._terminals: dict[str, Terminal] = {}
+        self._waiting = ""
+        self.cwd = home
+
+    def make_repo(self) -> None:
+        self.cwd = TemporaryRepo.create(self.home / "shop", self.environment).path
+        self.run(Step(0, command="lineclear init"))
+
+    def run(self, step: Step) -> str:
+        """What was printed, as the page would have it."""
+        if step.file:
+            path = self.cwd / step.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{line}\n" for line in step.lines))
+            return "\n".join(step.lines)
+        if step.command:
+            terminal = self._terminal(step.terminal)
+            terminal.start(self._meant(step.command))
+            if step.is_waiting:
+                self._waiting = step.terminal
+                self._await_waiting("claim" in step.command or " with " in step.command)
+                return ""
+        else:
+            terminal = self._terminal(self._waiting)
+        return self._shown(terminal.finish())
+
+    def _terminal(self, name: str) -> Terminal:
+        if name not in self._terminals:
+            agent = {"LINECLEAR_AGENT": name} if name else {}
+            self._terminals[name] = Terminal(self.cwd, self.environment | agent)
+            self._stack.callback(self._terminals[name].close)
+        return self._terminals[name]
+
+    def _await_waiting(self, is_in_line: bool) -> None:
+        """Until the command listens, and if it asks for a claim, until it stands in the line."""
+        repo = open_repo(str(self.home / "shop"), self.environment)
+        try:
+            for _ in range(500):
+                listens = any((self.home / "shop/.git/lineclear/bells").iterdir())
+                if listens and (not is_in_line or repo.store.read(lambda view: view.scan(WAIT, "key"))):
+                    return
+                time.sleep(0.02)
+            pytest.fail("the command does not wait")
+        finally:
+            repo.close()
+
+    def _meant(self, command: str) -> str:
+        for shown, real in self._texts.items():
+            command = command.replace(shown, real)
+        return command
+
+    def _shown(self, output: str) -> str:
+        for shown, real in self._texts.items():
+            output = output.replace(real, shown)
+        return output
+
+
+MASKS = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"\b\d\d:\d\d UTC"), "TIME"),
+    (re.compile(r"\b\d+ (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)?"), "DURATION"),
+    (re.compile(r"(\"seconds_left\": )\d+"), r"\1N"),
+    (re.compile(r"\b\d+ (?:bytes|MiB)\b"), "SIZE"),
+    (re.compile(r"\s+"), " "),
+)
+
+
+def masked(line: str) -> str:
+    for pattern, word in MASKS:
+        line = pattern.sub(word, line)
+    return line.strip()
+
+
+def is_as_told(told: list[str], printed: list[str]) -> bool:
+    pattern = "".join(_pattern_of(line) for line in told)
+    return re.fullmatch(pattern, "".join(f"{masked(line)}\n" for line in printed)) is not None
+
+
+def _pattern_of(line: str) -> str:
+    if line.strip() == "...":
+        return r"(?:.*\n)*?"
+    return ".*".join(re.escape(masked(part)) for part in re.split(r"\.\.\.", line)) + r" ?\n"
+
+
+def check(example: Example, page: Path) -> None:
+    steps = read_steps(page.read_text())
+    assert any(step.command.startswith("lineclear ") for step in steps)
+    for step in steps:
+        printed = example.run(step)
+        if not step.is_waiting and not is_as_told(step.lines, printed.splitlines()):
+            told = "\n".join(step.lines)
+            pytest.fail(
+                f"{called(page)}:{step.line_no}: {step.command}\n-- told\n{told}\n-- printed\n{printed}",
+                pytrace=False,
+            )
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Iterator[Example]:
+    home = tmp_path / "home"
+    home.mkdir()
+    with ExitStack() as stack:
+        yield Example(home, stack)
+
+
+def test_the_tutorial_runs_as_it_is_told(example: Example) -> None:
+    check(example, TUTORIAL)
+
+
+TEAM_GUIDE = DOCS / "how-to" / "team-postgresql.md"
+
+
+@pytest.mark.parametrize("guide", [guide for guide in GUIDES if guide != TEAM_GUIDE], ids=called)
+def test_the_examples_of_a_guide_run_as_they_are_told(example: Example, guide: Path) -> None:
+    example.make_repo()
+    check(example, guide)
+
+
+@pytest.mark.postgres
+def test_the_examples_for_a_team_run_on_a_real_server(
+    tmp_path: Path, fresh_postgres: Callable[[], str]
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    with ExitStack() as stack:
+        example = Example(home, stack, texts={"postgresql://sam@db.example.com/team": fresh_postgres()})
+        example.make_repo()
+        check(example, TEAM_GUIDE)
+
+
+# -- the examples' reader can fail ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "printed"),
+    [
+        (["a  b"], ["a b"]),
+        (["until 12:12 UTC (in 12 min)."], ["until 09:01 UTC (in 1 h 3 min)."]),
+        (["...", "b"], ["x", "y", "b"]),
+        (["...", "b"], ["b"]),
+        (['boot="..." x'], ['boot="1f2e" x']),
+        ([], []),
+    ],
+)
+def test_what_may_differ_is_let_through(told: list[str], printed: list[str]) -> None:
+    assert is_as_told(told, printed)
+
+
+@pytest.mark.parametrize(
+    ("told", "printed"),
+    [
+        (["fence 3"], ["fence 4"]),
+        (["a"], []),
+        ([], ["a"]),
+        (["a", "..."], ["b"]),
+        (["ada holds it."], ["ben holds it."]),
+        (["a.c"], ["abc"]),
+    ],
+)
+def test_what_differs_is_found(told: list[str], printed: list[str]) -> None:
+    assert not is_as_told(told, printed)
+
+
+def test_a_page_is_read_step_by_step() -> None:
+    text = (
+        "```toml lineclear.toml\n[claims]\n```\n```console\n$ one \\\n  two\nout\nada$ three\n```\n"
+        "```console waiting\nben$ four\n```\n```console\nrest\n```\n```sh\n$ not run\n```\n"
+    )
+    steps = [(s.terminal, s.command, s.file, s.is_waiting, s.lines) for s in read_steps(text)]
+    assert steps == [
+        ("", "", "lineclear.toml", False, ["[claims]"]),
+        ("", "one \\\n  two", "", False, ["out"]),
+        ("ada", "three", "", False, []),
+        ("ben", "four", "", True, []),
+        ("", "", "", False, ["rest"]),
+    ]
+
+
+def test_a_choice_of_two_codes_counts_as_both() -> None:
+    call = ast.parse('Refusal("a.b" if x else "c.d", "words")').body[0]
+    assert isinstance(call, ast.Expr)
+    assert isinstance(call.value, ast.Call)
+    assert plain_texts(call.value.args[0]) == ["a.b", "c.d"]

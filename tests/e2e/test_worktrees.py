@@ -1,0 +1,44 @@
+"""One repository, several worktrees: the same file is the same resource from everywhere."""
+
+from __future__ import annotations
+
+from tests.e2e.commandline import CommandLine
+from tests.repository import TemporaryRepo
+
+
+def test_an_absolute_path_into_the_main_tree_means_the_same_file_from_a_linked_one(
+    repo: TemporaryRepo, line: CommandLine
+) -> None:
+    linked = line.at(repo.add_worktree("feature"))
+    claim = linked.json("claim", str(repo.path / "README.md"), "--as", "codex-1")["claims"][0]
+    assert (claim["resource"], claim["tree"]) == ("file:README.md", "feature")
+    assert line.refused("claim", "README.md", "--as", "codex-2", code=3)["holder"] == "codex-1"
+    assert linked.holders("./sub/../README.md") == ["codex-1"]
+
+
+def test_a_path_counts_from_where_one_stands(repo: TemporaryRepo, line: CommandLine) -> None:
+    repo.commit("Add", {"src/deep/a.py": ""})
+    inside = line.at(repo.path / "src" / "deep")
+    assert inside.json("claim", "a.py", "--as", "codex-1")["claims"][0]["resource"] == "file:src/deep/a.py"
+    assert inside.json("task", "add", "Here", "--scope", "a.py", "..")["task"]["scope"] == [
+        "file:src/deep/a.py",
+        "file:src/",
+    ]
+    assert inside.json("who", "file:src/deep/a.py")["holders"][0]["agent"] == "codex-1"
+
+
+def test_the_agent_of_a_linked_worktree_needs_no_name(repo: TemporaryRepo, line: CommandLine) -> None:
+    linked = line.at(repo.add_worktree("feature"))
+    linked.ok("claim", "a", "--as", "codex-1")
+    assert linked.json("claim", "b")["claims"][0]["agent"] == "codex-1"
+    assert line.json("status")["me"] == "person"
+
+
+def test_announced_work_in_another_worktree_is_told_not_stopped(
+    repo: TemporaryRepo, line: CommandLine
+) -> None:
+    linked = line.at(repo.add_worktree("feature"))
+    linked.ok("claim", "src/auth/", "--mode", "intent", "--note", "the login", "--as", "codex-1")
+    answer = line.ok("claim", "src/auth/a.py", "--as", "codex-2", "--json")
+    assert answer.data["told"] == ["codex-1"]
+    assert "codex-2 now holds file:src/auth/a.py" in linked.ok("inbox", "--as", "codex-1").out

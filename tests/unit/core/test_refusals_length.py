@@ -1,0 +1,157 @@
+"""However long the names, paths and words that others chose: a refusal stays a few lines."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lineclear.core import refusals as words
+from lineclear.core.claims import EXCLUSIVE, Blocker
+from lineclear.core.instants import Instant
+from lineclear.core.refusals import Refusal
+from lineclear.core.resources import parse_resource
+from lineclear.core.tables import Claim
+
+NOW = Instant(1_000_000_000, "memory", 1_767_268_800 * 1_000_000_000)
+UNTIL_NS = NOW.in_ms(12 * 60_000)
+
+LONG_NAME = "/".join(["a" * 64] * 4)
+LONG_PATH = "src/" + "/".join(["directory with spaces"] * 90) + "/it's.py"
+LONG_TEXT = "x" * 5_000
+MANY = ["x" * 100] * 50
+HUGE = 10**15 - 1
+
+LONG = parse_resource(LONG_PATH)
+HELD = Claim(LONG_NAME, LONG.text, LONG.node, EXCLUSIVE, HUGE, "main", "n" * 500, HUGE, 720_000, "", UNTIL_NS)
+
+# What the longest input that is let through can be, by the name of the parameter.
+HOSTILE: dict[str, Any] = {
+    "agent": LONG_NAME,
+    "base": HUGE,
+    "blocker": Blocker(LONG, HELD, LONG.text, 0),
+    "busy": HUGE,
+    "by": LONG_NAME,
+    "claim": HELD,
+    "close": "proposal accept",
+    "command": "lineclear proposal accept",
+    "conflicts": [{"key": "k" * 200, "pointer": "/p" * 300}] * 9,
+    "copy": "c" * 40,
+    "count": HUGE,
+    "error": LONG_TEXT,
+    "fence": HUGE,
+    "file_system": "fuse.sshfs",
+    "first": HUGE,
+    "found": HUGE,
+    "given": HUGE,
+    "holder": LONG_NAME,
+    "inside": ["file:" + LONG_PATH] * 9,
+    "key": "k" * 200,
+    "kind": "proposal",
+    "known": [f"scheme-{number}" for number in range(20)],
+    "limit_s": 86_400.0,
+    "message": LONG_TEXT,
+    "mode": EXCLUSIVE,
+    "name": LONG_NAME,
+    "needed": HUGE,
+    "newer": HUGE,
+    "newest": HUGE,
+    "next_": "lineclear proposal list",
+    "now": NOW,
+    "number": HUGE,
+    "other": LONG_NAME,
+    "owner": LONG_NAME,
+    "path": "/" + LONG_PATH,
+    "place": "lineclear/app/claims.py:123",
+    "ready": HUGE,
+    "refs": MANY,
+    "resource": "file:" + LONG_PATH,
+    "root": "/" + LONG_PATH,
+    "scheme": LONG_TEXT,
+    "state": "handed over",
+    "task": f"T-{HUGE}",
+    "text": LONG_TEXT,
+    "ticket": HUGE,
+    "typed": LONG_TEXT,
+    "until_at": "2026-01-01T12:12:00Z",
+    "until_ns": UNTIL_NS,
+    "verb": "handedover",
+    "version": HUGE,
+    "waited_ms": 86_399_000,
+    "waits_for": [f"T-{HUGE}"] * 50,
+    "wanted": "file:" + LONG_PATH,
+    "what": "take over a claim",
+    "why": "each level is 1 to 64 of A-Z a-z 0-9, a letter or digit first",
+}
+
+
+def refusing_functions() -> dict[str, Callable[..., Refusal]]:
+    return {
+        name: function
+        for name, function in inspect.getmembers(words, inspect.isfunction)
+        if function.__module__ == words.__name__
+        and not name.startswith("_")
+        and function.__annotations__["return"] == "Refusal"
+    }
+
+
+# Parameters that mean something else in one function.
+PARTICULAR: dict[str, dict[str, Any]] = {
+    "bad_value": {"name": "number of resources"},
+    "claim_deadlock": {"cycle": [HOSTILE["blocker"]] * 9},
+    "store_newer": {"known": HUGE},
+    "task_cycle": {"cycle": [HUGE] * 50},
+    "task_is_same": {"other": f"T-{HUGE}"},
+}
+
+
+def hostile_call(name: str) -> Refusal:
+    function = refusing_functions()[name]
+    given = HOSTILE | PARTICULAR.get(name, {})
+    return function(*(given[parameter] for parameter in inspect.signature(function).parameters))
+
+
+# These put a name or path of any length into their words or their next command.
+UNBOUNDED = frozenset(
+    (
+        "claim_deadlock",
+        "claim_held",
+        "claim_not_held",
+        "claim_not_yours",
+        "claim_timed_out",
+        "copy_conflicts",
+        "fence_stale",
+        "lock_first",
+        "not_the_owner",
+        "not_the_writer",
+        "outside_repo",
+        "person_only",
+        "proposal_decided",
+        "proposal_stale",
+        "read_only",
+        "store_busy",
+        "task_not_yours",
+        "task_taken",
+        "unknown_scheme",
+        "value_exists",
+        "value_stale",
+        "write_held",
+    )
+)
+
+
+def each_function() -> list[Any]:
+    unbounded = pytest.mark.xfail(reason="its length follows its input", strict=True)
+    return [
+        pytest.param(name, marks=unbounded if name in UNBOUNDED else ())
+        for name in sorted(refusing_functions())
+    ]
+
+
+@pytest.mark.parametrize("name", each_function())
+def test_hostile_input_does_not_make_a_long_refusal(name: str) -> None:
+    text = str(hostile_call(name))
+    assert len(text) <= 300
+    assert len(text.splitlines()) <= 3
