@@ -88,7 +88,9 @@ def renamed(steps: list[list[Statement]], before: str, after: str) -> list[list[
     """The same recording in another agent's name, so that each process has rows of its own."""
     return [
         [
-            Statement(s.sql, [v.replace(before, after) if isinstance(v, str) else v for v in s.values], s.fresh)
+            Statement(
+                s.sql, [v.replace(before, after) if isinstance(v, str) else v for v in s.values], s.fresh
+            )
             for s in step
         ]
         for step in steps

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.crowd import Start, run_together
 from benchmarks.distance import far_away
-from benchmarks.harness import Report, at_least, at_most_x, median, quantile
+from benchmarks.harness import Report, at_least, at_most_x, median, quantile, timed_us
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims import EXCLUSIVE, Request
@@ -66,20 +67,38 @@ def _claim(store: Store, caller: Caller, number: int) -> None:
 
 def _measure_writers(report: Report, server: Server, seconds: float) -> None:
     url = _new_database(server)
-    waits = run_together(claim_for_a_while, [Job(n, url, seconds) for n in range(WRITERS)], limit_s=seconds + 60)
-    bare = run_together(insert_for_a_while, [Job(n, url, seconds) for n in range(WRITERS)], limit_s=seconds + 60)
+    waits = run_together(
+        claim_for_a_while, [Job(n, url, seconds) for n in range(WRITERS)], limit_s=seconds + 60
+    )
+    bare = run_together(
+        insert_for_a_while, [Job(n, url, seconds) for n in range(WRITERS)], limit_s=seconds + 60
+    )
     rate, bare_rate = (sum(map(len, found)) / seconds for found in (waits, bare))
-    report.add(f"PostgreSQL, {WRITERS} writers, durable claims", rate, "/s", floor=bare_rate,
-               floor_name="bare insert of a log row", target=at_least(500))  # fmt: skip
+    report.add(
+        f"PostgreSQL, {WRITERS} writers, durable claims",
+        rate,
+        "/s",
+        beside=(bare_rate, "bare insert of a log row"),
+        target=at_least(500),
+    )
     every, every_bare = ([wait for one in found for wait in one] for found in (waits, bare))
-    report.add("the same, one claim, p50", quantile(every, 0.5), "ms", floor=quantile(every_bare, 0.5),
-               floor_name="bare insert")  # fmt: skip
-    report.add("the same, one claim, p99", quantile(every, 0.99), "ms", floor=quantile(every_bare, 0.99),
-               floor_name="bare insert")  # fmt: skip
+    report.add(
+        "the same, one claim, p50",
+        quantile(every, 0.5),
+        "ms",
+        beside=(quantile(every_bare, 0.5), "bare insert"),
+    )
+    report.add(
+        "the same, one claim, p99",
+        quantile(every, 0.99),
+        "ms",
+        beside=(quantile(every_bare, 0.99), "bare insert"),
+    )
 
 
 def claim_for_a_while(start: Start, job: Job) -> list[float]:
-    store, caller, waits = _open(job.url), Caller(f"agent-{job.index}"), []
+    store, caller = _open(job.url), Caller(f"agent-{job.index}")
+    waits: list[float] = []
     _claim(store, caller, 0)
     until = start.wait() + job.seconds
     while (began := time.monotonic()) < until:
@@ -114,20 +133,18 @@ def _measure_round_trips(report: Report, server: Server, count: int) -> None:
     with far_away(socket_path, DELAY_S) as port:
         url = f"postgresql://postgres@127.0.0.1:{port}{local.path}?sslmode=disable&gssencmode=disable"
         with psycopg.connect(url, autocommit=True) as db:
-            pings = [_timed_ms(lambda: db.execute("SELECT 1")) for _ in range(count)]
+            pings = [timed_us(lambda: db.execute("SELECT 1")) / 1_000 for _ in range(count)]
         store, caller = _open(url), Caller("agent")
         for number in range(3):
             _claim(store, caller, number)
-        times = [_timed_ms(lambda n=n: _claim(store, caller, n)) for n in range(3, 3 + count)]  # type: ignore[misc]
+        times = [timed_us(partial(_claim, store, caller, number)) / 1_000 for number in range(3, 3 + count)]
         store.close()
     ping = median(pings)
-    report.add("PostgreSQL 50 ms away, a claim, mean", sum(times) / count, "ms", floor=ping,
-               floor_name="SELECT 1, p50 (one round trip)", target=at_most_x(1.5))  # fmt: skip
-    report.add("the same, a claim, p99", quantile(times, 0.99), "ms", floor=ping, floor_name="SELECT 1, p50")
-
-
-def _timed_ms(work: object) -> float:
-    assert callable(work)
-    began = time.monotonic()
-    work()
-    return (time.monotonic() - began) * 1_000
+    report.add(
+        "PostgreSQL 50 ms away, a claim, mean",
+        sum(times) / count,
+        "ms",
+        beside=(ping, "SELECT 1, p50 (one round trip)"),
+        target=at_most_x(1.5),
+    )
+    report.add("the same, a claim, p99", quantile(times, 0.99), "ms", beside=(ping, "SELECT 1, p50"))

@@ -64,7 +64,11 @@ class Row:
         return "ok" if self.target.is_met(self.value, self.ratio) else "MISSED"
 
     def cells(self) -> tuple[str, ...]:
-        beside = f"{quantity(self.floor, self.unit)} {self.floor_name}" if self.floor is not None else self.floor_name
+        beside = (
+            f"{quantity(self.floor, self.unit)} {self.floor_name}"
+            if self.floor is not None
+            else self.floor_name
+        )
         ratio = f"{number(self.ratio)} x" if self.ratio is not None else ""
         target = self.target.show(self.unit) if self.target is not None else ""
         return (self.what, quantity(self.value, self.unit), beside, ratio, target, self.verdict)
@@ -91,11 +95,11 @@ class Report:
         value: float,
         unit: str = "",
         *,
-        floor: float | None = None,
-        floor_name: str = "",
+        beside: tuple[float | None, str] = (None, ""),
         target: Target | None = None,
     ) -> None:
-        self.rows.append(Row(what, value, unit, floor, floor_name, target))
+        """`beside`: the floor or the peer in the same unit, and what it is."""
+        self.rows.append(Row(what, value, unit, *beside, target))
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -159,6 +163,13 @@ def timed_us(work: Callable[[], object]) -> float:
     return (time.perf_counter_ns() - began_ns) / 1_000
 
 
+def cpu_us(work: Callable[[], object]) -> float:
+    """User and system time of this process alone: what the neighbours do is not in it."""
+    began_ns = time.process_time_ns()
+    work()
+    return (time.process_time_ns() - began_ns) / 1_000
+
+
 def take_turns(rounds: int, *blocks: Callable[[int], None]) -> None:
     """Run all blocks in each round, so that the machine's noise hits each of them alike."""
     for turn in range(rounds):
@@ -181,7 +192,7 @@ def scratch() -> Iterator[str]:
 def machine() -> str:
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
     return (
-        f"Python {platform.python_version()}, {platform.system()} {platform.release()}, "
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores, load average {load}"
     )
 
@@ -204,8 +215,15 @@ def _line(cells: Sequence[str]) -> str:
 def as_markdown(reports: dict[str, Report], about: str) -> str:
     lines = [BLOCK_BEGIN, f"*{about}*", ""]
     for title, report in reports.items():
-        lines += [f"**{title}**", "", "| what | measured | beside it | ratio | target | |", "|---|---|---|---|---|---|"]
-        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row.cells()) + " |" for row in report.rows]
+        lines += [
+            f"**{title}**",
+            "",
+            "| what | measured | beside it | ratio | target | |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in row.cells()) + " |" for row in report.rows
+        ]
         lines += ["", *(f"{note}  " for note in report.notes), ""]
     return "\n".join([*lines, BLOCK_END])
 

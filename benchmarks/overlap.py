@@ -9,7 +9,7 @@ import random
 import re
 from typing import TYPE_CHECKING
 
-from benchmarks.harness import Report, at_most, median, quantile, scratch, timed_us
+from benchmarks.harness import Report, at_most, cpu_us, median, quantile, scratch, timed_us
 from lineclear.app.claims import claims_near
 from lineclear.app.ports import Caller
 from lineclear.core.claims import EXCLUSIVE, INTENT, SHARED, Request, decide_claim
@@ -39,7 +39,9 @@ def run(quick: bool) -> Report:
             store = new_sqlite(os.path.join(directory, "store"))
             dice = random.Random(count)
             fill(store, held_resources(count, dice), INTENT)
-            _measure_paths(report, store, dice, count, 1_000 if quick else 5_000, limit_us, 3 if quick else scans)
+            _measure_paths(
+                report, store, dice, count, 1_000 if quick else 5_000, limit_us, 3 if quick else scans
+            )
             if count == 10_000:
                 _measure_globs(report, store, 10 if quick else 100)
             store.close()
@@ -89,8 +91,8 @@ def fill(store: Store, resources: list[Resource], mode: str) -> None:
 
 def _granted(tx: Tx, resource: Resource, mode: str, tree: str) -> Draft:
     return Draft(
-        "ClaimGranted", resource.text, resource=resource.text, node=resource.node, mode=mode, tree=tree, note="",
-        task=0, ttl_ms=TTL_MS, bond="", until_ns=tx.now.in_ms(TTL_MS),
+        "ClaimGranted", resource.text, resource=resource.text, node=resource.node, mode=mode, tree=tree,
+        note="", task=0, ttl_ms=TTL_MS, bond="", until_ns=tx.now.in_ms(TTL_MS),
     )  # fmt: skip
 
 
@@ -110,22 +112,18 @@ def checking(resource: Resource, near: Callable[[View, Resource], list[Claim]]) 
     return lambda view: check(view, resource, near)
 
 
-def _times_us(store: Store, resources: list[Resource], near: Callable[[View, Resource], list[Claim]]) -> list[float]:
+def _times_us(
+    store: Store,
+    resources: list[Resource],
+    near: Callable[[View, Resource], list[Claim]],
+    clock: Callable[[Callable[[], object]], float] = timed_us,
+) -> list[float]:
     """The check alone, each in a read view of its own."""
 
     def timing(work: Callable[[View], Answer]) -> Callable[[View], float]:
-        return lambda view: timed_us(lambda: work(view))
+        return lambda view: clock(lambda: work(view))
 
     return [store.read(timing(checking(resource, near))) for resource in resources]
-
-
-def _whole_times_us(store: Store, resources: list[Resource]) -> list[float]:
-    """The check with opening and closing its read view."""
-
-    def reading(work: Callable[[View], Answer]) -> Callable[[], Answer]:
-        return lambda: store.read(work)
-
-    return [timed_us(reading(checking(resource, claims_near))) for resource in resources]
 
 
 def _settle() -> None:
@@ -141,13 +139,22 @@ def _measure_paths(
     _times_us(store, resources[:200], claims_near)
     _settle()
     times = _times_us(store, resources, claims_near)
-    whole = _whole_times_us(store, resources)
+    cpu = _times_us(store, resources, claims_near, cpu_us)
     linear = _times_us(store, resources[:scans], every_claim)
-    report.add(f"a path, {count:,} live claims, p50", median(times), "us", floor=median(linear),
-               floor_name="all claims read and compared, p50")  # fmt: skip
-    report.add(f"a path, {count:,} live claims, p99", quantile(times, 0.99), "us", floor=max(linear),
-               floor_name=f"the same, worst of {scans}", target=at_most(limit_us))  # fmt: skip
-    report.add("the same with opening the read view, p99", quantile(whole, 0.99), "us")
+    report.add(
+        f"a path, {count:,} live claims, p50",
+        median(times),
+        "us",
+        beside=(median(linear), "all claims read and compared, p50"),
+    )
+    report.add(
+        f"a path, {count:,} live claims, p99",
+        quantile(times, 0.99),
+        "us",
+        beside=(max(linear), f"the same, worst of {scans}"),
+        target=at_most(limit_us),
+    )
+    report.add("the same in CPU time, p99", quantile(cpu, 0.99), "us", target=at_most(limit_us))
 
 
 def _measure_globs(report: Report, store: Store, asked: int) -> None:
@@ -158,10 +165,21 @@ def _measure_globs(report: Report, store: Store, asked: int) -> None:
     _settle()
     times = [time_us / 1_000 for time_us in _times_us(store, resources, claims_near)]
     linear = [time_us / 1_000 for time_us in _times_us(store, resources[: max(3, asked // 10)], every_claim)]
-    report.add("a glob over everything, 10,000 live claims, p50", median(times), "ms", floor=median(linear),
-               floor_name="all claims read and compared, p50")  # fmt: skip
-    report.add("a glob over everything, 10,000 live claims, p99", quantile(times, 0.99), "ms", floor=max(linear),
-               floor_name="the same, worst", target=at_most(20))  # fmt: skip
+    report.add(
+        "a glob over everything, 10,000 live claims, p50",
+        median(times),
+        "ms",
+        beside=(median(linear), "all claims read and compared, p50"),
+    )
+    report.add(
+        "a glob over everything, 10,000 live claims, p99",
+        quantile(times, 0.99),
+        "ms",
+        beside=(max(linear), "the same, worst"),
+        target=at_most(20),
+    )
+    cpu_ms = [time_us / 1_000 for time_us in _times_us(store, resources, claims_near, cpu_us)]
+    report.add("the same in CPU time, p99", quantile(cpu_ms, 0.99), "ms", target=at_most(20))
 
 
 # -- agreement --------------------------------------------------------------------------------
@@ -170,7 +188,11 @@ NAMES = ("a", "b", "ab")
 SEGMENTS = ("a", "b", "ab", "*", "**", "a*", "*b", "?")
 MOST_SEGMENTS = 3
 # Two patterns of three segments have a common path of at most six names if they have any.
-PATHS = ["/".join(path) for depth in range(1, 2 * MOST_SEGMENTS + 1) for path in itertools.product(NAMES, repeat=depth)]
+PATHS = [
+    "/".join(path)
+    for depth in range(1, 2 * MOST_SEGMENTS + 1)
+    for path in itertools.product(NAMES, repeat=depth)
+]
 
 
 class Brute:

@@ -47,8 +47,13 @@ def _measure_speed(report: Report, directory: str, count: int) -> None:
     began = time.perf_counter()
     answer = audit(store)
     audit_s = time.perf_counter() - began
-    report.add(f"audit of {events:,} events", events / audit_s, "/s", floor=events / reading_s,
-               floor_name="the log only read", target=at_least(50_000))  # fmt: skip
+    report.add(
+        f"audit of {events:,} events",
+        events / audit_s,
+        "/s",
+        beside=(events / reading_s, "the log only read"),
+        target=at_least(50_000),
+    )
     _report_stages(report, store.read(_stages_s), events)
     report.add("findings in a log that is sound", len(answer["findings"]), "", target=at_most(0))
     report.add("making the log and filling a store from it", events / loading_s, "/s")
@@ -66,7 +71,7 @@ def _report_stages(report: Report, stages: dict[str, float], events: int) -> Non
     total = sum(stages.values())
     for name, seconds in stages.items():
         beside = f"{seconds / events * 1e6:.1f} us per event"
-        report.add(f"  of it, {name}", 100 * seconds / total, "%", floor_name=beside)
+        report.add(f"  of it, {name}", 100 * seconds / total, "%", beside=(None, beside))
 
 
 def _stages_s(view: View) -> dict[str, float]:
@@ -87,7 +92,11 @@ def _stages_s(view: View) -> dict[str, float]:
         for event in events:
             fold(state, event)
         folding += time.perf_counter() - fed
-        reading, decoding, feeding = reading + read - began, decoding + decoded - read, feeding + fed - decoded
+        reading, decoding, feeding = (
+            reading + read - began,
+            decoding + decoded - read,
+            feeding + fed - decoded,
+        )
         position = batch[-1].position
     began = time.perf_counter()
     for table in PROJECTED:
@@ -108,8 +117,13 @@ def _measure_memory(report: Report, directory: str, short: int, long: int) -> No
         store.load(make_log(count))
         store.close()
         peaks += run_together(audit_alone, [place], limit_s=count / 1_000 + 60)
-    report.add(f"peak memory of auditing {long:,} events", peaks[1], "MiB", floor=peaks[0],
-               floor_name=f"{short:,} events", target=at_most_x(1.1))  # fmt: skip
+    report.add(
+        f"peak memory of auditing {long:,} events",
+        peaks[1],
+        "MiB",
+        beside=(peaks[0], f"{short:,} events"),
+        target=at_most_x(1.1),
+    )
 
 
 def audit_alone(start: Start, directory: str) -> float:

@@ -14,6 +14,7 @@ from lineclear.core.resources import parse_resource
 from lineclear.core.tables import Entry
 
 AGENTS, FILES, VALUES = 40, 2_000, 200
+STEPS = 9  # of a round
 NOON_NS = 1_767_268_800 * 1_000_000_000
 TTL_MS = 1_800_000
 
@@ -69,31 +70,38 @@ def make_log(count: int) -> Iterator[Entry]:
 
 
 def _shifts(writer: Writer, number: int) -> Iterator[Entry]:
-    """Endless. Each agent begins at another step, so that at every moment some hold and some do not."""
+    """Endless. Not all begin at once, so that at every moment some hold claims and some do not."""
+    name, task = f"agent-{number}", number + 1
+    for _ in range(number % STEPS):
+        yield writer.entry(name, "TaskNoted", f"T-{task}", id=task, text="Waiting for the others.")
     for turn in itertools.count():
-        yield from _round(writer, number, turn)
-        for _ in range(number % 3 if turn == 0 else 0):
-            yield writer.entry(f"agent-{number}", "TaskNoted", f"T-{number + 1}", id=number + 1, text="A short break.")
+        yield from _round(writer, name, task, turn)
 
 
 def _joining(writer: Writer, number: int) -> Iterator[Entry]:
     name, task = f"agent-{number}", number + 1
-    yield writer.entry(name, "AgentJoined", f"agent:{name}", kind="agent", client="codex", tree=f"tree-{name}",
-                       session=f"session-{number}", bond="", incarnation=1)  # fmt: skip
-    yield writer.entry(name, "TaskAdded", f"T-{task}", id=task, title=f"Work of {name}", body="As agreed.", priority=5,
-                       scope=f"file:src/area{number}/", labels="bench", needs="", attempts_max=100, after=[])  # fmt: skip
+    yield writer.entry(
+        name, "AgentJoined", f"agent:{name}", kind="agent", client="codex", tree=f"tree-{name}",
+        session=f"session-{number}", bond="", incarnation=1,
+    )  # fmt: skip
+    yield writer.entry(
+        name, "TaskAdded", f"T-{task}", id=task, title=f"Work of {name}", body="As agreed.", priority=5,
+        scope=f"file:src/area{task}/", labels="bench", needs="", attempts_max=100, after=[],
+    )  # fmt: skip
 
 
-def _round(writer: Writer, number: int, turn: int) -> Iterator[Entry]:
+def _round(writer: Writer, name: str, task: int, turn: int) -> Iterator[Entry]:
     """Take the task, announce, claim a file, share values, note progress, give everything back."""
-    name, task = f"agent-{number}", number + 1
-    area, file = f"src/area{number}/", f"src/area{number}/part{turn % 7}/file{turn % (FILES // AGENTS)}.py"
-    yield writer.entry(name, "TaskTaken", f"T-{task}", id=task, agent=name, attempt=1, ttl_ms=TTL_MS, until_ns=0)
+    one = turn % (FILES // AGENTS)
+    area, file = f"src/area{task}/", f"src/area{task}/part{one % 7}/file{one}.py"
+    yield writer.entry(
+        name, "TaskTaken", f"T-{task}", id=task, agent=name, attempt=1, ttl_ms=TTL_MS, until_ns=0
+    )
     yield writer.granted(name, area, "intent")
     yield writer.granted(name, file, "exclusive")
     yield writer.put(name, f"progress/{name}")
     yield writer.entry(name, "TaskNoted", f"T-{task}", id=task, text="Half of it is done; tests are next.")
-    yield writer.put(name, f"shared/{(turn + number) % VALUES}")
+    yield writer.put(name, f"shared/{(turn + task) % VALUES}")
     yield writer.released(name, file)
     yield writer.released(name, area)
     yield writer.entry(name, "TaskReturned", f"T-{task}", id=task, why="for the next shift")

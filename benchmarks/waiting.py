@@ -165,14 +165,21 @@ def _report(diaries: list[Diary], pings: list[float]) -> Report:
     granted = [one.granted_ms for one in found]
     report = Report()
     for name, share, target in (("p50", 0.5, at_most(1)), ("p99", 0.99, None)):
-        report.add(f"release to waiter awake, {name}", quantile(woken, share), "ms", floor=quantile(pings, share),
-                   floor_name="one byte through a named pipe", target=target)  # fmt: skip
+        report.add(
+            f"release to waiter awake, {name}",
+            quantile(woken, share),
+            "ms",
+            beside=(quantile(pings, share), "one byte through a named pipe"),
+            target=target,
+        )
     report.add("release to waiter awake, worst", max(woken), "ms", target=at_most(300))
     report.add("release to waiter holds the claim (durable), p50", quantile(granted, 0.5), "ms")
     report.add("release to waiter holds the claim (durable), p99", quantile(granted, 0.99), "ms")
     lost = sum(one.is_lost for one in found)
     report.add(f"lost wake-ups in {len(found):,} handovers", lost, "times", target=at_most(0))
-    report.note("Counted from the moment after the commit at which the releasing process rings; lost is a waiter")
+    report.note(
+        "Counted from the moment after the commit at which the releasing process rings; lost is a waiter"
+    )
     report.note(f"that went on by its own slow look, or later than {LOST_AFTER_MS:.0f} ms.")
     return report
 
@@ -187,7 +194,7 @@ class Handover:
 
     @property
     def is_lost(self) -> bool:
-        return self.woken_ms >= 0 and not self.is_rung or self.woken_ms > LOST_AFTER_MS
+        return (self.woken_ms >= 0 and not self.is_rung) or self.woken_ms > LOST_AFTER_MS
 
 
 def _handovers(diaries: list[Diary]) -> list[Handover]:
@@ -197,6 +204,8 @@ def _handovers(diaries: list[Diary]) -> list[Handover]:
     for (before, giver), (fence, taker) in pairwise(order):
         if giver != taker:
             woken_at, is_rung = diaries[taker].woken[fence]
-            woken_ms, granted_ms = ((at - rung[before]) * 1_000 for at in (woken_at, diaries[taker].granted[fence]))
+            woken_ms, granted_ms = (
+                (at - rung[before]) * 1_000 for at in (woken_at, diaries[taker].granted[fence])
+            )
             found.append(Handover(woken_ms, granted_ms, is_rung))
     return found

@@ -410,8 +410,9 @@ def refusals_page() -> str:
     shown = sample_refusals()
     parts = [
         "A refusal says what is refused, who has it and until when, and one next action that can be run as "
-        "it stands. On stderr it is text; with `--json` it is the `error` of the answer (see [JSON](json.md)). "
-        "The code never changes its meaning; the words may. Names and numbers below are samples.",
+        "it stands. On stderr it is text; with `--json` it is the `error` of the answer (see "
+        "[JSON](json.md)). The code never changes its meaning; the words may. Names and numbers below are "
+        "samples.",
     ]
     area = ""
     for name, found in _by_code(shown).items():
@@ -497,8 +498,8 @@ def json_page() -> str:
     streamed = _written(lambda out: out.stream({"position": 42, "kind": "ClaimGranted"}, ""))
     return page(
         "JSON",
-        f"Every verb takes `--json` and then writes one line of JSON to stdout. The schema is `{SCHEMA}`; its "
-        "number grows when a field changes its meaning or goes away. New fields may appear at any time.",
+        f"Every verb takes `--json` and then writes one line of JSON to stdout. The schema is `{SCHEMA}`; "
+        "its number grows when a field changes its meaning or goes away. New fields may appear at any time.",
         "## An answer",
         block(answer, "json"),
         "`data` is the answer; its fields depend on the verb. `warnings` holds texts for a person (an "
@@ -506,8 +507,8 @@ def json_page() -> str:
         block(warned, "json"),
         "## A refusal",
         block(refused, "json"),
-        "There is no `data`, and the exit code is not 0. `code` is stable. `message` is for reading. `next` is "
-        "one command that can be run. The other fields are the facts, listed in [Refusals](refusals.md).",
+        "There is no `data`, and the exit code is not 0. `code` is stable. `message` is for reading. `next` "
+        "is one command that can be run. The other fields are the facts, listed in [Refusals](refusals.md).",
         "## A stream",
         "`log -f --json` writes one line for each event and does not end by itself:",
         block(streamed, "json"),

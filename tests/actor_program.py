@@ -17,6 +17,7 @@ from lineclear.app.ports import Caller
 from lineclear.process.bonds import Bond
 from lineclear.wiring.repo import host_name
 from tests.engines import Place
+from tests.ears import poll_every, watch_waits
 from tests.verbs import Answer, Desk
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Actor(Desk):
 
     def be_patient(self, poll_s: float) -> None:
         """Look at the store without being woken only this often."""
-        waiting.POLL_S = poll_s
+        poll_every(poll_s)
 
     def be_forgetful(self, ticket_ttl_ms: int) -> None:
         """Tickets of this process's making last only so long without a sign of life."""
@@ -56,9 +57,15 @@ class Actor(Desk):
             gate.limit_s = limit_s
 
     def sleep_in_line(self) -> None:
-        """From now on stop (SIGSTOP) whenever there is nothing to do but wait for others."""
-        listen = self.store.listen
-        self.store.listen = lambda: SleepingListener(listen())  # type: ignore[method-assign]
+        """When there is nothing to do but wait for others, stop (SIGSTOP) once."""
+        naps = [signal.SIGSTOP]
+
+        def nap_then_wait(listener: Listener, timeout_s: float) -> bool:
+            if naps:
+                os.kill(os.getpid(), naps.pop())
+            return listener.wait(timeout_s)
+
+        watch_waits(self.store, nap_then_wait)
 
     def stay_inside(self, agent: str) -> Answer:
         """Be in the middle of a transaction, say so, and end it when the next line comes."""
@@ -69,24 +76,6 @@ class Actor(Desk):
             return {"head": tx.head}
 
         return self.store.transact(Caller(agent), work)
-
-
-class SleepingListener:
-    """Stops its process instead of waiting; once woken, waits like any other."""
-
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-
-    def __enter__(self) -> SleepingListener:
-        self._listener.__enter__()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._listener.__exit__(*exc)
-
-    def wait(self, timeout_s: float, /) -> bool:
-        os.kill(os.getpid(), signal.SIGSTOP)
-        return self._listener.wait(timeout_s)
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ PATIENCE_S = 60.0
 
 
 class Actor:
-    """One process. `do` is `begin` and `end`; between the two the test may do something else."""
+    """One process. Between `begin` and `answer` (or `refusal`) the test may do something else."""
 
     def __init__(self, place: Place, name: str, program: str = "actor_program.py") -> None:
         self.name = name
@@ -40,17 +40,28 @@ class Actor:
     def pid(self) -> int:
         return self._process.pid
 
-    def do(self, verb: str, *arguments: Any, **options: Any) -> Answer:
-        """Carry it out as this actor; the answer, or the refusal as data."""
+    def do(self, verb: str, *arguments: Any, **options: Any) -> Any:
+        """Carry it out as this actor and give the answer; a refusal fails the test."""
         self.begin(verb, *arguments, **options)
-        return self.end()
+        return self.answer()
+
+    def refused(self, verb: str, *arguments: Any, **options: Any) -> Answer:
+        """The refusal as data; an answer fails the test."""
+        self.begin(verb, *arguments, **options)
+        return self.refusal()
 
     def begin(self, verb: str, *arguments: Any, **options: Any) -> None:
         self.say(json.dumps([verb, arguments, options]))
 
-    def end(self) -> Answer:
-        answer: Answer = self.hear()
-        return answer
+    def answer(self) -> Any:
+        heard = self.hear()
+        assert "answer" in heard, heard
+        return heard["answer"]
+
+    def refusal(self) -> Answer:
+        heard: Answer = self.hear()
+        assert "refusal" in heard, heard
+        return heard
 
     def say(self, line: str) -> None:
         assert self._process.stdin is not None
@@ -81,7 +92,7 @@ class Actor:
 
     def stop(self) -> None:
         """SIGSTOP, and it has really stopped when this returns."""
-        os.kill(self.pid, signal.SIGSTOP)
+        self.send(signal.SIGSTOP)
         self.await_stop()
 
     def await_stop(self) -> None:
@@ -90,7 +101,10 @@ class Actor:
         assert os.WIFSTOPPED(status)
 
     def wake(self) -> None:
-        os.kill(self.pid, signal.SIGCONT)
+        self.send(signal.SIGCONT)
+
+    def send(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
 
     def kill(self) -> None:
         self._process.kill()

@@ -4,6 +4,8 @@ An example is a fenced `console` block. `$ ` is the person's terminal, `ada$ ` t
 what follows a command is what it printed. Times, durations, sizes and widths of columns may differ, a
 `...` stands for anything. A block called `console waiting` starts a command that waits; its output is a
 later block without a prompt. A block of another language followed by a file name writes that file.
+
+`python -m tests.architecture.test_docs PAGE...` runs the pages and writes what was printed into them.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,10 +24,11 @@ import pytest
 
 from lineclear.cli.index import INDEX
 from lineclear.core.events import KINDS
-from lineclear.core.tables import ALL, WAIT
+from lineclear.core.tables import ALL
 from lineclear.core.tasks import MOVES
 from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS, STRATEGY_KEYS
 from lineclear.wiring.repo import open_repo
+from tests.postgres_server import running_server
 from tests.repository import TemporaryRepo, clean_environment
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +117,7 @@ def plain_texts(node: ast.expr) -> list[str]:
 
 # -- pages and links --------------------------------------------------------------------------
 
-LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TEST_PATH = re.compile(r"`(tests/[\w./-]+)`")
 
@@ -148,6 +152,16 @@ def test_every_page_is_linked_from_the_index() -> None:
 @pytest.mark.parametrize("page", EXPLANATIONS, ids=called)
 def test_every_test_that_a_page_names_is_there(page: Path) -> None:
     assert [name for name in TEST_PATH.findall(page.read_text()) if not (ROOT / name).exists()] == []
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
+    ]
+    told = (DOCS / "dependencies.md").read_text()
+    assert [text for text in wanted if f"| `{re.split(r'[^a-z-]', text)[0]}`" not in told] == []
 
 
 # -- examples: reading them -------------------------------------------------------------------
@@ -255,11 +269,11 @@ class Example:
             return "\n".join(step.lines)
         if step.command:
             terminal = self._terminal(step.terminal)
-            terminal.start(self._meant(step.command))
             if step.is_waiting:
                 self._waiting = step.terminal
-                self._await_waiting("claim" in step.command or " with " in step.command)
+                self._start_waiting(terminal, self._meant(step.command))
                 return ""
+            terminal.start(self._meant(step.command))
         else:
             terminal = self._terminal(self._waiting)
         return self._shown(terminal.finish())
@@ -271,16 +285,19 @@ class Example:
             self._stack.callback(self._terminals[name].close)
         return self._terminals[name]
 
-    def _await_waiting(self, is_in_line: bool) -> None:
-        """Until the command listens, and if it asks for a claim, until it stands in the line."""
+    def _start_waiting(self, terminal: Terminal, command: str) -> None:
+        """Start it, and come back when it is where the page goes on: in the line, at work, or listening."""
         repo = open_repo(str(self.home / "shop"), self.environment)
+        stops_at_event = re.search(r" (claim|with) ", command) is not None
         try:
+            head = repo.store.read(lambda view: view.head)
+            terminal.start(command)
             for _ in range(500):
                 listens = any((self.home / "shop/.git/lineclear/bells").iterdir())
-                if listens and (not is_in_line or repo.store.read(lambda view: view.scan(WAIT, "key"))):
+                if repo.store.read(lambda view: view.head) > head if stops_at_event else listens:
                     return
                 time.sleep(0.02)
-            pytest.fail("the command does not wait")
+            pytest.fail(f"it does not wait: {command}")
         finally:
             repo.close()
 
@@ -322,50 +339,69 @@ def _pattern_of(line: str) -> str:
     return ".*".join(re.escape(masked(part)) for part in re.split(r"\.\.\.", line)) + r" ?\n"
 
 
+def differences(example: Example, page: Path) -> Iterator[tuple[Step, list[str]]]:
+    """The steps whose output is not as told, each with what was printed."""
+    if page != TUTORIAL:  # which begins at the very beginning
+        example.make_repo()
+    for step in read_steps(page.read_text()):
+        printed = example.run(step).splitlines()
+        if not step.is_waiting and not is_as_told(step.lines, printed):
+            yield step, printed
+
+
 def check(example: Example, page: Path) -> None:
-    steps = read_steps(page.read_text())
-    assert any(step.command.startswith("lineclear ") for step in steps)
-    for step in steps:
-        printed = example.run(step)
-        if not step.is_waiting and not is_as_told(step.lines, printed.splitlines()):
-            told = "\n".join(step.lines)
-            pytest.fail(
-                f"{called(page)}:{step.line_no}: {step.command}\n-- told\n{told}\n-- printed\n{printed}",
-                pytrace=False,
-            )
+    for step, printed in differences(example, page):
+        told, found = "\n".join(step.lines), "\n".join(printed)
+        words = f"{called(page)}:{step.line_no}: {step.command}\n-- told\n{told}\n-- printed\n{found}"
+        pytest.fail(words, pytrace=False)
+
+
+def record(example: Example, page: Path) -> None:
+    lines = page.read_text().splitlines()
+    for step, printed in reversed(list(differences(example, page))):
+        start = step.line_no + step.command.count("\n")
+        lines[start : start + len(step.lines)] = printed
+    page.write_text("".join(f"{line}\n" for line in lines))
 
 
 @pytest.fixture
 def example(tmp_path: Path) -> Iterator[Example]:
-    home = tmp_path / "home"
-    home.mkdir()
     with ExitStack() as stack:
-        yield Example(home, stack)
+        yield Example(tmp_path, stack)
+
+
+TEAM_GUIDE = DOCS / "how-to" / "team-postgresql.md"
+TEAM_URL = "postgresql://sam@db.example.com/team"
+WITH_EXAMPLES = [
+    page
+    for page in PAGES
+    if any(step.command.startswith("lineclear ") for step in read_steps(page.read_text()))
+]
+
+
+def test_the_tutorial_and_every_guide_have_examples() -> None:
+    assert [called(page) for page in (TUTORIAL, *GUIDES) if page not in WITH_EXAMPLES] == []
 
 
 def test_the_tutorial_runs_as_it_is_told(example: Example) -> None:
     check(example, TUTORIAL)
 
 
-TEAM_GUIDE = DOCS / "how-to" / "team-postgresql.md"
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [page for page in WITH_EXAMPLES if page not in (TUTORIAL, TEAM_GUIDE)], ids=called
+)
+def test_the_examples_run_as_they_are_told(example: Example, page: Path) -> None:
+    check(example, page)
 
 
-@pytest.mark.parametrize("guide", [guide for guide in GUIDES if guide != TEAM_GUIDE], ids=called)
-def test_the_examples_of_a_guide_run_as_they_are_told(example: Example, guide: Path) -> None:
-    example.make_repo()
-    check(example, guide)
-
-
+@pytest.mark.slow
 @pytest.mark.postgres
 def test_the_examples_for_a_team_run_on_a_real_server(
     tmp_path: Path, fresh_postgres: Callable[[], str]
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
     with ExitStack() as stack:
-        example = Example(home, stack, texts={"postgresql://sam@db.example.com/team": fresh_postgres()})
-        example.make_repo()
-        check(example, TEAM_GUIDE)
+        check(Example(tmp_path, stack, texts={TEAM_URL: fresh_postgres()}), TEAM_GUIDE)
 
 
 # -- the examples' reader can fail ------------------------------------------------------------
@@ -421,3 +457,17 @@ def test_a_choice_of_two_codes_counts_as_both() -> None:
     assert isinstance(call, ast.Expr)
     assert isinstance(call.value, ast.Call)
     assert plain_texts(call.value.args[0]) == ["a.b", "c.d"]
+
+
+def main(names: list[str]) -> None:
+    from tempfile import TemporaryDirectory
+
+    with running_server() as server:
+        for name in names:
+            with TemporaryDirectory() as home, ExitStack() as stack:
+                url = server.url(server.create_database())
+                record(Example(Path(home).resolve(), stack, texts={TEAM_URL: url}), Path(name).resolve())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

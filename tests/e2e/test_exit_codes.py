@@ -6,7 +6,6 @@ import signal
 from pathlib import Path
 
 import apsw
-import pytest
 
 from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
@@ -18,38 +17,38 @@ def test_0_a_claim_that_nobody_disputes(line: CommandLine) -> None:
     assert answer.err == ""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("claim",),
-        ("claim", "a", "--mode", "greedy"),
-        ("claim", "a", "--ttl", "soon"),
-        ("claim", "a", "--wait", "-5s"),
-        ("task", "add", ""),
-        ("task", "show", "T-0"),
-        ("task", "edit", "T-1"),
-        ("task", "next", "--can"),
-        ("value", "put", "k", "{not json"),
-        ("value", "put", "k", "1", "--version", "-1"),
-        ("value", "get", ""),
-        ("say", "hi", "--to", "a", "--all"),
-        ("say", "hi", "--to", "no body"),
-        ("log", "--since", "yesterday"),
-        ("log", "--before", "1"),
-        ("release",),
-        ("clam", "a"),
-        ("task", "nxt"),
-        ("who", "a", "--as", "me"),
-        ("claim", "a", "--key", "\t"),
-        ("-C", "nowhere", "status"),
-    ],
-)
-def test_2_a_wrong_word_is_refused_with_a_next_step(line: CommandLine, words: tuple[str, ...]) -> None:
-    answer = line.run(*words)
-    assert answer.code == 2, answer
-    assert answer.out == ""
-    assert answer.err.splitlines()[-1].startswith("Next: run `lineclear"), answer
-    assert len(answer.err.splitlines()) <= 3, answer
+WRONG_WORDS: list[tuple[str, ...]] = [
+    ("claim",),
+    ("claim", "a", "--mode", "greedy"),
+    ("claim", "a", "--ttl", "soon"),
+    ("claim", "a", "--wait", "-5s"),
+    ("task", "add", ""),
+    ("task", "show", "T-0"),
+    ("task", "edit", "T-1"),
+    ("task", "next", "--can"),
+    ("value", "put", "k", "{not json"),
+    ("value", "put", "k", "1", "--version", "-1"),
+    ("value", "get", ""),
+    ("say", "hi", "--to", "a", "--all"),
+    ("say", "hi", "--to", "no body"),
+    ("log", "--since", "yesterday"),
+    ("log", "--before", "1"),
+    ("release",),
+    ("clam", "a"),
+    ("task", "nxt"),
+    ("who", "a", "--as", "me"),
+    ("claim", "a", "--key", "\t"),
+    ("-C", "nowhere", "status"),
+]
+
+
+def test_2_a_wrong_word_is_refused_with_a_next_step(line: CommandLine) -> None:
+    for words in WRONG_WORDS:
+        answer = line.run(*words)
+        assert answer.code == 2, answer
+        assert answer.out == "", answer
+        assert answer.err.splitlines()[-1].startswith("Next: run `lineclear"), answer
+        assert len(answer.err.splitlines()) <= 3, answer
 
 
 def test_3_somebody_else_holds_it(line: CommandLine) -> None:

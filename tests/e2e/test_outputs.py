@@ -103,28 +103,45 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES, ids=" ".join)
+NOUNS = sorted({place[0] for place in PLACES})
+
+
+@pytest.mark.parametrize("noun", NOUNS)
 def test_a_hostile_argument_is_taken_or_refused(
-    line: CommandLine,
-    place: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    line: CommandLine, noun: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In this process, for speed; the boundary that is tested is the one `python -m lineclear` has."""
     monkeypatch.chdir(line.place)
-    for word in HOSTILE:
-        argv = [part.replace("{}", word) if "{}" in part else part for part in place]
-        for extra in ([], ["--json"]):
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-            code = run([*extra, *argv], line.environment)
-            out, err = capsys.readouterr()
-            assert code in (0, 2, 3, 4, 5, 7), (argv, code, out[:300], err[:300])
-            assert "Traceback" not in err
-            assert "\x1b" not in out + err, argv
-            assert len(err) < 2_000, argv
+    for place in PLACES:
+        if place[0] == noun:
+            for word in HOSTILE:
+                try_hostile(line, place, word, monkeypatch, capsys)
     assert run(["audit"], line.environment) == 0
     assert run(["status"], line.environment) == 0
     assert "\x1b" not in capsys.readouterr().out
+
+
+def try_hostile(
+    line: CommandLine,
+    place: tuple[str, ...],
+    word: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if place[0] == "db" and word.startswith(("/", "..")):
+        return  # it would really write there
+    # SQLite opens no path of more than 512 bytes: a failure, but one with words of its own.
+    expected = (0, 1, 2, 3, 4, 5, 7) if place[0] == "db" else (0, 2, 3, 4, 5, 7)
+    argv = [part.replace("{}", word) for part in place]
+    for extra in ([], ["--json"]):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+        code = run([*extra, *argv], line.environment)
+        out, err = capsys.readouterr()
+        assert code in expected, (argv, code, out[:300], err[:300])
+        assert "bug in lineclear" not in out + err, argv
+        assert "Traceback" not in err, argv
+        assert "\x1b" not in out + err, argv
+        assert len(err) < 2_000, argv
 
 
 @pytest.mark.parametrize("word", [NOT_TEXT, "\x1b[31m", "x" * 120_000])
@@ -204,6 +221,33 @@ def test_an_answer_that_finds_no_place_is_a_failure_without_a_traceback(line: Co
     assert done.stderr.decode() == "The answer could not be written: No space left on device\n"
 
 
+def on_terminal(line: CommandLine, *words: str, **variables: str) -> str:
+    """What a terminal is shown."""
+    screen, terminal = os.openpty()
+    subprocess.run(
+        line.argv(*words),
+        cwd=line.place,
+        env={**line.environment, "TERM": "xterm", "COLUMNS": "120", **variables},
+        stdout=terminal,
+        stderr=terminal,
+        check=True,
+    )
+    os.close(terminal)
+    shown = os.read(screen, 100_000).decode()
+    os.close(screen)
+    return shown
+
+
+def test_a_terminal_gets_colour_and_a_model_does_not(line: CommandLine) -> None:
+    assert on_terminal(line, "task", "list") == "There are no such tasks.\r\n"
+    line.ok("task", "add", "[bold]not markup[/bold]")
+    shown = on_terminal(line, "task", "list")
+    assert "\x1b[" in shown
+    assert "[bold]not markup[/bold]" in shown
+    for variables in ({"CLAUDECODE": "1"}, {"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b[" not in on_terminal(line, "task", "list", **variables)
+
+
 def test_data_goes_to_stdout_and_everything_else_to_stderr(line: CommandLine) -> None:
     line.ok("value", "put", "k", '{"a": [1, "\u00e4"]}')
     got = line.ok("value", "get", "k")
@@ -245,7 +289,12 @@ def test_input_from_stdin_is_bounded_and_must_be_text(line: CommandLine) -> None
         ).code
         == 0
     )
-    for data in (b"\xff\xfe", b"x" * (2 * 1024 * 1024 + 1), b""):
+    too_large = b"x" * (2 * 1024 * 1024 + 1)
+    for data, why in (
+        (b"\xff\xfe", b"byte 0 is not UTF-8"),
+        (too_large, b"larger than 2097152"),
+        (b"", b"1 to 8192"),
+    ):
         done = subprocess.run(
             line.argv("say", "-"),
             cwd=line.place,
@@ -255,6 +304,7 @@ def test_input_from_stdin_is_bounded_and_must_be_text(line: CommandLine) -> None
             check=False,
         )
         assert done.returncode == 2, data[:10]
+        assert why in done.stderr
     (line.place / "list.json").write_bytes(b"[" * 100_000)
     assert line.run("task", "import", "list.json").code == 2
     assert line.run("task", "import", ".").code == 2
@@ -281,8 +331,9 @@ def test_the_bash_completion_completes_verbs_options_and_names(line: CommandLine
     ):
         words = ["lineclear", *typed.split()]
         script = (
-            f'eval "$(lineclear completion bash)"; COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1};'
-            ' _lineclear; echo "${COMPREPLY[@]}"'
+            'eval "$(lineclear completion bash)";'
+            f" COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _lineclear;"
+            ' echo "${COMPREPLY[@]}"'
         )
         done = subprocess.run(
             ["bash", "-c", script],

@@ -123,6 +123,27 @@ def test_proposals_from_the_first_word_to_the_decision(line: CommandLine) -> Non
     assert '"enough"' in told
 
 
+def test_proposals_as_data(line: CommandLine) -> None:
+    first = proposal_number(line)
+    second = proposal_number(line)
+    assert line.json("proposal", "show", first)["payload"] == {"a": 2}
+    assert line.json("proposal", "accept", first)["version"] == 1
+    assert line.refused("proposal", "accept", second, code=7)["code"] == "proposal.stale"
+    assert line.json("proposal", "reject", second, "--reason", "old")["proposal"]["reason"] == "old"
+    assert line.refused("proposal", "reject", second, "--reason", "old", code=7)["code"] == "proposal.decided"
+
+
+def test_a_refusal_has_an_envelope_of_its_own(line: CommandLine) -> None:
+    envelope = line.run("task", "show", "T-9", "--json").envelope
+    assert list(envelope) == ["schema", "error", "warnings"]
+    assert envelope["error"] == {
+        "code": "task.unknown",
+        "message": 'There is no task "T-9".',
+        "next": "lineclear task list",
+        "name": "T-9",
+    }
+
+
 @pytest.mark.slow
 def test_the_demo_loses_nothing_with_lineclear(line: CommandLine) -> None:
     data = line.json("demo")

@@ -125,6 +125,14 @@ def test_following_tells_only_what_was_asked_for(line: CommandLine) -> None:
     assert "codex-1  ClaimGranted  file:b" in follower.line()
 
 
+def test_a_status_that_is_watched_shows_what_changes(line: CommandLine) -> None:
+    watcher = line.start("status", "--watch", "--json")
+    assert json.loads(watcher.line())["data"]["claims"] == []
+    line.ok("claim", "a", "--as", "codex-1")
+    shown = json.loads(watcher.line())["data"]
+    assert [claim["resource"] for claim in shown["claims"]] == ["file:a"]
+
+
 def test_happened_before_is_what_an_agent_had_been_told(line: CommandLine) -> None:
     line.ok("claim", "a", "--as", "one")
     line.ok("claim", "b", "--as", "two")

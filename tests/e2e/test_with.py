@@ -34,7 +34,7 @@ def test_a_persons_command_stays_a_persons(line: CommandLine) -> None:
 def test_a_value_is_written_under_the_fence_of_with(line: CommandLine) -> None:
     written = f"{line.shell('value', 'put', 'k', '1')} && {line.shell('value', 'put', 'free', '1')}"
     line.ok("with", "value:k", "--as", "codex-1", "--", "sh", "-c", written)
-    line.ok("with", "value:k", "--as", "codex-2", "--", "true")
+    line.ok("with", "value:k", "value:free", "--as", "codex-2", "--", "true")
     # The first holder wakes up late and writes under the fence it once had.
     late = {"LINECLEAR_FENCE": "3", "LINECLEAR_RESOURCES": "value:k", "LINECLEAR_AGENT": "codex-1"}
     answer = line.run("value", "put", "k", "2", "--json", env=late)
@@ -44,14 +44,14 @@ def test_a_value_is_written_under_the_fence_of_with(line: CommandLine) -> None:
 
 
 def test_the_lease_is_renewed_for_as_long_as_the_command_runs(line: CommandLine) -> None:
-    inside = f"sleep 1.6; exec {line.shell('claim', 'a', '--as', 'other')}"
-    assert line.run("with", "a", "--ttl", "1s", "--as", "codex-1", "--", "sh", "-c", inside).code == 3
+    inside = f"sleep 2.4; exec {line.shell('claim', 'a', '--as', 'other')}"
+    assert line.run("with", "a", "--ttl", "2s", "--as", "codex-1", "--", "sh", "-c", inside).code == 3
 
 
 def test_a_person_who_takes_over_stops_the_command(line: CommandLine, tmp_path: Path) -> None:
     started, ended = tmp_path / "started", tmp_path / "ended"
     inside = f'trap "echo stopped > {ended}; exit 9" TERM; echo $$ > {started}; while :; do sleep 0.05; done'
-    guard = line.start("with", "a", "--ttl", "1s", "--as", "codex-1", "--", "sh", "-c", inside)
+    guard = line.start("with", "a", "--ttl", "2s", "--as", "codex-1", "--", "sh", "-c", inside)
     until_there(started)
     line.ok("claim", "a", "--take-over")
     assert guard.wait() == 9

@@ -225,9 +225,12 @@ def _known(view: View, key: str) -> Value:
 
 
 def _known_copy(view: View, copy: str, key: str) -> Copy:
+    from lineclear.core.names import label_name
+
+    label_name(copy)
     row = view.get(COPY, (copy, key))
     if row is None:
-        raise refusals.not_found("copy", f"{copy} of {key}", f"lineclear value fork {copy} {key}")
+        raise refusals.not_found("copy", f"{copy} of {key}", f"lineclear value fork {copy} {refusals.quote(key)}")
     return row
 
 

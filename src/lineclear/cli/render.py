@@ -124,7 +124,7 @@ class Output:
             raise Unwritable(error) from error
 
     def _table(self, table: Table) -> None:
-        if self.is_rich:
+        if self.is_rich and table.rows:
             self._rich_table(table)
             return
         for line in table.as_lines():

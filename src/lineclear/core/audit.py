@@ -53,7 +53,7 @@ class Auditor:
             if check is not None:
                 check(self, event)
             fold(self.state, event)
-        except (BrokenLog, KeyError, TypeError, Refusal) as error:
+        except (BrokenLog, Refusal, AttributeError, KeyError, TypeError) as error:
             self.report("broken event", event.position, f"{event.kind}: {error}")
 
     def compare(self, table: Table[Any], rows: Iterable[Row]) -> None:

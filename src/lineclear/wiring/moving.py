@@ -41,7 +41,10 @@ def copy_store(repo: Repo, target: str) -> dict[str, Any]:
 def new_sqlite(directory: str) -> SqliteStore:
     from lineclear.store.sqlite.engine import SqliteStore, create
 
-    create(directory, HostClock().now().wall_ns)
+    try:
+        create(directory, HostClock().now().wall_ns)
+    except OSError as error:
+        raise refusals.bad_value("directory", directory, os.strerror(error.errno or 0)) from None
     return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
 
 
@@ -67,5 +70,8 @@ def backup(repo: Repo, path: str) -> dict[str, Any]:
             replica.backup(made)
             replica.close()
         os.chmod(made, 0o600)
-        os.link(made, path)
+        try:
+            os.link(made, path)
+        except OSError as error:
+            raise refusals.bad_value("file", path, os.strerror(error.errno or 0)) from None
     return {"path": path, "size_bytes": os.path.getsize(path)}

@@ -94,7 +94,7 @@ def test_a_refusal_is_not_stored_and_leaves_nothing(world: World) -> None:
     "other", [{"text": "other"}, {"agent": "bob"}, {"agent": "ann/one"}, {"verb": "other"}]
 )
 def test_the_same_id_with_other_arguments_verb_or_agent_is_refused(
-    world: World, other: dict[str, str]
+    world: World, other: dict[str, Any]
 ) -> None:
     first = note(world)
     with refused("operation.differs") as caught:

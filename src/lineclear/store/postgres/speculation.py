@@ -193,9 +193,7 @@ class BufferedTx:
         written, key_of = self.written[table.name], table.key_of
         own = read.answer(self._own)
         merged = [row for row in found if key_of(row) not in written] + own
-        if read.kind == SCAN and own:
-            merged.sort(key=table.entry_of[read.index], reverse=read.reverse)
-        return merged
+        return read.sorted(merged) if own else merged
 
     # -- what to write ----------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ class Read:
         self.identity = (kind, table.name, index, prefix, low, high, limit, reverse)
 
     def answer(self, state: State) -> list[Any]:
-        """What these rows say; the rows of a PICK by key, so that two answers can be compared."""
+        """What these rows say; those of a PICK in index order, so that two answers can be compared."""
         if self.kind == SCAN:
             return state.scan(
                 self.table,
@@ -80,9 +80,12 @@ class Read:
                 reverse=self.reverse,
             )
         if self.kind == PICK:
-            return sorted(state.pick(self.table, self.index, self.prefix), key=self.table.key_of)
+            return self.sorted(state.pick(self.table, self.index, self.prefix))
         row = state.get(self.table, self.prefix)
         return [] if row is None else [row]
+
+    def sorted(self, rows: list[Any]) -> list[Any]:
+        return sorted(rows, key=self.table.entry_of[self.index], reverse=self.reverse)
 
     def plain(self, repo: str) -> tuple[str, list[int | str]]:
         """The command whose result is the answer's rows."""
@@ -112,7 +115,8 @@ class Read:
         return [row(*columns) for columns in values]
 
     def of_result(self, result: PGresult) -> list[Any]:
-        return self.of_values(_rows(result))
+        rows = self.of_values(_rows(result))
+        return self.sorted(rows) if self.kind == PICK else rows
 
     def of_text(self, text: bytes) -> list[Any]:
         return self.of_values(_decode_rows(text.decode()))
