@@ -43,10 +43,14 @@ def measure(report: Report, quick: bool) -> None:
 
 
 def _new_database(server: Server) -> str:
+    import psycopg
+
     from lineclear.store.postgres.engine import create
 
     url = server.url(server.create_database())
     create(url, REPO)
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY, body text)")
     return url
 
 
@@ -114,7 +118,6 @@ def insert_for_a_while(start: Start, job: Job) -> list[float]:
 
     waits = []
     with psycopg.connect(job.url, autocommit=True) as db:
-        db.execute("CREATE TABLE IF NOT EXISTS bare (id bigint GENERATED ALWAYS AS IDENTITY, body text)")
         until = start.wait() + job.seconds
         while (began := time.monotonic()) < until:
             db.execute("INSERT INTO bare (body) VALUES (%s)", ("x" * 300,), prepare=True)

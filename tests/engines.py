@@ -68,7 +68,10 @@ def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     directory.mkdir(exist_ok=True)
     spec = f"sqlite:{directory}"
     if request.param == "postgres":
-        spec = request.getfixturevalue("fresh_postgres")() + "#repo"
+        server = request.getfixturevalue("postgres_server")
+        database = server.create_database()
+        request.addfinalizer(lambda: server.drop_database(database))
+        spec = server.url(database) + "#repo"
     place = Place(spec, str(directory))
     place.create()
     return place

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lineclear.app import agents, claims, heartbeat, messages, proposals, tasks, values
 from lineclear.app.log import order_of
 from lineclear.app.ports import Caller
-from lineclear.core.claims import MODES, Request
+from lineclear.core.claims import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.resources import parse_resource
 from lineclear.core.strategies import SINGLE_WRITER, Rule
 from lineclear.core.task_import import TaskDraft
@@ -59,8 +59,11 @@ class Door:
 
 @dataclass(frozen=True)
 class Command:
+    """`weight`: how often it is chosen, compared with the others of its group."""
+
     run: Callable[..., Any]
     arguments: dict[str, st.SearchStrategy[Any]]
+    weight: int = 1
 
 
 # -- claims -----------------------------------------------------------------------------------
@@ -216,7 +219,7 @@ def order_events(door: Door, first: int, second: int) -> Any:
 
 RESOURCES = ("src/", "src/a.py", "src/é.py", "**/*.py", "symbol:src/a.py#Login", "value:k1", "port:3000")
 texts = st.lists(st.sampled_from(RESOURCES), min_size=1, max_size=2, unique=True)
-modes = st.sampled_from(MODES)
+modes = st.sampled_from((EXCLUSIVE, EXCLUSIVE, INTENT, SHARED))
 leases = st.sampled_from((MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS))
 which = st.integers(0, 5)
 keys = st.sampled_from(("k1", "k2", "owned"))
@@ -225,14 +228,14 @@ versions = st.one_of(st.none(), st.integers(0, 3))
 copies = st.sampled_from(("mine", "yours"))
 numbers = st.integers(1, 3)
 titles = st.sampled_from(("login", "logout", "naïve"))
-dependencies = st.lists(st.sampled_from(("T-1", "T-2")), max_size=2, unique=True)
+dependencies = st.sampled_from(([], [], ["T-1"], ["T-1", "T-2"]))
 names = st.sampled_from(("", "ann", "bob"))
 topics = st.sampled_from(("", "auth"))
 
 CLAIMS = {
-    "ask": Command(ask, {"texts": texts, "mode": modes, "ttl_ms": leases}),
-    "stand in line": Command(stand_in_line, {"texts": texts, "mode": modes}),
-    "try ticket": Command(try_ticket, {"which": which}),
+    "ask": Command(ask, {"texts": texts, "mode": modes, "ttl_ms": leases}, weight=6),
+    "stand in line": Command(stand_in_line, {"texts": texts, "mode": modes}, weight=5),
+    "try ticket": Command(try_ticket, {"which": which}, weight=3),
     "leave line": Command(leave_line, {"which": which}),
     "is my turn": Command(is_my_turn, {"which": which}),
     "release": Command(release, {"texts": texts}),
@@ -244,7 +247,7 @@ CLAIMS = {
     "bury": Command(bury, {}),
 }
 VALUES = {
-    "put value": Command(put_value, {"key": keys, "json": jsons, "version": versions}),
+    "put value": Command(put_value, {"key": keys, "json": jsons, "version": versions}, weight=4),
     "delete value": Command(delete_value, {"key": keys}),
     "fork": Command(fork, {"copy": copies, "keys": st.lists(keys, min_size=1, max_size=2)}),
     "change copy": Command(change_copy, {"copy": copies, "key": keys, "json": jsons}),
@@ -253,15 +256,17 @@ VALUES = {
     "decide": Command(decide, {"which": which, "accepts": st.booleans()}),
 }
 TASKS = {
-    "add task": Command(add_task, {"title": titles, "priority": st.integers(0, 9), "after": dependencies}),
-    "take task": Command(take_task, {"number": st.integers(0, 3), "lease_ms": leases}),
+    "add task": Command(
+        add_task, {"title": titles, "priority": st.integers(0, 9), "after": dependencies}, weight=3
+    ),
+    "take task": Command(take_task, {"number": st.integers(0, 3), "lease_ms": leases}, weight=3),
     "finish task": Command(finish_task, {"number": numbers, "branch": st.sampled_from(("", "topic"))}),
     "fail task": Command(fail_task, {"number": numbers}),
     "reopen task": Command(reopen_task, {"number": numbers}),
     "same task": Command(same_task, {"number": numbers, "same_as": numbers}),
 }
 MESSAGES = {
-    "say": Command(say, {"to": names, "topic": topics, "urgent": st.booleans()}),
+    "say": Command(say, {"to": names, "topic": topics, "urgent": st.booleans()}, weight=3),
     "join topic": Command(join_topic, {"topic": st.just("auth")}),
     "read messages": Command(read_messages, {"count": st.integers(1, 3)}),
     "order events": Command(order_events, {"first": which, "second": which}),

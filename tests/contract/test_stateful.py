@@ -51,6 +51,7 @@ class SameOnAllEngines(RuleBasedStateMachine):
     def __init__(self, commands: dict[str, Command], make: Callable[[], list[Engine]]) -> None:
         super().__init__()
         self.commands = commands
+        self.names = [name for name, command in commands.items() for _ in range(command.weight)]
         self.clock, self.liveness, self.history = FakeClock(), Graveyard(), History()
         self.engines = Engines(make(), self.clock)
         self.operations = itertools.count(1)
@@ -59,7 +60,7 @@ class SameOnAllEngines(RuleBasedStateMachine):
     @rule(
         agent=st.sampled_from(sorted(AGENTS)),
         repeats=st.booleans(),
-        minutes_before=st.sampled_from((0, 0, 0, 0, 1, 6, 20)),
+        minutes_before=st.sampled_from((0, 0, 0, 0, 0, 0, 1, 6, 20)),
         death=st.sampled_from(("", "", "", "", "dead", "alive")),
         data=st.data(),
     )
@@ -69,7 +70,7 @@ class SameOnAllEngines(RuleBasedStateMachine):
         self.clock.advance(minutes_before * 60_000)
         if death:
             self.liveness.dead = set(BONDS.values()) if death == "dead" else set()
-        name = data.draw(st.sampled_from(sorted(self.commands)), label="command")
+        name = data.draw(st.sampled_from(self.names), label="command")
         chosen = self.commands[name]
         arguments = {key: data.draw(strategy, label=key) for key, strategy in chosen.arguments.items()}
         op = f"op-{next(self.operations)}" if repeats else ""

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from lineclear.core.tables import Entry
 
 encode_body = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-# The scanner itself: what we wrote has no white space around it, which `decode` would look for twice.
-_scan = JSONDecoder().scan_once
+# `decode` would also look for white space around the text, twice; what we wrote has none.
+_decode = JSONDecoder().raw_decode
 
 
 def decode_body(text: str) -> dict[str, Any]:
-    body: dict[str, Any] = _scan(text, 0)[0]
+    body: dict[str, Any] = _decode(text)[0]
     return body
 
 

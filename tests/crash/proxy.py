@@ -1,0 +1,179 @@
+"""Between a process and its PostgreSQL: a thread that passes every message on, and at the planned one does not.
+
+A trip is what a client sends up to and including a Sync (or a simple query, the greeting, the goodbye). The
+plan: `before` (die, nothing is sent), `torn` (send half of it, die), `unanswered` (send it, let the server
+answer, die without having heard), `after` (die right after the answer), `cut` (as unanswered, but only the
+connection dies), `refused` (the connection dies before anything is sent).
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import socket
+import struct
+import threading
+from urllib.parse import parse_qs, quote, urlsplit
+
+from tests.crash.faults import AFTER, BEFORE, TORN, die
+
+UNANSWERED, CUT, REFUSED = "unanswered", "cut", "refused"
+_SOCKET = ".s.PGSQL.5432"
+_ENDS_A_TRIP = (b"S", b"Q", b"X")
+_READY = b"Z"
+_GOODBYE = b"X"
+
+
+class Side:
+    """One direction of a connection, cut into messages."""
+
+    def __init__(self, has_greeting: bool) -> None:
+        self._data = b""
+        self._has_greeting = has_greeting
+
+    def messages(self, data: bytes) -> list[bytes]:
+        """All whole messages so far; a rest is kept."""
+        self._data += data
+        found = []
+        while (size := self._size()) and len(self._data) >= size:
+            found.append(self._data[:size])
+            self._data = self._data[size:]
+            self._has_greeting = False
+        return found
+
+    def _size(self) -> int:
+        start = 0 if self._has_greeting else 1  # the first message has no letter before its length
+        if len(self._data) < start + 4:
+            return 0
+        length: int = struct.unpack_from("!I", self._data, start)[0]
+        return start + length
+
+
+class Link:
+    """One connection: what the client has sent of a trip, and how many trips were made and answered."""
+
+    def __init__(self, client: socket.socket, server: socket.socket) -> None:
+        self.client, self.server = client, server
+        self.sent, self.heard = Side(has_greeting=True), Side(has_greeting=False)
+        self.trip = b""
+        self.trips = self.answers = 0
+        self.doomed = 0  # the number of the trip on this link whose answer is the planned moment
+
+    def close(self) -> None:
+        self.client.close()
+        self.server.close()
+
+
+class Proxy:
+    """Serves a socket of its own in front of the server's, in a thread, for as long as the process lives."""
+
+    def __init__(self, directory: str, server: str, at: int = 0, how: str = "") -> None:
+        self._server, self._at, self._how = server, at, how
+        self.trips = 0
+        self._selector = selectors.DefaultSelector()
+        self._door = socket.socket(socket.AF_UNIX)
+        self._door.bind(os.path.join(directory, _SOCKET))
+        self._door.listen()
+        self._selector.register(self._door, selectors.EVENT_READ, None)
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            for key, _ in self._selector.select():
+                if key.data is None:
+                    self._open()
+                else:
+                    link, is_client = key.data
+                    self._pass_on(link, is_client)
+
+    def _open(self) -> None:
+        client, _ = self._door.accept()
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(self._server)
+        link = Link(client, server)
+        self._selector.register(client, selectors.EVENT_READ, (link, True))
+        self._selector.register(server, selectors.EVENT_READ, (link, False))
+
+    def _close(self, link: Link) -> None:
+        self._selector.unregister(link.client)
+        self._selector.unregister(link.server)
+        link.close()
+
+    def _pass_on(self, link: Link, is_client: bool) -> None:
+        if link.client.fileno() < 0:
+            return  # closed while its other side was handled
+        try:
+            data = (link.client if is_client else link.server).recv(65536)
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._close(link)
+        elif is_client:
+            self._hear_client(link, data)
+        else:
+            self._hear_server(link, data)
+
+    def _hear_client(self, link: Link, data: bytes) -> None:
+        for message in link.sent.messages(data):
+            link.trip += message
+            if link.trips == 0 or message[:1] in _ENDS_A_TRIP:
+                trip, link.trip = link.trip, b""
+                link.trips += 1
+                if not self._make(link, trip):
+                    return
+
+    def _make(self, link: Link, trip: bytes) -> bool:
+        """Send a whole trip to the server; False if the link was cut instead."""
+        self.trips += 1
+        if self.trips == self._at:
+            if self._how == BEFORE:
+                die()
+            if self._how == TORN:
+                link.server.sendall(trip[: len(trip) // 2])
+                die()
+            if self._how == REFUSED:
+                self._close(link)
+                return False
+            link.doomed = link.trips
+            if trip[:1] == _GOODBYE:
+                link.server.sendall(trip)
+                die()
+        link.server.sendall(trip)
+        return True
+
+    def _hear_server(self, link: Link, data: bytes) -> None:
+        for message in link.heard.messages(data):
+            if message[:1] == _READY:
+                link.answers += 1
+                if link.doomed == link.answers and not self._answer_doomed(link, message):
+                    return
+            if self._is_withheld(link):
+                continue
+            link.client.sendall(message)
+
+    def _is_withheld(self, link: Link) -> bool:
+        """The planned answer comes after this message, and is not for the client to hear."""
+        return self._how in (UNANSWERED, CUT) and link.doomed == link.answers + 1
+
+    def _answer_doomed(self, link: Link, message: bytes) -> bool:
+        if self._how == UNANSWERED:
+            die()
+        if self._how == CUT:
+            self._close(link)
+            return False
+        if self._how == AFTER:
+            link.client.sendall(message)
+            die()
+        return True
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """(the URL with a gap for the directory of a socket, the server's own socket)."""
+    parts = urlsplit(url)
+    (directory,) = parse_qs(parts.query)["host"]
+    return parts._replace(query="host={}").geturl(), os.path.join(directory, _SOCKET)
+
+
+def through(url: str, directory: str) -> str:
+    """The URL by which the server is reached through a proxy in this directory."""
+    return split_url(url)[0].format(quote(directory, safe=""))
