@@ -227,4 +227,4 @@ def _report(report: Report, tallies: list[Tally], seconds: float, load: float) -
     report.note(
         f"{PROCESSES} processes for {seconds:.0f} s each way; load average {load:.2f} before they started."
     )
-    report.note(f"A round: {', '.join(STEP_NAMES)}. {f'Refused: {named}.' if named else ''}")
+    report.note(f"A round: {', '.join(STEP_NAMES)}.{f' Refused: {named}.' if named else ''}")

@@ -17,7 +17,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import ALL
 from tests.contract.commands import GROUPS, Command, Door, History, remember
-from tests.contract.conftest import Engine, MemoryEngine, PostgresEngine, SqliteEngine
+from tests.contract.three_engines import Engine, MemoryEngine, PostgresEngine, SqliteEngine
 from tests.world import FakeClock, Graveyard
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from lineclear.core.tables import (
     Task,
     Value,
 )  # fmt: skip
-from tests.contract.conftest import Engine
+from tests.contract.three_engines import Engine
 from tests.world import HOUR_MS, FakeClock, refused
 
 if TYPE_CHECKING:

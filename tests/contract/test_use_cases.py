@@ -13,7 +13,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.claims import EXCLUSIVE, Request
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import CLAIM, LOG, WAIT
-from tests.contract.conftest import Engine
+from tests.contract.three_engines import Engine
 from tests.world import HOUR_MS, FakeClock, Graveyard, refused
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from typing import Any
@@ -26,30 +27,29 @@ def tell(line: object) -> None:
     _write(1, (json.dumps(line) + "\n").encode())
 
 
-def carry_out(job: Job) -> None:
-    """What the fork does: all steps of the job, each acknowledged, and at the end the list of points."""
-    place = Place(*job["place"])
-    points, door = faults.Points(), None
-    if place.engine == "sqlite":
-        points = faults.Points(job["at"], job["how"])
-        vfs = faults.FaultyVFS(points)  # noqa: F841  # lives as long as this variable
-        faults.wrap_os(points)
-    elif job["at"] >= 0:
-        url, _, repo = place.spec.partition("#")
-        door = proxy.Proxy(job["scratch"], proxy.split_url(url)[1], job["at"], job["how"])
-        place = Place(proxy.through(url, job["scratch"]) + "#" + repo, place.directory)
+def carry_out(job: Job) -> list[str]:
+    """What the fork does: all steps of the job, each acknowledged. Gives the points it has passed."""
     for name, value in job["settings"].items():
         _set(name, value)
+    place = Place(*job["place"])
+    if place.engine == "postgres":
+        url, _, repo = place.spec.partition("#")
+        _do_steps(Place(f"{proxy.through(url, job['scratch'])}#{repo}", place.directory), None, job["steps"])
+        return []
+    points = faults.Points(job["at"], job["how"])
+    vfs = faults.FaultyVFS(points)
+    faults.wrap_os(points)
     _do_steps(place, points, job["steps"])
-    tell({"points": points.names if door is None else [f"trip {n + 1}" for n in range(door.trips)]})
+    del vfs  # not before: SQLite has only its address
+    return points.names
 
 
-def _do_steps(place: Place, points: faults.Points, steps: list[Any]) -> None:
+def _do_steps(place: Place, points: faults.Points | None, steps: list[Any]) -> None:
     desk: Desk | None = None
     for verb, arguments, options in steps:
         if verb == "create":
             tell(_refused_or({"answer": None}, place.create))
-        elif verb == "clear the disk":
+        elif verb == "clear the disk" and points is not None:
             points.clear()
         elif verb == "write file":
             from lineclear.process.files import write_atomically
@@ -85,17 +85,46 @@ def main() -> None:
     for line in iter(sys.stdin.readline, ""):
         job = json.loads(line)
         job["scratch"] = tempfile.mkdtemp(prefix="lc-", dir="/tmp")  # short: a socket's path may not be long
-        fork = os.fork()
-        if fork == 0:
-            _be_the_fork(job)
-        _, status = os.waitpid(fork, 0)
+        if job["place"][0].startswith("sqlite"):
+            ended = _wait_for(_fork(job))
+        else:
+            ended = _run_behind_proxy(job)
         shutil.rmtree(job["scratch"])
-        tell({"ended": os.waitstatus_to_exitcode(status)})
+        tell({"ended": ended})
 
 
-def _be_the_fork(job: Job) -> None:
+def _wait_for(fork: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1])
+
+
+def _run_behind_proxy(job: Job) -> int:
+    trips = proxy.new_count()
+    started, go = os.pipe()
+    worker = _fork(job, wait_on=started)
+    server = proxy.split_url(job["place"][0].partition("#")[0])[1]
+    between = os.fork()
+    if between == 0:
+        door = proxy.Proxy(job["scratch"], server, worker, job["at"], job["how"], trips)
+        _write(go, b"!")
+        door.serve()
+    ended = _wait_for(worker)
+    os.kill(between, signal.SIGKILL)
+    _wait_for(between)
+    os.close(started)
+    os.close(go)
+    tell({"points": [f"trip {number}" for number in range(1, proxy.count_of(trips) + 1)]})
+    return ended
+
+
+def _fork(job: Job, wait_on: int | None = None) -> int:
+    """Start the job in a process of its own, when a byte has come."""
+    fork = os.fork()
+    if fork:
+        return fork
     try:
-        carry_out(job)
+        if wait_on is not None:
+            os.read(wait_on, 1)
+        tell({"points": carry_out(job)})
     except BaseException as error:  # noqa: BLE001  # nothing may leave the fork but its end
         import traceback
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.core.tables import ALL, LOG
+from lineclear.process.bell import Bell, Listener
 from tests.crash.commands import prepare
 from tests.engines import Place
 from tests.verbs import Desk
@@ -23,6 +24,7 @@ class Ground:
         self.place = place
         self._numbers = itertools.count(1)
         self._last: Place | None = None
+        self._ear: Listener | None = None
         desk = Desk(place.open(), place.liveness())
         prepare(desk)
         desk.store.close()
@@ -36,9 +38,11 @@ class Ground:
         return self._last
 
     def drop(self) -> None:
+        if self._ear is not None:
+            self._ear.close()
         if self._last is not None and self._last.engine == "sqlite":
             shutil.rmtree(self._last.directory)
-        self._last = None
+        self._last = self._ear = None
 
     def _copy(self, number: int) -> Place:
         if self.place.engine == "sqlite":
@@ -46,6 +50,8 @@ class Ground:
             directory.mkdir()
             for name in ("state.db", "state.db-wal"):
                 shutil.copy(os.path.join(self.place.directory, name), directory)
+            # Somebody waits: to ring for it is a step too.
+            self._ear = Bell(str(directory / "bells")).listen()
             return Place(f"sqlite:{directory}", str(directory))
         url, _, repo = self.place.spec.partition("#")
         _copy_rows(url, repo, f"{repo}-{number}")

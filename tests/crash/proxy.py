@@ -1,21 +1,23 @@
-"""Between a process and its PostgreSQL: a thread that passes every message on, and at the planned one does not.
+"""Between a process and its PostgreSQL: passes every message on, and at the planned one does not.
 
 A trip is what a client sends up to and including a Sync (or a simple query, the greeting, the goodbye). The
-plan: `before` (die, nothing is sent), `torn` (send half of it, die), `unanswered` (send it, let the server
-answer, die without having heard), `after` (die right after the answer), `cut` (as unanswered, but only the
-connection dies), `refused` (the connection dies before anything is sent).
+plan: `before` (kill the client, nothing is sent), `torn` (send half of it, kill), `unanswered` (send it, let
+the server answer, kill the client before it hears), `after` (kill it with the answer), `cut` (as unanswered,
+but only the connection dies), `refused` (the connection dies before anything is sent).
 """
 
 from __future__ import annotations
 
 import os
 import selectors
+import signal
 import socket
 import struct
-import threading
+from mmap import mmap
+from typing import NoReturn
 from urllib.parse import parse_qs, quote, urlsplit
 
-from tests.crash.faults import AFTER, BEFORE, TORN, die
+from tests.crash.faults import AFTER, BEFORE, TORN
 
 UNANSWERED, CUT, REFUSED = "unanswered", "cut", "refused"
 _SOCKET = ".s.PGSQL.5432"
@@ -65,19 +67,19 @@ class Link:
 
 
 class Proxy:
-    """Serves a socket of its own in front of the server's, in a thread, for as long as the process lives."""
+    """A socket of its own in front of the server's. Runs in a process beside the client's."""
 
-    def __init__(self, directory: str, server: str, at: int = 0, how: str = "") -> None:
-        self._server, self._at, self._how = server, at, how
-        self.trips = 0
+    def __init__(self, directory: str, server: str, client: int, at: int, how: str, trips: mmap) -> None:
+        """`client` is the process to kill; the number of trips made is kept in `trips`, which it can read."""
+        self._server, self._client, self._at, self._how = server, client, at, how
+        self._trips = trips
         self._selector = selectors.DefaultSelector()
         self._door = socket.socket(socket.AF_UNIX)
         self._door.bind(os.path.join(directory, _SOCKET))
         self._door.listen()
         self._selector.register(self._door, selectors.EVENT_READ, None)
-        threading.Thread(target=self._serve, daemon=True).start()
 
-    def _serve(self) -> None:
+    def serve(self) -> NoReturn:
         while True:
             for key, _ in self._selector.select():
                 if key.data is None:
@@ -124,20 +126,21 @@ class Proxy:
 
     def _make(self, link: Link, trip: bytes) -> bool:
         """Send a whole trip to the server; False if the link was cut instead."""
-        self.trips += 1
-        if self.trips == self._at:
+        made = count_of(self._trips) + 1
+        self._trips[:] = struct.pack("!I", made)
+        if made == self._at:
             if self._how == BEFORE:
-                die()
+                self._kill()
             if self._how == TORN:
                 link.server.sendall(trip[: len(trip) // 2])
-                die()
+                self._kill()
             if self._how == REFUSED:
                 self._close(link)
                 return False
             link.doomed = link.trips
             if trip[:1] == _GOODBYE:
                 link.server.sendall(trip)
-                die()
+                self._kill()
         link.server.sendall(trip)
         return True
 
@@ -157,14 +160,28 @@ class Proxy:
 
     def _answer_doomed(self, link: Link, message: bytes) -> bool:
         if self._how == UNANSWERED:
-            die()
+            self._kill()
         if self._how == CUT:
             self._close(link)
             return False
         if self._how == AFTER:
             link.client.sendall(message)
-            die()
+            self._kill()
         return True
+
+    def _kill(self) -> NoReturn:
+        os.kill(self._client, signal.SIGKILL)
+        os._exit(0)
+
+
+def new_count() -> mmap:
+    """A number that processes of one fork share."""
+    return mmap(-1, 4)
+
+
+def count_of(trips: mmap) -> int:
+    count: int = struct.unpack("!I", trips[:])[0]
+    return count
 
 
 def split_url(url: str) -> tuple[str, str]:

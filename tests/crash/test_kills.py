@@ -21,7 +21,7 @@ from tests.verbs import Desk
 
 pytestmark = pytest.mark.slow
 # A test that found fewer would not look where it should.
-LEAST_POINTS = {"sqlite": 15, "postgres": 2}
+LEAST_POINTS = {"sqlite": 12, "postgres": 3}
 
 
 @pytest.fixture(
@@ -78,7 +78,9 @@ def test_a_command_killed_at_any_step_is_whole_or_not_there(
     for at, how in ways:
         place = ground.copy()
         outcome = workshop.run(place, command, at=at, how=how)
-        assert outcome.was_killed, f"{name} passed point {at} of {whole.points} ({how})"
+        # Who does not wait for the server (to ring, to say goodbye) may be gone before it can be killed.
+        is_too_quick = engine == "postgres" and bool(outcome.answers)
+        assert outcome.was_killed or is_too_quick, f"{name} passed {at} of {whole.points} ({how})"
         log = log_of(place)
         assert log[: len(ground.log)] == ground.log
         done = kinds(log[len(ground.log) :])

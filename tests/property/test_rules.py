@@ -53,7 +53,8 @@ LEASES = st.sampled_from((1_000, 20_000, 10 * MINUTE_MS))
 WANTED = st.fixed_dictionaries(
     {"mode": st.sampled_from(MODES), "tree": st.sampled_from(TREES), "ttl_ms": LEASES}
 )
-TASKS = st.integers(1, 6)
+# Which one of those that are there: the remainder decides.
+PLACE = st.integers(0, 11)
 
 
 def overlap(first: str, second: str) -> bool:
@@ -144,21 +145,30 @@ class Rules(RuleBasedStateMachine):
         if answer is not None and "ticket" in answer:
             self.tickets.append((agent, answer["ticket"], tuple(texts), wanted))
 
-    @rule(place=st.integers(0, 9))
+    @rule(place=PLACE)
     def try_ticket(self, place: int) -> None:
         if self.tickets:
             agent, ticket, texts, wanted = self.tickets[place % len(self.tickets)]
             self.granted_fairly(lambda: self.world.try_ticket(agent, ticket, *texts, **wanted), ticket)
 
-    @rule(place=st.integers(0, 9))
+    @rule(place=PLACE)
     def leave_line(self, place: int) -> None:
         if self.tickets:
             agent, ticket, _, _ = self.tickets.pop(place % len(self.tickets))
             claims.leave_line(self.world.store, Caller(agent), ticket, "gave up")
 
-    @rule(agent=AGENTS, texts=SEVERAL)
-    def release(self, agent: str, texts: list[str]) -> None:
-        self.attempt(lambda: self.world.release(agent, *texts))
+    @rule(place=PLACE, stranger=st.none() | AGENTS)
+    def release(self, place: int, stranger: str | None) -> None:
+        held = self.live_claims()
+        if held:
+            claim = held[place % len(held)]
+            agent = stranger or claim.agent
+            released = self.attempt(lambda: self.world.release(agent, claim.resource))
+            assert (
+                released is None
+                or agent == claim.agent
+                or (agent, claim.resource) in {(other.agent, other.resource) for other in held}
+            )
 
     @rule(agent=AGENTS)
     def release_everything(self, agent: str) -> None:
@@ -183,51 +193,59 @@ class Rules(RuleBasedStateMachine):
     def time_passes(self, duration_ms: int) -> None:
         self.world.clock.advance(duration_ms)
 
-    @rule(place=st.integers(1, 20))
+    @rule(place=PLACE)
     def a_process_dies(self, place: int) -> None:
         if self.bonds:
             self.world.liveness.dead.add(f"bond-{place % self.bonds + 1}")
 
     # -- tasks and values ---------------------------------------------------------------------
 
-    @rule(agent=AGENTS, after=st.sets(TASKS, max_size=2), most=st.integers(1, 2))
-    def add_task(self, agent: str, after: set[int], most: int) -> None:
-        draft = TaskDraft("1", "task", after=[f"T-{number}" for number in sorted(after)], scope=["src/"])
-        self.attempt(lambda: tasks.add(self.world.store, Caller(agent), draft, attempts_max=most))
+    def task_at(self, place: int) -> int:
+        """The number of one of the tasks; there always are some."""
+        return place % len(self.world.store.read(lambda view: view.scan(TASK, "key"))) + 1
 
-    @rule(agent=AGENTS, number=st.integers(0, 6), lease_ms=LEASES)
-    def take(self, agent: str, number: int, lease_ms: int) -> None:
-        world = self.world
+    @rule(agent=AGENTS, after=st.sets(PLACE, max_size=2), most=st.integers(1, 2))
+    def add_task(self, agent: str, after: set[int], most: int) -> None:
+        refs = sorted({f"T-{self.task_at(place)}" for place in after})
+        draft = TaskDraft("1", "task", after=refs, scope=["src/"])
+        tasks.add(self.world.store, Caller(agent), draft, attempts_max=most)
+
+    @rule(agent=AGENTS, place=st.none() | PLACE, lease_ms=LEASES)
+    def take(self, agent: str, place: int | None, lease_ms: int) -> None:
+        world, number = self.world, 0 if place is None else self.task_at(place)
         self.attempt(
             lambda: tasks.take(world.store, world.liveness, Caller(agent), number=number, lease_ms=lease_ms),
-            may_leave=("EpochBegan", "TaskReturned", "TaskFailed"),
+            may_leave=("TaskReturned", "TaskFailed"),
         )
 
     @rule(
-        agent=AGENTS,
-        number=TASKS,
-        other=TASKS,
+        who=st.sampled_from(("the holder", "the holder", "pat", *NAMES)),
+        place=PLACE,
+        other=PLACE,
         verb=st.sampled_from(("done", "branch", "fail", "cancel", "reopen", "same", "link", "unlink")),
-        is_person=st.booleans(),
     )
-    def move(self, agent: str, number: int, other: int, verb: str, is_person: bool) -> None:
-        store, caller = self.world.store, Caller("pat", is_person=True) if is_person else Caller(agent)
+    def move(self, who: str, place: int, other: int, verb: str) -> None:
+        number, second = self.task_at(place), self.task_at(other)
+        name = self.holder_of.get(number, "bob") if who == "the holder" else who
+        store, caller = self.world.store, Caller(name, is_person=name == "pat")
         verbs: dict[str, Callable[[], Any]] = {
             "done": lambda: tasks.finish(store, caller, number),
             "branch": lambda: tasks.finish(store, caller, number, branch="b"),
             "fail": lambda: tasks.fail(store, caller, number, "no"),
             "cancel": lambda: tasks.cancel(store, caller, number, "no"),
             "reopen": lambda: tasks.reopen(store, caller, number, "yes"),
-            "same": lambda: tasks.mark_same(store, caller, number, other),
-            "link": lambda: tasks.edit(store, caller, number, {}, after=[f"T-{other}"]),
-            "unlink": lambda: tasks.edit(store, caller, number, {}, not_after=[f"T-{other}"]),
+            "same": lambda: tasks.mark_same(store, caller, number, second),
+            "link": lambda: tasks.edit(store, caller, number, {}, after=[f"T-{second}"]),
+            "unlink": lambda: tasks.edit(store, caller, number, {}, not_after=[f"T-{second}"]),
         }
         self.attempt(verbs[verb])
 
-    @rule(agent=AGENTS, version=st.none() | st.integers(0, 4), is_delete=st.booleans())
-    def write(self, agent: str, version: int | None, is_delete: bool) -> None:
+    @rule(agent=AGENTS, base=st.sampled_from(("none", "new", "current", "old")), is_delete=st.booleans())
+    def write(self, agent: str, base: str, is_delete: bool) -> None:
         store = self.world.store
         before = store.read(lambda view: view.get(VALUE, ("plan",)))
+        newest = before.version if before is not None else 0
+        version = {"none": None, "new": 0, "current": newest, "old": newest - 1}[base]
 
         def verb() -> Any:
             if is_delete:
@@ -236,9 +254,10 @@ class Rules(RuleBasedStateMachine):
 
         answer = self.attempt(verb)
         if answer is not None:
-            newest = before.version if before is not None else 0
+            is_there = before is not None and not before.deleted
             assert answer["version"] == newest + 1
-            assert version in (None, newest) or (version == 0 and (before is None or before.deleted))
+            assert version in (None, newest) or (version == 0 and not is_there)
+            assert version is not None or not is_there or (before is not None and before.agent == agent)
 
     # -- what must hold -----------------------------------------------------------------------
 
@@ -337,4 +356,4 @@ def has_circle(arrows: set[tuple[Any, Any]]) -> bool:
 
 
 TestRules = Rules.TestCase
-TestRules.settings = settings(stateful_step_count=40)
+TestRules.settings = settings(max_examples=60, stateful_step_count=50)

@@ -79,7 +79,7 @@ def name_for_session(
 
 def agent_of_tree(view: View, tree: str) -> str:
     """The one live agent of a linked worktree; the main tree belongs to nobody."""
-    if tree == "main":
+    if tree.rpartition("/")[2] == "main":
         return ""
     here = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.state == "here"]
     return here[0].name if len(here) == 1 else ""

@@ -15,7 +15,7 @@ from lineclear.core.fold import granted_claim
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
 from lineclear.core.resources import ancestors, overlaps
-from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, WAIT, join_names, split_names
+from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_names, split_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> d
         ensure_agent(tx, caller)
         answer = _decide_now(tx, request, liveness)
         if answer.blockers:
-            raise refusals.claim_held(answer.blockers[0], request.mode, tx.now, len(answer.blockers))
+            raise refusals.claim_held(answer.blockers[0], request, tx.now, len(answer.blockers))
         return _grant(tx, caller, request, answer)
 
     return once(store, caller, "claim", _arguments(request), work, _still_holds)
@@ -271,6 +271,11 @@ def _arguments(request: Request) -> dict[str, Any]:
     }
 
 
+def _refuse_unknown_task(view: View, request: Request) -> None:
+    if request.task and view.get(TASK, (request.task,)) is None:
+        raise refusals.not_found("task", f"T-{request.task}", "lineclear task list")
+
+
 def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
     near = near_all(view, request.resources) if len(request.resources) > 1 else claims_near(view, request.resources[0])
     return decide_claim(request, near, view.scan(WAIT, "key"), view.now, liveness.is_dead)
@@ -278,6 +283,7 @@ def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
 
 def _decide_now(tx: Tx, request: Request, liveness: Liveness) -> Answer:
     """Decide; if agents whose process has died are in the way, free them and decide again."""
+    _refuse_unknown_task(tx, request)
     answer = _decide(tx, request, liveness)
     dead = _dead_among(tx, answer, liveness)
     for name in dead:
@@ -318,7 +324,7 @@ def _tell(tx: Tx, caller: Caller, request: Request, claim: Claim) -> None:
     wanted = ", ".join(resource.text for resource in request.resources[:3])
     text = (
         f"{caller.name} now holds {wanted} exclusively{note}, where you have announced {claim.resource}. "
-        "Your copy is your own; the queue will put its work first."
+        "Your copy is your own; its work comes first when both are merged."
     )
     audience = f"agent:{claim.agent}"
     tx.append(Draft("MessageSent", audience, audience=audience, urgent=0, text=text))

@@ -85,7 +85,8 @@ def _change_topics(store: Store, caller: Caller, kind: str, topic: str) -> dict[
 
 
 def _reader(view: View, name: str) -> Reader:
-    return view.get(READER, (name,)) or Reader(name, 0, 0, "")
+    # Who has never been here hears what was meant for it, not what was said to others before.
+    return view.get(READER, (name,)) or Reader(name, 0, view.head, "")
 
 
 def _unread(view: View, name: str) -> list[Message]:

@@ -28,7 +28,7 @@ MOST_CLAIMS = 200
 def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
     waits = live_waits(view)
-    taken = view.scan(TASK, "ready", (TAKEN,))
+    taken = [task for task in view.scan(TASK, "ready", (TAKEN,)) if not is_over(task.until_ns, view.now)]
     agents = [agent for agent in view.scan(AGENT, "key") if agent.state == "here"]
     news = inbox(view, me)
     return {

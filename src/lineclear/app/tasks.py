@@ -8,11 +8,12 @@ from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals
 from lineclear.core.claims import resource_of
+from lineclear.core.duplicates import telling_words
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
 from lineclear.core.resources import overlaps
-from lineclear.core.tables import AGENT, LOG, TASK, TASK_DEP, join_names, split_names
+from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.tasks import (
     ENDED, FAILED, HANDED_OVER, LEAST_PRIORITY, MOVES, OPEN, STATES, TAKEN, choose_next, closes_cycle, end_lapsed,
     give_back, show_id,
@@ -98,7 +99,7 @@ def take(
             tx.append(draft)
         has = skills | {me.client, caller.name} - {""}
         if number:
-            task, crowded = _takeable(tx, _known(tx, number), caller), False
+            task, crowded = _takeable(tx, _known(tx, number), caller, has), False
         else:
             task, crowded = _next_fit(tx, caller, has)
         tx.append(
@@ -107,7 +108,9 @@ def take(
                 ttl_ms=lease_ms, until_ns=tx.now.in_ms(lease_ms),
             )
         )  # fmt: skip
-        return {"task": show_task(tx, _known(tx, task.id)), "crowded": crowded}
+        also = [show_id(other.id) for other in tx.scan(TASK, "ready", (TAKEN,)) if other.agent == caller.name]
+        also.remove(show_id(task.id))
+        return {"task": show_task(tx, _known(tx, task.id)), "crowded": crowded, "also_yours": also}
 
     arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
     try:
@@ -204,7 +207,8 @@ def finish(store: Store, caller: Caller, number: int, *, branch: str = "", resul
             draft = Draft("TaskHandedOver", subject, id=number, branch=branch)
             if not branch:
                 draft = Draft("TaskAccepted", subject, id=number, result=result)
-        return _move(tx, task, draft)
+        held = [claim.resource for claim in tx.pick(CLAIM, "key", (task.agent,)) if claim.task == number]
+        return {**_move(tx, task, draft), "still_held": held}
 
     return once(store, caller, "task done", {"number": number, "branch": branch, "result": result}, work)
 
@@ -319,7 +323,8 @@ def export_all(view: View) -> list[TaskDraft]:
 
 
 def find_similar(view: View, text: str) -> list[Task]:
-    found = [view.get(TASK, (number,)) for number in view.search_tasks(text, SHORTLIST)]
+    words = telling_words(text)
+    found = [view.get(TASK, (number,)) for number in (view.search_tasks(words, SHORTLIST) if words else ())]
     return [task for task in found if task is not None]
 
 
@@ -434,7 +439,7 @@ def _is_gone(view: View, liveness: Liveness, name: str) -> bool:
     return agent is not None and (agent.state == "gone" or bool(agent.bond and liveness.is_dead(agent.bond)))
 
 
-def _takeable(tx: Tx, task: Task, caller: Caller) -> Task:
+def _takeable(tx: Tx, task: Task, caller: Caller, skills: frozenset[str] | set[str]) -> Task:
     if task.state == TAKEN:
         raise refusals.task_taken(show_id(task.id), task.agent, task.until_ns, tx.now)
     if task.state != OPEN:
@@ -442,6 +447,9 @@ def _takeable(tx: Tx, task: Task, caller: Caller) -> Task:
     if task.unmet:
         waits = [show_id(dep) for dep in _deps(tx, task.id) if _known(tx, dep).state not in ("merged", "accepted")]
         raise refusals.task_not_ready(show_id(task.id), waits)
+    missing = [need for need in split_names(task.needs) if need not in skills]
+    if missing and not caller.is_person:
+        raise refusals.task_needs(show_id(task.id), missing)
     return task
 
 
@@ -451,7 +459,7 @@ def _next_fit(tx: Tx, caller: Caller, skills: frozenset[str] | set[str]) -> tupl
     ready = tx.scan(TASK, "ready", (OPEN, 0))
     task, crowded = choose_next(ready, frozenset(skills), lambda task: _is_crowded(tx, task, caller.name, busy_scopes))
     if task is None:
-        raise refusals.no_task(len(ready), len(busy))
+        raise refusals.no_task(len(ready), len(tx.scan(TASK, "ready", (OPEN,))) - len(ready), len(busy))
     return task, crowded
 
 

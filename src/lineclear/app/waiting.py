@@ -9,6 +9,7 @@ from lineclear.core import refusals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from lineclear.app.ports import Caller, Listener, Liveness, Store
@@ -19,19 +20,37 @@ POLL_S = 0.25
 RENEW_S = TICKET_TTL_MS / 3_000
 
 
-def claim_or_wait(store: Store, liveness: Liveness, caller: Caller, request: Request, limit_ms: int) -> dict[str, Any]:
-    """Grant now, or wait up to the limit. However it ends, no ticket is left behind."""
+def claim_or_wait(
+    store: Store,
+    liveness: Liveness,
+    caller: Caller,
+    request: Request,
+    limit_ms: int,
+    on_wait: Callable[[dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """Grant now, or wait up to the limit. However it ends, no ticket is left behind.
+
+    `on_wait` is told once, when the waiting begins, who is in the way.
+    """
     if limit_ms <= 0:
         return ask(store, liveness, caller, request)
-    started = monotonic()
+    deadline = monotonic() + limit_ms / 1000
     # The ear is open before the question is asked, so that no release in between goes unheard.
     with store.listen() as bell:
         answer = stand_in_line(store, liveness, caller, request)
         if "ticket" not in answer:
             return answer
         request.ticket = answer["ticket"]
+        if on_wait is not None:
+            on_wait(answer["blocker"])
         try:
-            return _wait(store, liveness, caller, request, bell, started + limit_ms / 1000, answer)
+            granted = _wait(store, liveness, caller, request, bell, deadline, answer)
+            if "claims" in granted:
+                return granted
+            blocker = granted["blocker"]
+            raise refusals.claim_timed_out(
+                request.resources[0].text, limit_ms, blocker["agent"], blocker["until_at"]
+            )
         except BaseException as error:
             if not (isinstance(error, refusals.Refusal) and error.code == "claim.ticket"):
                 leave_line(store, caller, request.ticket, "gave up")
@@ -42,8 +61,8 @@ def _wait(
     store: Store, liveness: Liveness, caller: Caller, request: Request, bell: Listener, deadline: float,
     answer: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
+    """The grant, or the last answer when the time is over."""
     renew_at = monotonic() + RENEW_S
-    started = monotonic()
     while True:
         is_turn, lapse_ms = is_my_turn(store, liveness, request)
         now = monotonic()
@@ -53,7 +72,6 @@ def _wait(
                 return answer
             renew_at = now + RENEW_S
         if now >= deadline:
-            wanted, blocker = request.resources[0].text, answer["blocker"]
-            raise refusals.claim_timed_out(wanted, int((now - started) * 1000), blocker["agent"], blocker["until_at"])
+            return answer
         until_lapse = lapse_ms / 1000 + 0.001 if lapse_ms else POLL_S
         bell.wait(max(0.0, min(POLL_S, until_lapse, deadline - now)))

@@ -45,6 +45,7 @@ def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[
     try:
         return _dispatch(*_split_globals(argv), out, environ), None
     except Refusal as refusal:
+        _keep_name(refusal, argv)
         return refusal.exit_code, refusal
     except KeyboardInterrupt:
         out.hint("Interrupted.")
@@ -55,6 +56,15 @@ def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary of this surface
         return refusals.FAILED, _bug(error)
+
+
+def _keep_name(refusal: Refusal, argv: list[str]) -> None:
+    """Who acted under a name goes on under it: the next action is meant to be pasted."""
+    own = _before_dashes(argv)
+    if "--as" not in own[:-1] or not refusal.next.startswith("lineclear ") or " -- " in refusal.next:
+        return
+    if not refusal.next.endswith("--help"):
+        refusal.next += f" --as {refusals.quote(own[own.index('--as') + 1])}"
 
 
 def _before_dashes(argv: list[str]) -> list[str]:

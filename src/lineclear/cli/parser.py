@@ -9,12 +9,23 @@ from lineclear.core import refusals
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
     def __init__(self, *, prog: str, description: str) -> None:
         super().__init__(prog=prog, description=description, allow_abbrev=False)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """A refused value says which option or argument it was given for."""
+        try:
+            return super()._get_value(action, arg_string)  # type: ignore[misc]  # argparse has no public place for it
+        except refusals.Refusal as refusal:
+            if refusal.code == "input.bad":
+                name = action.option_strings[0] if action.option_strings else action.metavar or action.dest
+                refusal.what = f"{name}: {refusal.what}"
+                refusal.next = f"{self.prog} --help"
+            raise
 
     def error(self, message: str) -> NoReturn:
         raise refusals.bad_usage(self.prog, message)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 EPOCH_STEP = 100_000
+# A backup may be older than what a lost disk took: its epoch begins further ahead.
+RESTORED_STEPS = 10
 SUBJECT = "epoch"
 
 
@@ -35,13 +37,18 @@ def clock_of(boot: str) -> str:
     return boot.partition("/")[0]
 
 
-def begin_epoch(tx: Any) -> None:
-    """Append the epoch's event if the store's boot is a new one, and end what its clock cannot judge."""
+def begin_epoch(tx: Any, *, is_restored: bool = False) -> None:
+    """Append the epoch's event if the store's boot is a new one, and end what its clock cannot judge.
+
+    `is_restored`: the store is a backup put back, so a new epoch begins whatever the boot.
+    """
     before = last_boot(tx)
-    if before == tx.now.boot:
+    if before == tx.now.boot and not is_restored:
         return
     if before is not None:
-        tx.head = (tx.head // EPOCH_STEP + 1) * EPOCH_STEP
+        # At least one whole step, wherever in a step the log ends.
+        steps = RESTORED_STEPS if is_restored else 2
+        tx.head = (tx.head // EPOCH_STEP + steps) * EPOCH_STEP
     tx.append(Draft("EpochBegan", SUBJECT, boot=tx.now.boot))
     if before is not None and clock_of(before) != clock_of(tx.now.boot):
         _end_leases(tx)

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.core.claims import Blocker
+    from lineclear.core.claims import Blocker, Request
     from lineclear.core.instants import Instant
     from lineclear.core.tables import Claim
 
@@ -163,7 +163,7 @@ def store_unreadable(path: str, why: str) -> Refusal:
 
 def store_damaged(path: str, why: str) -> Refusal:
     what = "The store is damaged or is not a lineclear store."
-    return _store("store.damaged", what, path, why, "lineclear db verify")
+    return _store("store.damaged", what, path, why, "lineclear doctor")
 
 
 def store_failed(path: str, why: str) -> Refusal:
@@ -214,8 +214,9 @@ def _until(until_ns: int, now: Instant) -> str:
     return f"until {clock} UTC (in {show_duration(left_ms)})"
 
 
-def claim_held(blocker: Blocker, mode: str, now: Instant, count: int) -> Refusal:
-    wanted = blocker.wanted.text
+def claim_held(blocker: Blocker, request: Request, now: Instant, count: int) -> Refusal:
+    wanted, mode = blocker.wanted.text, request.mode
+    every = " ".join(quote(resource.text) for resource in request.resources)
     verb = "waits for" if blocker.ticket else "holds"
     note = f', "{shorten(blocker.note, 40)}"' if blocker.note else ""
     task = f" for T-{blocker.task}" if blocker.task else ""
@@ -224,7 +225,7 @@ def claim_held(blocker: Blocker, mode: str, now: Instant, count: int) -> Refusal
         f"{shorten(wanted)} is not yours to take ({mode}).",
         who=f"{blocker.agent} {verb} {shorten(blocker.resource)} ({blocker.mode}) "
         f"{_until(blocker.until_ns, now)}{task}{note}.",
-        next_=f"lineclear claim {quote(wanted)} --mode {mode} --wait 10m",
+        next_=f"lineclear claim {every if len(every) <= 120 else quote(wanted)} --mode {mode} --wait 10m",
         exit_code=HELD,
         resource=wanted,
         holder=blocker.agent,
@@ -436,16 +437,31 @@ def task_is_same(task: str, other: str) -> Refusal:
     )
 
 
-def no_task(ready: int, busy: int) -> Refusal:
-    why = f"{ready} are ready, but need what you are not." if ready else f"{busy} are being worked on by others."
+def no_task(ready: int, waiting: int, busy: int) -> Refusal:
+    why = [f"{ready} need skills you have not named"] if ready else []
+    why += [f"{waiting} wait for others"] if waiting else []
+    why += [f"{busy} are being worked on"] if busy else []
     return Refusal(
         "task.none",
         "There is no task for you now.",
-        who=why,
+        who=f"Of the open ones {', '.join(why)}." if why else "The list is empty.",
         next_="lineclear task list",
         exit_code=NOT_FOUND,
         ready=ready,
+        waiting=waiting,
         busy=busy,
+    )
+
+
+def task_needs(task: str, missing: list[str]) -> Refusal:
+    return Refusal(
+        "task.needs",
+        f"{task} needs what you have not said you are.",
+        who=f"Missing: {shorten(', '.join(missing), 120)}.",
+        next_=f"lineclear task next {task} --can {quote(missing[0])}",
+        exit_code=NOT_ALLOWED,
+        task=task,
+        missing=missing,
     )
 
 
@@ -453,12 +469,15 @@ def no_task(ready: int, busy: int) -> Refusal:
 
 
 def value_stale(key: str, given: int | None, newest: int, agent: str) -> Refusal:
-    based = "You have not said which version you read" if given is None else f"You wrote on version {given}"
     by = f", written by {agent}" if agent else ""
+    if given is None:
+        what = f'The value "{shorten(key)}" is not yours alone; say which version you read.'
+    else:
+        what = f'The value "{shorten(key)}" has moved on from version {given}; nothing was written.'
     return Refusal(
         "value.stale",
-        f'The value "{shorten(key)}" has moved on; nothing was written.',
-        who=f"{based}; version {newest} is current{by}.",
+        what,
+        who=f"Version {newest} is current{by}.",
         next_=f"lineclear value get {quote(key)}" if key else "lineclear value list",
         exit_code=STALE,
         key=key,
@@ -641,11 +660,12 @@ def no_commit(path: str) -> Refusal:
     )
 
 
-def no_repo_id() -> Refusal:
+def team_store_unknown(repo_id: str) -> Refusal:
     return Refusal(
-        "repo.no_id",
-        "This repository has no id yet, which keeps repositories in one database apart.",
-        who="It stands in lineclear.toml, [repo] id; `init --store` makes one.",
-        next_="lineclear init --store URL",
-        exit_code=USAGE,
+        "store.team",
+        "This repository is coordinated by a team's store, which this clone does not know yet.",
+        who=f'lineclear.toml calls it "{shorten(repo_id, 60)}"; ask a colleague for the URL.',
+        next_="lineclear init --store postgresql://HOST/DATABASE",
+        exit_code=NOT_FOUND,
+        repo_id=repo_id,
     )

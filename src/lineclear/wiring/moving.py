@@ -8,6 +8,7 @@ from lineclear.app.log import entries_after
 from lineclear.core import refusals
 from lineclear.process.bell import Bell
 from lineclear.process.clock import HostClock
+from lineclear.wiring.starting import write_repo_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ def copy_store(repo: Repo, target: str) -> dict[str, Any]:
     if target.startswith(POSTGRES):
         from lineclear.store.postgres.engine import PostgresStore, create
 
-        if not repo.settings.repo_id:
-            raise refusals.no_repo_id()
-        create(target, repo.settings.repo_id)
-        store: Store = PostgresStore(target, repo.settings.repo_id)
+        repo_id = repo.settings.repo_id or write_repo_id(repo.layout)
+        create(target, repo_id)
+        store: Store = PostgresStore(target, repo_id)
     else:
         store = new_sqlite(os.path.abspath(target))
     try:

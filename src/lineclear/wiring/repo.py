@@ -158,7 +158,7 @@ def open_store(layout: Layout, settings: Settings) -> Store:
         return PostgresStore(settings.store_url, settings.repo_id)
     directory = state_directory(layout)
     if not os.path.exists(os.path.join(directory, "state.db")):
-        raise refusals.store_missing(directory)
+        raise refusals.team_store_unknown(settings.repo_id) if settings.repo_id else refusals.store_missing(directory)
     return open_sqlite(directory)
 
 

@@ -26,6 +26,8 @@ def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, 
     layout = find_layout(cwd, environ)
     directory = state_directory(layout)
     settings = read_settings(layout, environ, {"store.url": url} if url else None)
+    if settings.repo_id and not settings.store_url:
+        raise refusals.team_store_unknown(settings.repo_id)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     if settings.store_url:
         created = _init_postgres(layout, settings, url)
@@ -45,14 +47,14 @@ def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, 
 def _init_postgres(layout: Layout, settings: Settings, url: str) -> bool:
     from lineclear.store.postgres.engine import create
 
-    repo_id = settings.repo_id or _write_repo_id(layout)
+    repo_id = settings.repo_id or write_repo_id(layout)
     created = create(settings.store_url, repo_id)
     if url:
         _write_store_url(state_directory(layout), url)
     return created
 
 
-def _write_repo_id(layout: Layout) -> str:
+def write_repo_id(layout: Layout) -> str:
     """A name that every clone shares, written where the team commits it."""
     from lineclear.git.run import git
     from lineclear.process.files import write_atomically
@@ -104,7 +106,7 @@ def plan_uninstall(cwd: str, environ: Mapping[str, str]) -> dict[str, list[str]]
     layout = find_layout(cwd, environ)
     directory = state_directory(layout)
     shared = os.path.join(settings_root(layout), "lineclear.toml")
-    kept = [f"{shared} (yours, committed)"] if os.path.exists(shared) else []
+    kept = [f"{shared} (yours)"] if os.path.exists(shared) else []
     settings = read_settings(layout, environ)
     if settings.store_url:
         kept.append("the team's PostgreSQL store")

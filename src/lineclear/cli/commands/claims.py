@@ -12,8 +12,10 @@ from lineclear.core.instants import show_duration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
     from typing import Any
 
+    from lineclear.app.ports import Caller, Store
     from lineclear.process.bonds import Bond
 
 HOUR_MS = 3_600_000
@@ -57,11 +59,13 @@ def claim(context: Context, args: Namespace) -> None:
         answer = _wait(context, request, args.wait)
     else:
         answer = ask(context.store, repo.liveness, caller, request)
-    lines = [_claim_line(shown) for shown in answer["claims"]]
+    is_gone = answer.get("replayed") and not answer["still_valid"]
+    lines = [] if is_gone else [_claim_line(shown) for shown in answer["claims"]]
     if answer["told"]:
         lines.append(f"Told: {', '.join(answer['told'])}, who announced work there.")
     if answer.get("replayed"):
-        lines.append("replayed: " + ("it still holds." if answer["still_valid"] else "it no longer holds."))
+        held = ", ".join(shown["resource"] for shown in answer["claims"])
+        lines.append(f"replayed: {held} {'was yours and is no longer' if is_gone else 'is still yours'}.")
     context.out.data(answer, *lines)
 
 
@@ -71,9 +75,21 @@ def _wait(context: Context, request: Request, limit_ms: int) -> dict[str, Any]:
 
     request.ticket_bond, bond = context.repo.hold_bond("wait")
     try:
-        return claim_or_wait(context.store, context.repo.liveness, context.caller, request, limit_ms)
+        return claim_or_wait(
+            context.store, context.repo.liveness, context.caller, request, limit_ms, on_wait=_tell_wait(context)
+        )
     finally:
         bond.release()
+
+
+def _tell_wait(context: Context) -> Callable[[dict[str, Any]], None]:
+    def tell(blocker: dict[str, Any]) -> None:
+        verb = "waits for" if blocker["waits"] else "holds"
+        context.out.hint(
+            f"Waiting: {blocker['agent']} {verb} {blocker['resource']} until {blocker['until_at'][11:16]} UTC."
+        )
+
+    return tell
 
 
 def _claim_line(shown: dict[str, Any]) -> str:
@@ -149,6 +165,11 @@ def with_(context: Context, args: Namespace) -> int:
     request.ticket_bond = request.bond
     try:
         return _run_holding(context, request, args.wait, args.command, bond)
+    except refusals.Refusal as refusal:
+        if refusal.code in ("claim.held", "claim.waiting"):
+            words = " ".join(refusals.quote(word) for word in (*args.resources, "--wait", "10m", "--", *args.command))
+            refusal.next = f"lineclear with {words}"
+        raise
     finally:
         bond.release()
 
@@ -160,7 +181,9 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
     from lineclear.process.children import run_guarded
 
     store, caller = context.store, context.caller
-    answer = claim_or_wait(store, context.repo.liveness, caller, request, wait_ms)
+    answer = claim_or_wait(
+        store, context.repo.liveness, caller, request, wait_ms, on_wait=_tell_wait(context)
+    )
     fences = {shown["resource"]: shown["fence"] for shown in answer["claims"]}
     code = refusals.FAILED
     try:
@@ -168,7 +191,7 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
             command,
             _environ_inside(context, answer["fence"], list(fences)),
             keep_fds=[bond.inheritable()],
-            poll=lambda: renew_exactly(store, caller, fences),
+            poll=_renewer(store, caller, fences, request.ttl_ms),
             every_s=max(0.1, request.ttl_ms / 3_000),
         )
     finally:
@@ -179,6 +202,27 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
         context.out.hint(f"{', '.join(fences)} was lost while the command ran; what it did since is unguarded.")
         return code or refusals.STALE
     return code
+
+
+def _renewer(store: Store, caller: Caller, fences: dict[str, int], ttl_ms: int) -> Callable[[], bool]:
+    """Renew; while the store cannot be reached the command goes on until the lease has run out here."""
+    from time import monotonic
+
+    from lineclear.app.claims import renew_exactly
+
+    until = monotonic() + ttl_ms / 1000
+
+    def renew() -> bool:
+        nonlocal until
+        asked = monotonic()
+        try:
+            is_ours = renew_exactly(store, caller, fences)
+        except refusals.Refusal:
+            return asked < until
+        until = asked + ttl_ms / 1000
+        return is_ours
+
+    return renew
 
 
 def _environ_inside(context: Context, fence: int, held: list[str]) -> dict[str, str]:

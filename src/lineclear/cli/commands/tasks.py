@@ -30,8 +30,13 @@ def _declare_task(parser: ArgumentParser) -> None:
 
 
 def _declare_several(parser: ArgumentParser, option: str, metavar: str, help_: str) -> None:
-    # `*`, not `+`: an option without anything empties a list when a task is edited.
-    parser.add_argument(option, nargs="*", action="extend", metavar=metavar, help=help_)
+    # One value each time: an option that takes several would swallow the title behind it.
+    parser.add_argument(option, action="append", metavar=metavar, help=f"{help_} (repeat it for more)")
+
+
+def _several(values: list[str] | None) -> list[str] | None:
+    """What was given one by one; a single empty one empties the list of a task that is edited."""
+    return None if values is None else [value for value in values if value]
 
 
 def _declare_fields(parser: ArgumentParser) -> None:
@@ -50,14 +55,16 @@ def _fields(context: Context, args: Namespace) -> dict[str, Any]:
     """What was given, checked and written the one way we keep it."""
     from lineclear.core.task_import import read_fields
 
-    named = {"scope": args.scope, "labels": args.label, "needs": args.needs, "priority": args.priority}
+    scope = _several(args.scope)
+    lists = {"scope": scope, "labels": _several(args.label), "needs": _several(args.needs)}
+    named = {**lists, "priority": args.priority}
     given = {name: value for name, value in named.items() if value is not None}
     if args.title is not None:
         given["title"] = args.title
     if args.body is not None:
         given["body"] = given_text(args.body)
-    if args.scope:
-        given["scope"] = [resource.text for resource in context.resources(args.scope)]
+    if scope:
+        given["scope"] = [resource.text for resource in context.resources(scope)]
     draft = read_fields({"title": "-", **given})
     return {name: getattr(draft, name) for name in given}
 
@@ -242,6 +249,8 @@ def next_(context: Context, args: Namespace) -> None:
 def _taken_lines(answer: dict[str, Any]) -> list[str]:
     task = answer["task"]
     lines = [f'{task["id"]} is yours: "{plain(task["title"])}"', *_facts(task)]
+    if answer["also_yours"]:
+        lines.append(f"You also work on {', '.join(answer['also_yours'])}.")
     if answer["crowded"]:
         lines.append(
             "Others work in the same places; look with `lineclear who RESOURCE` before you change anything."
@@ -262,10 +271,9 @@ def _declare_done(parser: ArgumentParser) -> None:
 def done(context: Context, args: Namespace) -> None:
     from lineclear.app.tasks import finish
 
-    _moved(
-        context,
-        finish(context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result)),
-    )
+    answer = finish(context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result))
+    held = f"Still held for it: {', '.join(answer['still_held'])}." if answer["still_held"] else ""
+    _moved(context, answer, held)
 
 
 def _declare_fail(parser: ArgumentParser) -> None:
@@ -312,9 +320,12 @@ def same(context: Context, args: Namespace) -> None:
     _moved(context, mark_same(context.store, context.caller, args.task, args.other))
 
 
-def _moved(context: Context, answer: dict[str, Any]) -> None:
+def _moved(context: Context, answer: dict[str, Any], more: str = "") -> None:
     task = answer["task"]
-    context.out.data(answer, f"{task['id']} is {task['state']}{_replayed(answer)}")
+    same = f", the same as {task['same_as']}" if task["same_as"] else ""
+    context.out.data(
+        answer, f"{task['id']} is {task['state']}{same}{_replayed(answer)}", *((more,) if more else ())
+    )
 
 
 def _replayed(answer: dict[str, Any]) -> str:

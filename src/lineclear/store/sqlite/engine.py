@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 DATABASE, LOCK = "state.db", "state.lock"
 APPLICATION_ID = 0x4C434C52  # "LCLR"
+BACKUP_ID = 0x4C434C42  # "LCLB": a backup; put back in place it begins a new epoch
 CHECKPOINT_PAGES = 1_000
 FOREIGN_LOCK_MS = 2_000
 FAR_FUTURE_NS = 1 << 62
@@ -165,7 +166,7 @@ class SqliteStore:
                     # line for it must be seen as over.
                     tx = SqliteTx(db, self._clock(), caller)
                     if not self._epoch_is_current:
-                        begin_epoch(tx)
+                        self._begin_epoch(db, tx)
                     result = work(tx)
                     db.execute("COMMIT")
                 except BaseException:
@@ -258,7 +259,7 @@ class SqliteStore:
             try:
                 with copy.backup("main", self._connection(), "main") as backup:
                     backup.step()
-                copy.pragma("journal_mode", "delete")
+                copy.pragma("application_id", BACKUP_ID)
             finally:
                 copy.close()
         except apsw.Error as error:
@@ -280,6 +281,7 @@ class SqliteStore:
             # Only a foreign lock holder (another tool on our file) could make us wait here.
             db.set_busy_timeout(FOREIGN_LOCK_MS)
             db.set_wal_hook(self._note_wal)  # takes the place of SQLite's own automatic checkpoint
+            # The last one to leave would checkpoint outside the gate, at the cost of every command.
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, _persist_wal())
             db.pragma("synchronous", 2)
@@ -287,6 +289,12 @@ class SqliteStore:
         except apsw.Error as error:
             raise self._refusal(error) from error
         return db
+
+    def _begin_epoch(self, db: apsw.Connection, tx: SqliteTx) -> None:
+        is_restored = db.pragma("application_id") == BACKUP_ID
+        begin_epoch(tx, is_restored=is_restored)
+        if is_restored:
+            db.pragma("application_id", APPLICATION_ID)
 
     def _note_wal(self, _db: apsw.Connection, _name: str, pages: int) -> int:
         self._wal_pages = pages

@@ -1,0 +1,84 @@
+"""The three engines behind one face: an empty repository that can be opened as often as processes would."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lineclear.core.instants import Instant
+from lineclear.process.bell import Bell
+from lineclear.store.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from lineclear.app.ports import Store
+
+_numbers = itertools.count(1)
+
+
+class Engine:
+    """One empty repository. Every `open` gives another store on it, as another process would have."""
+
+    name = ""
+    has_processes = True
+
+    def __init__(self) -> None:
+        self._opened: list[Store] = []
+
+    def open(self, clock: Callable[[], Instant]) -> Store:
+        store = self._open(clock)
+        self._opened.append(store)
+        return store
+
+    def close(self) -> None:
+        for store in self._opened:
+            store.close()
+
+    def _open(self, clock: Callable[[], Instant]) -> Store:
+        raise NotImplementedError
+
+
+class MemoryEngine(Engine):
+    """Nothing outlives the one process, so all stores are one."""
+
+    name = "memory"
+    has_processes = False
+    _only: MemoryStore | None = None
+
+    def _open(self, clock: Callable[[], Instant]) -> Store:
+        if self._only is None:
+            self._only = MemoryStore(clock)
+        return self._only
+
+
+class SqliteEngine(Engine):
+    name = "sqlite"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        from lineclear.store.sqlite.engine import create
+
+        self._directory = str(directory)
+        create(self._directory, 0)
+
+    def _open(self, clock: Callable[[], Instant]) -> Store:
+        from lineclear.store.sqlite.engine import SqliteStore
+
+        return SqliteStore(self._directory, clock, Bell(f"{self._directory}/bells"))
+
+
+class PostgresEngine(Engine):
+    name = "postgres"
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        from lineclear.store.postgres.engine import create
+
+        self.url, self.repo = url, f"repo-{next(_numbers)}"
+        create(url, self.repo)
+
+    def _open(self, clock: Callable[[], Instant]) -> Store:
+        from lineclear.store.postgres.engine import PostgresStore
+
+        return PostgresStore(self.url, self.repo, clock=clock)
