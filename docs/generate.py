@@ -25,7 +25,7 @@ from lineclear import core
 from lineclear.cli.index import GROUPS, INDEX
 from lineclear.cli.main import load, make_parser
 from lineclear.cli.render import SCHEMA, Output
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_values
 from lineclear.core.events import KINDS, Event
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import ALL, PROJECTED, Entry, Table
@@ -494,7 +494,7 @@ def _refusal_part(name: str, found: list[Refusal]) -> str:
 def json_page() -> str:
     answer = _written(lambda out: out.data({"key": "config", "version": 4, "value": {"burst": 20}}))
     warned = _written(_warn_and_answer)
-    refused = _written(lambda out: out.refuse(refusals.value_stale("config", 3, 4, "codex-2")))
+    refused = _written(lambda out: out.refuse(refusals_values.value_stale("config", 3, 4, "codex-2")))
     streamed = _written(lambda out: out.stream({"position": 42, "kind": "ClaimGranted"}, ""))
     return page(
         "JSON",

@@ -5,7 +5,7 @@ The generator stops when a refusal has no entry here, or when an entry belongs t
 
 from __future__ import annotations
 
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_tasks
 from lineclear.core.claims import Blocker
 from lineclear.core.instants import Instant
 from lineclear.core.resources import parse_resource
@@ -99,7 +99,7 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "broken_git_link": [("/home/sam/shop-2/.git", "/home/sam/shop/.git/worktrees/shop-2")],
     "no_boot_id": [()],
     "bond_held": [("with-4711-1f2e3d4c5b6a",)],
-    "no_task_came": [(60_000, refusals.no_task(0, 4))],
+    "no_task_came": [(60_000, refusals_tasks.no_task(0, 4))],
     "no_message_came": [(60_000,)],
     "bad_setting": [
         ("lineclear.toml", "claims.ttl", '"soon"', 'a duration from 1s to 24h, like "90s" or "1h30m"')

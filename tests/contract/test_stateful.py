@@ -126,6 +126,8 @@ def test_random_commands_have_the_same_outcome_on_every_engine(
         directory = tmp_path / f"state-{next(numbers)}"
         return [MemoryEngine(), SqliteEngine(directory), PostgresEngine(shared_database)]
 
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        lambda: SameOnAllEngines(GROUPS[group], make), settings=SETTINGS
-    )
+    class ThisGroup(SameOnAllEngines):
+        def __init__(self) -> None:
+            super().__init__(GROUPS[group], make)
+
+    run_state_machine_as_test(ThisGroup, settings=SETTINGS)

@@ -1,6 +1,6 @@
 """The program of the kill tests: carries out one command in a fork of its own, with a fault planned for it.
 
-Run as `python tests/crash/actor.py`. A line in is a job; lines out are what the fork had acknowledged
+Run as `python tests/crash/actor.py ENGINE`. A line in is a job; lines out are what the fork had acknowledged
 before it ended, and then how it ended. Started by tests/crash/jobs.py.
 """
 
@@ -12,12 +12,16 @@ import shutil
 import signal
 import sys
 import tempfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lineclear.core.refusals import Refusal
-from tests.crash import faults, proxy
+from lineclear.process.files import write_atomically
+from lineclear.wiring.starting import init_repo
+from tests.crash import faults, newer, proxy
 from tests.engines import Place
 from tests.verbs import Desk
+
+if TYPE_CHECKING:
+    from lineclear.app.ports import Store
 
 Job = dict[str, Any]
 _write = os.write  # before it is wrapped: what we say is not a step of the command
@@ -45,30 +49,49 @@ def carry_out(job: Job) -> list[str]:
 
 
 def _do_steps(place: Place, points: faults.Points | None, steps: list[Any]) -> None:
-    desk: Desk | None = None
+    bench = Bench(place, points)
     for verb, arguments, options in steps:
-        if verb == "create":
-            tell(_refused_or({"answer": None}, place.create))
-        elif verb == "clear the disk" and points is not None:
-            points.clear()
-        elif verb == "write file":
-            from lineclear.process.files import write_atomically
-
-            write_atomically(arguments[0], arguments[1].encode())
-            tell({"answer": None})
-        else:
-            desk = desk or Desk(place.open(), place.liveness())
-            tell(desk.do(verb, *arguments, **options))
-    if desk is not None:
-        desk.store.close()
+        tell(bench.do(verb, *arguments, **options))
+    bench.close()
 
 
-def _refused_or(answer: dict[str, Any], act: Any) -> dict[str, Any]:
-    try:
-        act()
-    except Refusal as refusal:
-        return {"refusal": refusal.code, "exit_code": refusal.exit_code, "facts": refusal.facts}
-    return answer
+class Bench(Desk):
+    """The verbs of a desk, and those that need no store, or not yet. The store is opened by the first that does."""
+
+    def __init__(self, place: Place, points: faults.Points | None) -> None:
+        self._place, self._points = place, points
+        self._opened: Store | None = None
+        self.liveness = place.liveness()
+
+    @property
+    def store(self) -> Store:
+        if self._opened is None:
+            self._opened = self._place.open()
+        return self._opened
+
+    def open(self) -> str:
+        return self.store.kind
+
+    def create(self) -> bool:
+        return self._place.create()
+
+    def upgrade(self) -> bool:
+        newer.know_it(self._place.engine)
+        return self._place.create()
+
+    def init(self, cwd: str) -> bool:
+        return bool(init_repo(cwd, {})["created"])
+
+    def write_file(self, path: str, text: str) -> None:
+        write_atomically(path, text.encode())
+
+    def clear_disk(self) -> None:
+        assert self._points is not None
+        self._points.clear()
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
 
 
 def _set(name: str, value: Any) -> None:
@@ -79,7 +102,7 @@ def _set(name: str, value: Any) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) > 1:
+    if "postgres" in sys.argv:
         __import__("lineclear.store.postgres.engine")  # once, here, not in every fork
     tell("ready")
     for line in iter(sys.stdin.readline, ""):
@@ -101,7 +124,7 @@ def _run_behind_proxy(job: Job) -> int:
     trips = proxy.new_count()
     started, go = os.pipe()
     worker = _fork(job, wait_on=started)
-    server = proxy.split_url(job["place"][0].partition("#")[0])[1]
+    server = proxy.socket_of(job["place"][0].partition("#")[0])
     between = os.fork()
     if between == 0:
         door = proxy.Proxy(job["scratch"], server, worker, job["at"], job["how"], trips)

@@ -8,6 +8,7 @@ from tests.verbs import Desk
 
 OP = "operation-1"
 Command = tuple[str, tuple[Any, ...], dict[str, Any]]
+OPEN: Command = ("open", (), {})
 
 
 def prepare(desk: Desk) -> None:

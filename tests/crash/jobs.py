@@ -35,9 +35,9 @@ class Outcome:
 class Workshop:
     """A process that is told what to do in forks of itself."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, engine: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(ROOT / "tests" / "crash" / "actor.py"), *options],
+            [sys.executable, str(ROOT / "tests" / "crash" / "actor.py"), engine],
             env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -79,8 +79,8 @@ class Workshop:
 
 
 @contextmanager
-def working(*options: str) -> Iterator[Workshop]:
-    workshop = Workshop(*options)
+def working(engine: str) -> Iterator[Workshop]:
+    workshop = Workshop(engine)
     try:
         yield workshop
     finally:

@@ -15,7 +15,7 @@ import socket
 import struct
 from mmap import mmap
 from typing import NoReturn
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from tests.crash.faults import AFTER, BEFORE, TORN
 
@@ -184,13 +184,14 @@ def count_of(trips: mmap) -> int:
     return count
 
 
-def split_url(url: str) -> tuple[str, str]:
-    """(the URL with a gap for the directory of a socket, the server's own socket)."""
-    parts = urlsplit(url)
-    (directory,) = parse_qs(parts.query)["host"]
-    return parts._replace(query="host={}").geturl(), os.path.join(directory, _SOCKET)
+def socket_of(url: str) -> str:
+    """The server's own socket."""
+    (directory,) = parse_qs(urlsplit(url).query)["host"]
+    return os.path.join(directory, _SOCKET)
 
 
 def through(url: str, directory: str) -> str:
     """The URL by which the server is reached through a proxy in this directory."""
-    return split_url(url)[0].format(quote(directory, safe=""))
+    parts = urlsplit(url)
+    query = {**parse_qs(parts.query), "host": [directory]}
+    return parts._replace(query=urlencode(query, doseq=True, quote_via=quote)).geturl()

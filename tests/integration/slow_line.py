@@ -6,7 +6,7 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,7 +27,7 @@ class SlowLine:
         self.url = (
             f"postgresql://{parts.username}@127.0.0.1:{port}{parts.path}?sslmode=disable&gssencmode=disable"
         )
-        threading.Thread(target=self._accept, daemon=True).start()
+        _start(self._accept)
 
     def swallow_answers(self) -> None:
         """What is sent from now on reaches the server; of its answers only the end of the line comes back."""
@@ -88,6 +88,10 @@ class SlowLine:
                 target.sendall(data)
             except OSError:
                 return
+
+
+def _start(run: Callable[..., None], *arguments: object) -> None:
+    threading.Thread(target=run, args=arguments, daemon=True).start()
 
 
 def _hang_up(end: socket.socket) -> None:

@@ -163,12 +163,9 @@ class Rules(RuleBasedStateMachine):
         if held:
             claim = held[place % len(held)]
             agent = stranger or claim.agent
-            released = self.attempt(lambda: self.world.release(agent, claim.resource))
-            assert (
-                released is None
-                or agent == claim.agent
-                or (agent, claim.resource) in {(other.agent, other.resource) for other in held}
-            )
+            self.attempt(lambda: self.world.release(agent, claim.resource))
+            kept = {(other.agent, other.resource) for other in self.live_claims()}
+            assert ((claim.agent, claim.resource) in kept) == (agent != claim.agent)
 
     @rule(agent=AGENTS)
     def release_everything(self, agent: str) -> None:

@@ -7,8 +7,20 @@ from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals
 from lineclear.core.claims import (
-    EXCLUSIVE, INTENT, MODES, Request, claim_expired, claim_released, claim_taken_over, decide_claim, excludes,
-    find_cycle, has_copies, is_over, resource_of, stale_fence,
+    EXCLUSIVE,
+    INTENT,
+    MODES,
+    Request,
+    claim_expired,
+    claim_released,
+    claim_taken_over,
+    decide_claim,
+    excludes,
+    find_cycle,
+    has_copies,
+    is_over,
+    resource_of,
+    stale_fence,
 )  # fmt: skip
 from lineclear.core.events import Draft
 from lineclear.core.fold import granted_claim
@@ -34,16 +46,22 @@ TICKET_TTL_MS = 15_000
 
 
 def claims_near(view: View, resource: Resource) -> list[Claim]:
-    """Every claim that could overlap: on the way down to the resource, on it, or below it."""
+    """Every claim that overlaps: on the way down to the resource, on it, or below it."""
     node = resource.node
-    above = view.pick(CLAIM, "node", ancestors(node))
-    return above + view.scan(CLAIM, "node", low=node + "/", high=node + "0")
+
+    def keep(entry: tuple[int | str, ...]) -> bool:
+        return overlaps(resource, resource_of(str(entry[2])))
+
+    return view.sift(CLAIM, "node", ancestors(node), node + "/", node + "0", keep)
 
 
 def fences_near(view: View, resource: Resource) -> list[Fence]:
     node = resource.node
-    above = view.pick(FENCE, "key", ancestors(node))
-    return above + view.scan(FENCE, "key", low=node + "/", high=node + "0")
+
+    def keep(entry: tuple[int | str, ...]) -> bool:
+        return overlaps(resource, resource_of(str(entry[1])))
+
+    return view.sift(FENCE, "key", ancestors(node), node + "/", node + "0", keep)
 
 
 def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
@@ -187,11 +205,7 @@ def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
 
 def holders(view: View, resource: Resource) -> list[Claim]:
     """Live claims that overlap the resource."""
-    return [
-        claim
-        for claim in claims_near(view, resource)
-        if not is_over(claim.until_ns, view.now) and overlaps(resource, resource_of(claim.resource))
-    ]
+    return [claim for claim in claims_near(view, resource) if not is_over(claim.until_ns, view.now)]
 
 
 def live_waits(view: View) -> list[Wait]:

@@ -41,6 +41,20 @@ if TYPE_CHECKING:
             """Rows in index order whose first columns equal `prefix` and whose next column lies
             strictly between `low` and `high` (either may be missing); at most `limit` if not 0."""
 
+        def sift(
+            self,
+            table: Table[R],
+            index: str,
+            values: Iterable[int | str],
+            low: int | str,
+            high: int | str,
+            keep: Callable[[Key], bool],
+            /,
+        ) -> list[R]:
+            """Rows whose first column of the index is one of the values, or lies strictly between
+            `low` and `high`, and whose index entry (its columns, then the key) passes `keep`. An
+            engine may look at entries alone and fetch only the rows that pass. No promised order."""
+
         def search_tasks(self, text: str, limit: int, /) -> list[int]:
             """Ids of tasks that share words with the text, the likeliest first. A shortlist only."""
 

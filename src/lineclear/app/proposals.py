@@ -6,7 +6,7 @@ from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_values
 from lineclear.core.claims import EXCLUSIVE, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.json_text import canonical, parse_json
@@ -68,7 +68,7 @@ def accept(store: Store, caller: Caller, rules: list[Rule], number: int) -> dict
         proposal = _decidable(tx, caller, rules, number)
         first = _oldest_open(tx, proposal.resource)
         if first.id != number:
-            raise refusals.proposal_out_of_order(number, first.id, proposal.resource)
+            raise refusals_values.proposal_out_of_order(number, first.id, proposal.resource)
         version = _write_value(tx, caller, rules, proposal)
         _decide(tx, caller, proposal, ACCEPTED, "")
         return {"proposal": show_proposal(_known(tx, number)), "version": version}
@@ -123,10 +123,10 @@ def _current_version(view: View, resource: Resource) -> int:
 def _decidable(tx: Tx, caller: Caller, rules: list[Rule], number: int) -> Proposal:
     proposal = _known(tx, number)
     if proposal.state != OPEN:
-        raise refusals.proposal_decided(number, proposal.state, proposal.decided_by)
+        raise refusals_values.proposal_decided(number, proposal.state, proposal.decided_by)
     owner = owner_of(tx, resource_of(proposal.resource), rules)
     if not caller.is_person and not (owner and is_family(owner, caller.name)):
-        raise refusals.not_the_owner(proposal.resource, owner)
+        raise refusals_values.not_the_owner(proposal.resource, owner)
     return proposal
 
 
@@ -142,12 +142,12 @@ def _write_value(tx: Tx, caller: Caller, rules: list[Rule], proposal: Proposal) 
     deciding = (caller.name, owner_of(tx, resource, rules))
     for claim in holders(tx, resource):
         if claim.mode == EXCLUSIVE and not any(is_family(claim.agent, name) for name in deciding):
-            raise refusals.write_held(resource.text, claim, tx.now)
+            raise refusals_values.write_held(resource.text, claim, tx.now)
     key = resource.path
     value = tx.get(VALUE, (key,))
     newest = value.version if value is not None else 0
     if newest != proposal.base_version:
-        raise refusals.proposal_stale(proposal.id, proposal.resource, proposal.base_version, newest)
+        raise refusals_values.proposal_stale(proposal.id, proposal.resource, proposal.base_version, newest)
     tx.append(
         Draft("ValuePut", proposal.resource, key=key, version=newest + 1, base=newest, json=proposal.payload)
     )
@@ -164,9 +164,9 @@ def _decide(tx: Tx, caller: Caller, proposal: Proposal, state: str, reason: str)
 def _supersede(tx: Tx, caller: Caller, number: int, resource: Resource) -> None:
     old = _known(tx, number)
     if old.author != caller.name or old.resource != resource.text:
-        raise refusals.not_the_owner(f"proposal {number}", old.author)
+        raise refusals_values.not_the_owner(f"proposal {number}", old.author)
     if old.state != OPEN:
-        raise refusals.proposal_decided(number, old.state, old.decided_by)
+        raise refusals_values.proposal_decided(number, old.state, old.decided_by)
     tx.append(Draft("ProposalDecided", resource.text, id=number, state=SUPERSEDED, reason="replaced by its author"))
 
 

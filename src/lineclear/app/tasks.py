@@ -6,7 +6,7 @@ from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_tasks
 from lineclear.core.claims import resource_of
 from lineclear.core.duplicates import telling_words
 from lineclear.core.events import Draft
@@ -15,8 +15,19 @@ from lineclear.core.names import is_family
 from lineclear.core.resources import overlaps
 from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.tasks import (
-    ENDED, FAILED, HANDED_OVER, LEAST_PRIORITY, MOVES, OPEN, STATES, TAKEN, choose_next, closes_cycle, end_lapsed,
-    give_back, show_id,
+    ENDED,
+    FAILED,
+    HANDED_OVER,
+    LEAST_PRIORITY,
+    MOVES,
+    OPEN,
+    STATES,
+    TAKEN,
+    choose_next,
+    closes_cycle,
+    end_lapsed,
+    give_back,
+    show_id,
 )  # fmt: skip
 
 TYPE_CHECKING = False
@@ -32,6 +43,7 @@ DEFAULT_LEASE_MS = 30 * 60_000
 DEFAULT_ATTEMPTS, MOST_ATTEMPTS = 3, 100
 MOST_TITLE, MOST_BODY, MOST_NOTE, MOST_BRANCH = 200, 20_000, 4_000, 250
 SHORTLIST = 5
+FEW = 20
 EDITABLE = frozenset(("title", "body", "priority", "scope", "labels", "needs", "attempts_max"))
 
 
@@ -95,21 +107,24 @@ def take(
 
     def work(tx: Tx) -> dict[str, Any]:
         me = ensure_agent(tx, caller)
-        for draft in end_lapsed(tx.scan(TASK, "ready", (TAKEN,)), tx.now, lambda name: _is_gone(tx, liveness, name)):
+        taken = tx.scan(TASK, "ready", (TAKEN,))
+        ended = end_lapsed(taken, tx.now, lambda name: _is_gone(tx, liveness, name))
+        for draft in ended:
             tx.append(draft)
+        lapsed = {draft.body["id"] for draft in ended}
+        busy = [task for task in taken if task.id not in lapsed]
         has = skills | {me.client, caller.name} - {""}
         if number:
             task, crowded = _takeable(tx, _known(tx, number), caller, has), False
         else:
-            task, crowded = _next_fit(tx, caller, has)
+            task, crowded = _next_fit(tx, caller, has, busy)
         tx.append(
             Draft(
                 "TaskTaken", show_id(task.id), id=task.id, agent=caller.name, attempt=task.attempt + 1,
                 ttl_ms=lease_ms, until_ns=tx.now.in_ms(lease_ms),
             )
         )  # fmt: skip
-        also = [show_id(other.id) for other in tx.scan(TASK, "ready", (TAKEN,)) if other.agent == caller.name]
-        also.remove(show_id(task.id))
+        also = [show_id(other.id) for other in busy if other.agent == caller.name]
         return {"task": show_task(tx, _known(tx, task.id)), "crowded": crowded, "also_yours": also}
 
     arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
@@ -170,7 +185,7 @@ def edit(
         ensure_agent(tx, caller)
         task = _known(tx, number)
         if task.state in ENDED:
-            raise refusals.task_wrong_state(show_id(number), task.state, "edit")
+            raise refusals_tasks.task_wrong_state(show_id(number), task.state, "edit")
         if columns:
             tx.append(Draft("TaskEdited", show_id(number), id=number, changes=columns))
         for ref in linked:
@@ -266,7 +281,7 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
         if number == same_as:
             raise refusals.bad_value("task", show_id(number), "a task cannot be the same as itself")
         if other.same_as:
-            raise refusals.task_is_same(show_id(other.id), show_id(other.same_as))
+            raise refusals_tasks.task_is_same(show_id(other.id), show_id(other.same_as))
         if task.state == TAKEN and not caller.is_person:
             _refuse_unless_held(task, caller, tx, "same")
         for link in tx.pick(TASK_DEP, "dep", (number,)):
@@ -420,7 +435,7 @@ def _link(tx: Tx, number: int, after: int) -> None:
 def _refuse_cycle(view: View, number: int, after: int) -> None:
     cycle = closes_cycle(number, after, lambda n: _deps(view, n))
     if cycle:
-        raise refusals.task_cycle(cycle)
+        raise refusals_tasks.task_cycle(cycle)
 
 
 def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:
@@ -431,7 +446,7 @@ def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:
     try:
         order.prepare()
     except CycleError as error:
-        raise refusals.import_cycle([str(ref) for ref in error.args[1]]) from error
+        raise refusals_tasks.import_cycle([str(ref) for ref in error.args[1]]) from error
 
 
 def _is_gone(view: View, liveness: Liveness, name: str) -> bool:
@@ -441,25 +456,35 @@ def _is_gone(view: View, liveness: Liveness, name: str) -> bool:
 
 def _takeable(tx: Tx, task: Task, caller: Caller, skills: frozenset[str] | set[str]) -> Task:
     if task.state == TAKEN:
-        raise refusals.task_taken(show_id(task.id), task.agent, task.until_ns, tx.now)
+        raise refusals_tasks.task_taken(show_id(task.id), task.agent, task.until_ns, tx.now)
     if task.state != OPEN:
-        raise refusals.task_wrong_state(show_id(task.id), task.state, "take")
+        raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, "take")
     if task.unmet:
         waits = [show_id(dep) for dep in _deps(tx, task.id) if _known(tx, dep).state not in ("merged", "accepted")]
-        raise refusals.task_not_ready(show_id(task.id), waits)
+        raise refusals_tasks.task_not_ready(show_id(task.id), waits)
     missing = [need for need in split_names(task.needs) if need not in skills]
     if missing and not caller.is_person:
-        raise refusals.task_needs(show_id(task.id), missing)
+        raise refusals_tasks.task_needs(show_id(task.id), missing)
     return task
 
 
-def _next_fit(tx: Tx, caller: Caller, skills: frozenset[str] | set[str]) -> tuple[Task, bool]:
-    busy = [task for task in tx.scan(TASK, "ready", (TAKEN,)) if not is_family(task.agent, caller.name)]
+def _next_fit(
+    tx: Tx, caller: Caller, skills: frozenset[str] | set[str], taken: list[Task]
+) -> tuple[Task, bool]:
+    busy = [task for task in taken if not is_family(task.agent, caller.name)]
     busy_scopes = [resource_of(text) for task in busy for text in split_names(task.scope)]
-    ready = tx.scan(TASK, "ready", (OPEN, 0))
-    task, crowded = choose_next(ready, frozenset(skills), lambda task: _is_crowded(tx, task, caller.name, busy_scopes))
+
+    def is_crowded(task: Task) -> bool:
+        return _is_crowded(tx, task, caller.name, busy_scopes)
+
+    # A few are enough nearly always: the whole list is only read when none of them will do.
+    few = tx.scan(TASK, "ready", (OPEN, 0), limit=FEW)
+    task, crowded = choose_next(few, frozenset(skills), is_crowded)
+    if len(few) == FEW and (task is None or crowded):
+        task, crowded = choose_next(tx.scan(TASK, "ready", (OPEN, 0)), frozenset(skills), is_crowded)
     if task is None:
-        raise refusals.no_task(len(ready), len(tx.scan(TASK, "ready", (OPEN,))) - len(ready), len(busy))
+        ready = len(tx.scan(TASK, "ready", (OPEN, 0)))
+        raise refusals_tasks.no_task(ready, len(tx.scan(TASK, "ready", (OPEN,))) - ready, len(busy))
     return task, crowded
 
 
@@ -475,14 +500,14 @@ def _is_crowded(view: View, task: Task, me: str, busy_scopes: list[Any]) -> bool
 
 def _refuse_unless_held(task: Task, caller: Caller, view: View, verb: str) -> None:
     if task.state != TAKEN:
-        raise refusals.task_wrong_state(show_id(task.id), task.state, verb)
+        raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, verb)
     if task.agent != caller.name:
-        raise refusals.task_not_yours(show_id(task.id), task.agent, task.until_ns, view.now)
+        raise refusals_tasks.task_not_yours(show_id(task.id), task.agent, task.until_ns, view.now)
 
 
 def _move(tx: Tx, task: Task, draft: Draft) -> dict[str, Any]:
     if (task.state, draft.kind) not in MOVES:
-        raise refusals.task_wrong_state(show_id(task.id), task.state, draft.kind.removeprefix("Task").lower())
+        raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, draft.kind.removeprefix("Task").lower())
     tx.append(draft)
     return {"task": show_task(tx, _known(tx, task.id))}
 

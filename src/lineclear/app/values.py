@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import check_fence, holders
 from lineclear.app.operations import once
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_values
 from lineclear.core.claims import EXCLUSIVE, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
@@ -148,7 +148,7 @@ def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         if tx.pick(COPY, "key", (copy,)):
-            raise refusals.copy_exists(copy)
+            raise refusals_values.copy_exists(copy)
         for key in keys:
             value = tx.get(VALUE, (key,))
             version = value.version if value is not None else 0
@@ -170,7 +170,7 @@ def merge(store: Store, caller: Caller, rules: list[Rule], copy: str) -> dict[st
         plans = [_plan_merge(tx, row) for row in rows]
         conflicts = [conflict for _, _, found in plans for conflict in found]
         if conflicts:
-            raise refusals.copy_conflicts(copy, conflicts)
+            raise refusals_values.copy_conflicts(copy, conflicts)
         merged = [_bring_home(tx, caller, rules, row, json) for row, json, _ in plans]
         tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="merged"))
         return {"copy": copy, "merged": [shown for shown in merged if shown is not None]}
@@ -252,13 +252,13 @@ def _writable(
         if is_family(claim.agent, caller.name) and covers(resource_of(claim.resource), resource)
     ]
     if sharing.strategy == READ_ONLY and not caller.is_person:
-        raise refusals.read_only(resource.text)
+        raise refusals_values.read_only(resource.text)
     if sharing.strategy == SINGLE_WRITER and not _is_owner(caller, sharing.owner, bool(mine)):
-        raise refusals.not_the_writer(resource.text, sharing.owner or (others[0].agent if others else ""))
+        raise refusals_values.not_the_writer(resource.text, sharing.owner or (others[0].agent if others else ""))
     if others:
-        raise refusals.write_held(resource.text, others[0], tx.now)
+        raise refusals_values.write_held(resource.text, others[0], tx.now)
     if sharing.strategy == LOCKED and not mine:
-        raise refusals.lock_first(resource.text)
+        raise refusals_values.lock_first(resource.text)
     if fence:
         check_fence(tx, caller.name, resource, fence)
     return _base_version(tx.get(VALUE, (key,)), caller, key, version)
@@ -273,12 +273,12 @@ def _base_version(current: Value | None, caller: Caller, key: str, version: int 
     is_there = current is not None and not current.deleted
     if version == 0:
         if is_there:
-            raise refusals.value_exists(key, newest, writer)
+            raise refusals_values.value_exists(key, newest, writer)
     elif version is None:
         if is_there and writer != caller.name:
-            raise refusals.value_stale(key, None, newest, writer)
+            raise refusals_values.value_stale(key, None, newest, writer)
     elif version != newest:
-        raise refusals.value_stale(key, version, newest, writer)
+        raise refusals_values.value_stale(key, version, newest, writer)
     return newest
 
 

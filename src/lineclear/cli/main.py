@@ -54,7 +54,7 @@ def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[
         return 0, None
     except Unwritable:
         raise
-    except Exception as error:  # noqa: BLE001 - the one boundary of this surface
+    except Exception as error:
         return refusals.FAILED, _bug(error)
 
 
@@ -85,6 +85,8 @@ def _dispatch(ahead: list[str], words: list[str], out: Output, environ: Mapping[
 
         out.data({"version": __version__}, f"lineclear {__version__}")
         return 0
+    if words[:1] == ["help"] and len(words) > 1:
+        words = [*words[1:], "--help"]
     if (ahead and ahead[0] in ("-h", "--help")) or words[:1] == ["help"]:
         _show_help(out)
         return 0

@@ -19,7 +19,7 @@ class Parser(argparse.ArgumentParser):
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         """A refused value says which option or argument it was given for."""
         try:
-            return super()._get_value(action, arg_string)  # type: ignore[misc]  # argparse has no public place for it
+            return super()._get_value(action, arg_string)  # argparse has no public place for it
         except refusals.Refusal as refusal:
             if refusal.code == "input.bad":
                 name = action.option_strings[0] if action.option_strings else action.metavar or action.dest

@@ -176,7 +176,8 @@ def _decide_one(
         answer.kept.append(mine)
     else:
         answer.grants.append(_granted(request, resource, now))
-        answer.told.extend(claim for claim in told if claim not in answer.told)
+        already = {id(claim) for claim in answer.told}
+        answer.told.extend(claim for claim in told if id(claim) not in already)
 
 
 def _passed_over(request: Request, resource: Resource, wait: Wait, copies: bool) -> str:

@@ -7,9 +7,32 @@ decided is already in the event.
 from __future__ import annotations
 
 from lineclear.core.tables import (
-    AGENT, CLAIM, COPY, FENCE, MESSAGE, PROPOSAL, READ, READER, TASK, TASK_DEP, VALUE, WAIT,
-    Agent, Claim, Copy, Fence, Message, Proposal, Read, Reader, Task, TaskDep, Value, Wait,
-    join_names, split_names,
+    AGENT,
+    CLAIM,
+    COPY,
+    FENCE,
+    MESSAGE,
+    PROPOSAL,
+    READ,
+    READER,
+    TASK,
+    TASK_DEP,
+    VALUE,
+    WAIT,
+    Agent,
+    Claim,
+    Copy,
+    Fence,
+    Message,
+    Proposal,
+    Read,
+    Reader,
+    Task,
+    TaskDep,
+    Value,
+    Wait,
+    join_names,
+    split_names,
 )  # fmt: skip
 from lineclear.core.tasks import FINISHED, MOVES
 

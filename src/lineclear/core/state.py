@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right, insort
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
     from lineclear.core.tables import Row, Table
@@ -112,6 +112,20 @@ class State:
             chosen.reverse()
         skip = len(table.indexes[index])
         return [rows.by_key[entry[skip:]] for entry in (chosen[:limit] if limit else chosen)]
+
+    def sift(
+        self,
+        table: Table[R],
+        index: str,
+        values: Iterable[int | str],
+        low: int | str,
+        high: int | str,
+        keep: Callable[[Key], bool],
+        /,
+    ) -> list[R]:
+        entry_of = table.entry_of[index]
+        found = self.pick(table, index, values) + self.scan(table, index, low=low, high=high)
+        return [row for row in found if keep(entry_of(row))]
 
     def count(self, table: Table[Any]) -> int:
         return len(self._rows(table).by_key)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 
+from lineclear.core.codec import encode_body, event_of
+from lineclear.core.epochs import begin_epoch
 from lineclear.core.events import Event
 from lineclear.core.fold import fold
 from lineclear.core.instants import Instant
 from lineclear.core.state import State
 from lineclear.core.tables import LOG, TASK, Entry
-from lineclear.core.codec import encode_body, event_of
-from lineclear.core.epochs import begin_epoch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,6 +39,20 @@ class Statements:
             ("pick", table.name, index, count), lambda: f'{self._select(table)}"{column}" IN ({marks})'
         )
 
+    def entries(self, table: Table[Any], index: str, count: int) -> str:
+        """Index columns and key, which the index itself holds: no row is looked up."""
+        key = ("entries", table.name, index, count)
+        return self._keep(key, lambda: self._entries(table, index, count))
+
+    def _entries(self, table: Table[Any], index: str, count: int) -> str:
+        columns = ", ".join(f'"{name}"' for name in (*table.indexes[index], *table.key))
+        first = table.indexes[index][0]
+        select = f'SELECT {columns} FROM "{table.name}" WHERE {self._where}'
+        marks = ",".join([self._mark] * count)
+        return (
+            f'{select}"{first}" IN ({marks}) UNION ALL {select}"{first}" > {self._mark} AND "{first}" < {self._mark}'
+        )
+
     def scan(
         self, table: Table[Any], index: str, prefix: int, has_low: bool, has_high: bool, limit: bool, reverse: bool
     ) -> str:

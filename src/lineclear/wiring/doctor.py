@@ -76,6 +76,9 @@ def _settings(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 
 def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    holder = _gate_holder(repo)
+    if holder:
+        yield PROBLEM, f"{holder} holds the gate and does not let go; if it is stopped, continue or end it"
     info = repo.store.info()
     if info["kind"] == "sqlite":
         safe = "safe by itself" if info["library_is_safe_alone"] else "has the WAL-reset bug; our gate keeps it safe"
@@ -84,6 +87,20 @@ def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
         yield OK, ", ".join(f"{name} {value}" for name, value in sorted(info.items()))
     for damage in repo.store.check():
         yield PROBLEM, damage
+
+
+def _gate_holder(repo: Repo) -> str:
+    """Who keeps all writers waiting; a transaction holds the gate for milliseconds."""
+    from lineclear.store.sqlite.gate import Gate, holder_of
+
+    path = os.path.join(repo.state_directory, "state.lock")
+    if repo.store.kind != "sqlite":
+        return ""
+    try:
+        with Gate(path, limit_s=1.0):
+            return ""
+    except Refusal:
+        return holder_of(path)
 
 
 def _log(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:

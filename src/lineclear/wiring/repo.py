@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_store
 from lineclear.core.resources import KNOWN, parse_resource, split_scheme
 from lineclear.git.layout import find_layout, ignores_case, worktrees
 from lineclear.git.places import Places
@@ -48,7 +48,7 @@ class Repo:
     """One repository, opened: its place, settings, store and the small ports beside it."""
 
     __slots__ = ("bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings", "state_directory",
-                 "store")  # fmt: skip
+                 "store", "tree")  # fmt: skip
 
     def __init__(self, layout: Layout, settings: Settings, store: Store, environ: Mapping[str, str]) -> None:
         self.layout, self.settings, self.store, self.environ = layout, settings, store, environ
@@ -58,6 +58,8 @@ class Repo:
         self.presence = Presence(os.path.join(self.state_directory, "agents"))
         self.liveness = Liveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
         self.places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
+        # In a team's store the main tree of every clone is a tree of its own.
+        self.tree = f"{clone_name(self.state_directory)}/{layout.tree}" if settings.store_url else layout.tree
 
     def caller(self, given: str = "", op: str = "") -> Caller:
         from lineclear.app.whoami import identify
@@ -66,7 +68,7 @@ class Repo:
             self.store,
             self.presence,
             environ=self.environ,
-            tree=self.layout.tree,
+            tree=self.tree,
             person=person_name(self.settings, self.environ, self.layout),
             given=given,
             op=op,
@@ -109,6 +111,25 @@ def state_directory(layout: Layout) -> str:
     return os.path.join(layout.common_dir, STATE_DIRECTORY)
 
 
+def clone_name(directory: str) -> str:
+    """A name that this clone keeps for good, made when it is first needed."""
+    path = os.path.join(directory, "clone")
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        pass
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    name = f"clone-{os.urandom(4).hex()}"
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return clone_name(directory)
+    with os.fdopen(fd, "w", encoding="ascii") as file:
+        file.write(name)
+    return name
+
+
 def host_name() -> str:
     """This host for as long as it runs: locks do not outlive a boot."""
     return boot_id()[:13]
@@ -123,7 +144,7 @@ def folds_case(layout: Layout, settings: Settings) -> bool:
 def person_name(settings: Settings, environ: Mapping[str, str], layout: Layout) -> str:
     """A plain name for the person: the setting, the variable, or the login name."""
     given = environ.get("LINECLEAR_PERSON") or settings.agents_person or environ.get("USER") or environ.get("LOGNAME")
-    plain = "".join(ch if ch.isalnum() and ch.isascii() or ch in "._-" else "-" for ch in given or "person")
+    plain = "".join(ch if (ch.isalnum() and ch.isascii()) or ch in "._-" else "-" for ch in given or "person")
     return plain.strip("-._")[:64] or "person"
 
 
@@ -158,7 +179,7 @@ def open_store(layout: Layout, settings: Settings) -> Store:
         return PostgresStore(settings.store_url, settings.repo_id)
     directory = state_directory(layout)
     if not os.path.exists(os.path.join(directory, "state.db")):
-        raise refusals.team_store_unknown(settings.repo_id) if settings.repo_id else refusals.store_missing(directory)
+        raise refusals.team_store_unknown(settings.repo_id) if settings.repo_id else refusals_store.store_missing(directory)
     return open_sqlite(directory)
 
 

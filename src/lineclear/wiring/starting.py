@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_store
 from lineclear.git.layout import find_layout
 from lineclear.process.clock import HostClock
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
@@ -37,7 +37,7 @@ def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, 
 
         network = is_network_fs(directory)
         if network:
-            raise refusals.store_on_network(directory, network)
+            raise refusals_store.store_on_network(directory, network)
         created = create(directory, HostClock().now().wall_ns)
         os.makedirs(os.path.join(directory, "bells"), mode=0o700, exist_ok=True)
     engine = "postgres" if settings.store_url else "sqlite"

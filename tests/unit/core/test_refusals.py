@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from lineclear.core import refusals as words
-from lineclear.core.claims import EXCLUSIVE, Blocker
+from lineclear.core.claims import EXCLUSIVE, Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.refusals import Refusal, quote, shorten
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import Claim
+from tests.wording import refusing_functions, words
 
 NOW = Instant(1_000_000_000, "memory", 1_767_268_800 * 1_000_000_000)  # 2026-01-01T12:00:00Z
 UNTIL_NS = NOW.in_ms(12 * 60_000)
+LOGIN = Request("bob", "main", EXCLUSIVE, [parse_resource("src/auth/login.py")], ttl_ms=1_000)
+ASKED = Request("bob", "main", EXCLUSIVE, [parse_resource("src/a.py")], ttl_ms=1_000)
 
 
 def claim(agent: str, text: str, *, note: str = "", task: int = 0) -> Claim:
@@ -112,7 +113,7 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "store.damaged 1",
         "The store is damaged or is not a lineclear store.\n"
         "file is not a database\n"
-        "Next: run `lineclear db verify`.",
+        "Next: run `lineclear doctor`.",
     ),
     (
         words.store_failed,
@@ -151,7 +152,7 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
     ),
     (
         words.claim_held,
-        (blocker("ann", "src/", wanted="src/auth/login.py", note="login form", task=41), EXCLUSIVE, NOW, 1),
+        (blocker("ann", "src/", wanted="src/auth/login.py", note="login form", task=41), LOGIN, NOW, 1),
         "claim.held 3",
         "file:src/auth/login.py is not yours to take (exclusive).\n"
         'ann holds file:src/ (exclusive) until 12:12 UTC (in 12 min) for T-41, "login form".\n'
@@ -159,7 +160,7 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
     ),
     (
         words.claim_held,
-        (blocker("ann", "src/", wanted="src/auth/login.py", ticket=9), EXCLUSIVE, NOW, 2),
+        (blocker("ann", "src/", wanted="src/auth/login.py", ticket=9), LOGIN, NOW, 2),
         "claim.waiting 3",
         "file:src/auth/login.py is not yours to take (exclusive).\n"
         "ann waits for file:src/ (exclusive) until 12:12 UTC (in 12 min).\n"
@@ -291,40 +292,56 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
     ),
     (
         words.no_task,
-        (2, 0),
+        (2, 1, 0),
         "task.none 5",
         "There is no task for you now.\n"
-        "2 are ready, but need what you are not.\n"
+        "Of the unfinished ones 2 need skills you have not named, 1 wait for others.\n"
         "Next: run `lineclear task list`.",
     ),
     (
         words.no_task,
-        (0, 3),
+        (0, 0, 3),
         "task.none 5",
-        "There is no task for you now.\n3 are being worked on by others.\nNext: run `lineclear task list`.",
+        "There is no task for you now.\n"
+        "Of the unfinished ones 3 are being worked on.\n"
+        "Next: run `lineclear task list`.",
+    ),
+    (
+        words.no_task,
+        (0, 0, 0),
+        "task.none 5",
+        "There is no task for you now.\nThe list is empty.\nNext: run `lineclear task list`.",
+    ),
+    (
+        words.task_needs,
+        ("T-2", ["codex", "gpu"]),
+        "task.needs 4",
+        "T-2 needs what you have not said you are.\n"
+        "Missing: codex, gpu.\n"
+        "Next: run `lineclear task next T-2 --can codex`.",
     ),
     (
         words.value_stale,
         ("plan", 1, 3, "ann"),
         "value.stale 7",
-        'The value "plan" has moved on; nothing was written.\n'
-        "You wrote on version 1; version 3 is current, written by ann.\n"
+        'The value "plan" has moved on from version 1; nothing was written.\n'
+        "Version 3 is current, written by ann.\n"
         "Next: run `lineclear value get plan`.",
     ),
     (
         words.value_stale,
         ("plan", None, 3, "ann"),
         "value.stale 7",
-        'The value "plan" has moved on; nothing was written.\n'
-        "You have not said which version you read; version 3 is current, written by ann.\n"
+        'The value "plan" is not yours alone; say which version you read.\n'
+        "Version 3 is current, written by ann.\n"
         "Next: run `lineclear value get plan`.",
     ),
     (
         words.value_stale,
         ("plan", 2, 0, ""),
         "value.stale 7",
-        'The value "plan" has moved on; nothing was written.\n'
-        "You wrote on version 2; version 0 is current.\n"
+        'The value "plan" has moved on from version 2; nothing was written.\n'
+        "Version 0 is current.\n"
         "Next: run `lineclear value get plan`.",
     ),
     (
@@ -406,7 +423,7 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "proposal.stale 7",
         "Proposal 9 is based on an old version; nothing was written.\n"
         "It starts from version 1 of value:plan, 3 is current.\n"
-        "Next: run `lineclear proposal reject 9 --reason 'please base it on version 3'`.",
+        "Next: run `lineclear proposal reject 9 --reason 'based on an old version'`.",
     ),
     (
         words.copy_exists,
@@ -456,12 +473,12 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "Next: run `git commit --allow-empty -m 'first commit'`.",
     ),
     (
-        words.no_repo_id,
-        (),
-        "repo.no_id 2",
-        "This repository has no id yet, which keeps repositories in one database apart.\n"
-        "It stands in lineclear.toml, [repo] id; `init --store` makes one.\n"
-        "Next: run `lineclear init --store URL`.",
+        words.team_store_unknown,
+        ("shop-12",),
+        "store.team 5",
+        "This repository is coordinated by a team's store, which this clone does not know yet.\n"
+        'lineclear.toml calls it "shop-12"; ask a colleague for the URL.\n'
+        "Next: run `lineclear init --store postgresql://HOST/DATABASE`.",
     ),
 ]
 
@@ -476,23 +493,13 @@ def test_what_is_said(
     assert len(text.splitlines()) <= 3
 
 
-def refusing_functions() -> dict[str, Callable[..., Refusal]]:
-    return {
-        name: function
-        for name, function in inspect.getmembers(words, inspect.isfunction)
-        if function.__module__ == words.__name__
-        and not name.startswith("_")
-        and function.__annotations__["return"] == "Refusal"
-    }
-
-
 def test_every_refusal_stands_in_the_table() -> None:
     assert set(refusing_functions()) == {function.__name__ for function, *_ in TABLE}
 
 
 def test_the_facts_are_there_as_data() -> None:
     wanted = blocker("ann", "src/", wanted="src/a.py", note="login form", task=41)
-    refusal = words.claim_held(wanted, EXCLUSIVE, NOW, 1)
+    refusal = words.claim_held(wanted, ASKED, NOW, 1)
     assert refusal.as_data() == {
         "code": "claim.held",
         "message": "file:src/a.py is not yours to take (exclusive). ann holds file:src/ (exclusive) "

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_tasks
 from lineclear.core.refusals_waiting import no_message_came, no_task_came
 
 
 def test_a_worker_is_told_what_did_not_change() -> None:
-    refusal = no_task_came(90_000, refusals.no_task(0, 2))
+    refusal = no_task_came(90_000, refusals_tasks.no_task(0, 0, 2))
     assert str(refusal) == (
         "There is no task for you now. 1 min 30 s of waiting did not change that.\n"
-        "2 are being worked on by others.\n"
+        "Of the unfinished ones 2 are being worked on.\n"
         "Next: run `lineclear task list`."
     )
     assert refusal.exit_code == 8

@@ -32,7 +32,7 @@ MOST_RETRIES = 40
 
 
 def work(board: Board, seed: int) -> None:
-    choose = random.Random(seed)  # noqa: S311 - which file to edit, not a secret
+    choose = random.Random(seed)
     while task := board.take_task():
         path = choose.choice(HOT_FILES)
         for _ in range(MOST_RETRIES):

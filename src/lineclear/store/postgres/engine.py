@@ -11,7 +11,7 @@ import os
 import threading
 from itertools import islice
 
-from lineclear.core import refusals
+from lineclear.core import refusals_store
 from lineclear.core.codec import event_of
 from lineclear.core.epochs import begin_epoch
 from lineclear.core.fold import fold
@@ -301,7 +301,7 @@ class PostgresStore:
     def _hear(self, session: Session, moment: PGresult) -> int:
         head, now_ns = moment.get_value(0, 0), moment.get_value(0, 1)
         if head is None or now_ns is None:
-            raise refusals.store_missing(self._path)
+            raise refusals_store.store_missing(self._path)
         session.hear(int(head), int(now_ns))
         return session.head
 
@@ -357,7 +357,7 @@ class PostgresStore:
         """The log goes out as it comes in; the tables are folded here and follow at the end."""
         moment = session.begin(BEGIN_WRITING, (BEGIN, (self._repo, None, "true")))[0]
         if self._hear(session, moment):
-            raise refusals.store_not_empty(self._path)
+            raise refusals_store.store_not_empty(self._path)
         state, count, head, waiting = State(), 0, 0, iter(entries)
         while batch := list(islice(waiting, _BATCH)):
             self._put_rows(session, LOG, batch)

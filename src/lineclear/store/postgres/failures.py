@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_store
 from lineclear.store.postgres.wire import LostError, ServerError, UnusableTextError
 
 TYPE_CHECKING = False
@@ -14,20 +14,20 @@ FAILURES = (LostError, ServerError, UnusableTextError)
 
 # SQLSTATE, or the class it begins with -> refusal; the longest fitting one counts.
 _BY_STATE: dict[str, Callable[[str, str], refusals.Refusal]] = {
-    "25006": refusals.store_read_only,
-    "25P03": refusals.store_unreadable,
-    "28": refusals.store_unreadable,
-    "3D": refusals.store_unreadable,
-    "3F": refusals.store_unreadable,
-    "42501": refusals.store_read_only,
-    "42P01": lambda path, _why: refusals.store_missing(path),
-    "42P07": refusals.store_unreadable,
-    "42723": refusals.store_unreadable,
-    "53": refusals.store_unreadable,
-    "53100": refusals.store_full,
-    "57": refusals.store_unreadable,
-    "55P03": lambda path, _why: refusals.store_busy(path, "Another database session", LOCK_LIMIT_S),
-    "XX": refusals.store_damaged,
+    "25006": refusals_store.store_read_only,
+    "25P03": refusals_store.store_unreadable,
+    "28": refusals_store.store_unreadable,
+    "3D": refusals_store.store_unreadable,
+    "3F": refusals_store.store_unreadable,
+    "42501": refusals_store.store_read_only,
+    "42P01": lambda path, _why: refusals_store.store_missing(path),
+    "42P07": refusals_store.store_unreadable,
+    "42723": refusals_store.store_unreadable,
+    "53": refusals_store.store_unreadable,
+    "53100": refusals_store.store_full,
+    "57": refusals_store.store_unreadable,
+    "55P03": lambda path, _why: refusals_store.store_busy(path, "Another database session", LOCK_LIMIT_S),
+    "XX": refusals_store.store_damaged,
 }
 # Texts and numbers that this engine cannot keep, though another might.
 _UNUSABLE = {
@@ -43,7 +43,11 @@ def refusal_of(error: Exception, path: str, *, unknown: bool) -> refusals.Refusa
         return refusals.bad_value("text", "...", f"{error}, which PostgreSQL cannot keep")
     if isinstance(error, ServerError):
         return _refusal_of_state(error, path)
-    return refusals.store_failed(path, str(error)) if unknown else refusals.store_unreadable(path, str(error))
+    return (
+        refusals_store.store_failed(path, str(error))
+        if unknown
+        else refusals_store.store_unreadable(path, str(error))
+    )
 
 
 def _refusal_of_state(error: ServerError, path: str) -> refusals.Refusal:
@@ -53,4 +57,4 @@ def _refusal_of_state(error: ServerError, path: str) -> refusals.Refusal:
         refuse = _BY_STATE.get(error.state[:length])
         if refuse is not None:
             return refuse(path, error.message)
-    return refusals.store_failed(path, f"{error.state}: {error.message}")
+    return refusals_store.store_failed(path, f"{error.state}: {error.message}")

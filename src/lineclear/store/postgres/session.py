@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import monotonic_ns
 
-from lineclear.core import refusals
+from lineclear.core import refusals_store
 from lineclear.core.codec import decode_body
 from lineclear.core.epochs import SUBJECT
 from lineclear.core.instants import Instant
@@ -140,7 +140,7 @@ class Session:
             raise
         check_number(int(text_of(schema)), show_url(self.url))
         if hello.get_value(0, 0) is None:
-            raise refusals.store_missing(show_url(self.url))
+            raise refusals_store.store_missing(show_url(self.url))
         return [text_of(hello, column) for column in range(4)]
 
 

@@ -25,6 +25,7 @@ from lineclear.core.fold import fold
 from lineclear.core.state import State
 from lineclear.core.tables import ALL, LOG, TASK, Entry
 from lineclear.store.postgres.positions import NeedsLock, Window
+from lineclear.store.postgres.sifting import sift_rows
 from lineclear.store.postgres.statements import (
     DELETE,
     GET,
@@ -160,6 +161,18 @@ class BufferedTx:
         if table.name in self.written:
             found = self._merged(read, found)
         return found[:limit] if limit else found
+
+    def sift(
+        self,
+        table: Table[R],
+        index: str,
+        values: Iterable[int | str],
+        low: int | str,
+        high: int | str,
+        keep: Callable[[Key], bool],
+        /,
+    ) -> list[R]:
+        return sift_rows(self, table, index, values, low, high, keep)
 
     def search_tasks(self, text: str, limit: int, /) -> list[int]:
         read = search(text, limit)

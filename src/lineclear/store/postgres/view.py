@@ -5,6 +5,7 @@ from __future__ import annotations
 from lineclear.core.epochs import clock_of, last_boot
 from lineclear.core.instants import Instant
 from lineclear.core.tables import LOG
+from lineclear.store.postgres.sifting import sift_rows
 from lineclear.store.postgres.statements import BEGIN, BEGIN_READING, GET, PICK, SCAN, Read, search
 
 TYPE_CHECKING = False
@@ -60,6 +61,18 @@ class PostgresView:
         reverse: bool = False,
     ) -> list[R]:
         return self._ask(Read(SCAN, table, index, prefix, low=low, high=high, limit=limit, reverse=reverse))
+
+    def sift(
+        self,
+        table: Table[R],
+        index: str,
+        values: Iterable[int | str],
+        low: int | str,
+        high: int | str,
+        keep: Callable[[Key], bool],
+        /,
+    ) -> list[R]:
+        return sift_rows(self, table, index, values, low, high, keep)
 
     def search_tasks(self, text: str, limit: int, /) -> list[int]:
         read = search(text, limit)

@@ -10,18 +10,17 @@ from __future__ import annotations
 import select
 from collections import deque
 from itertools import count
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, PGconn, TransactionStatus
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, TransactionStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from psycopg.pq.abc import PGconn as Connection
     from psycopg.pq.abc import PGresult
 
     Parameter = int | str | None
@@ -67,7 +66,7 @@ def show_url(url: str) -> str:
     user, at, host = parts.netloc.rpartition("@")
     shown = f"{user.partition(':')[0]}{at}{host}"
     query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name not in _SECRET_NAMES])
-    return urlunsplit((parts.scheme, shown, parts.path, query, ""))
+    return f"{parts.scheme}://{shown}{parts.path}{'?' if query else ''}{query}"
 
 
 def connect_text(url: str) -> str:
@@ -87,11 +86,14 @@ class Wire:
         self._expected: deque[tuple[str, str]] = deque()
         self._prepared: dict[str, bytes] = {}
         self._names = count()
-        self._pg: Connection = PGconn.connect(connect_text(url).encode())
-        if self._pg.status != ConnStatus.OK:
-            message = self._pg.get_error_message()
-            self._pg.finish()
-            raise LostError(" ".join(message.split()))
+        try:
+            connection = psycopg.connect(connect_text(url), autocommit=True)
+        except psycopg.Error as error:
+            raise LostError(_in_a_line(str(error))) from error
+        # From here on the protocol alone: only it knows answers that nobody waits for. The
+        # connection object must let go of it, or it would complain when it goes.
+        self._pg = connection.pgconn
+        del connection.pgconn
         self._pg.nonblocking = 1
         self._pg.enter_pipeline_mode()
         self._poll = select.poll()
@@ -108,7 +110,7 @@ class Wire:
             return self._receive()
         except psycopg.Error as error:
             self.close()
-            raise LostError(str(error)) from error
+            raise LostError(_in_a_line(str(error))) from error
         except (ServerError, UnusableTextError):
             raise
         except BaseException:
@@ -122,7 +124,7 @@ class Wire:
             self._queue(commands, _POSTED)
             self._pg.flush()
         except psycopg.Error as error:
-            raise LostError(str(error)) from error
+            raise LostError(_in_a_line(str(error))) from error
 
     def settle(self) -> None:
         """Wait for the answers to what was posted."""
@@ -145,11 +147,12 @@ class Wire:
         """Notices, without a round trip, that the server has hung up since the last answer."""
         if not self.is_connected:
             return False
-        if self._poll.poll(0):
-            try:
+        try:
+            # The server's last words come before the end of the line.
+            while self._poll.poll(0):
                 self._pg.consume_input()
-            except psycopg.Error:
-                return False
+        except psycopg.Error:
+            return False
         return self.is_connected
 
     def hear(self, timeout_s: float) -> bool:
@@ -159,7 +162,7 @@ class Wire:
             try:
                 self._pg.consume_input()
             except psycopg.Error as error:
-                raise LostError(str(error)) from error
+                raise LostError(_in_a_line(str(error))) from error
             return self._drain_notifications()
         return False
 
@@ -226,7 +229,7 @@ class Wire:
         if result.status in (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE):
             state = result.error_field(DiagnosticField.SQLSTATE)
             if state is None or self._pg.status != ConnStatus.OK:
-                raise LostError(" ".join(result.get_error_message().split()))
+                raise LostError(_in_a_line(result.get_error_message()))
             primary = result.error_field(DiagnosticField.MESSAGE_PRIMARY) or b""
             return ServerError(state.decode(), primary.decode("utf-8", "replace"))
         if result.status == ExecStatus.PIPELINE_ABORTED:
@@ -234,7 +237,11 @@ class Wire:
         return None
 
     def _reason(self) -> str:
-        return " ".join(self._pg.get_error_message().split()) or "the connection was lost"
+        return _in_a_line(self._pg.get_error_message()) or "the connection was lost"
+
+
+def _in_a_line(message: str) -> str:
+    return " ".join(message.split())
 
 
 def _encoded(value: Parameter) -> bytes | None:

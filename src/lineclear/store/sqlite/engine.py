@@ -11,7 +11,7 @@ from array import array
 
 import apsw
 
-from lineclear.core import refusals
+from lineclear.core import refusals, refusals_store
 from lineclear.core.codec import encode_body, event_of
 from lineclear.core.epochs import begin_epoch, last_boot
 from lineclear.core.events import Event
@@ -97,6 +97,23 @@ class SqliteView:
         row = table.row
         return [row(*found) for found in self._db.execute(text, bound)]
 
+    def sift(
+        self,
+        table: Table[R],
+        index: str,
+        values: Iterable[int | str],
+        low: int | str,
+        high: int | str,
+        keep: Callable[[Key], bool],
+        /,
+    ) -> list[R]:
+        picked = tuple(values)
+        entries = self._db.execute(_sql.entries(table, index, len(picked)), (*picked, low, high))
+        skip = len(table.indexes[index])
+        kept = [entry[skip:] for entry in entries if keep(entry)]
+        found = [self.get(table, key) for key in kept]
+        return [row for row in found if row is not None]
+
     def search_tasks(self, text: str, limit: int, /) -> list[int]:
         words = "".join(ch if ch.isalnum() else " " for ch in text).split()[:64]
         if not words:
@@ -176,9 +193,9 @@ class SqliteStore:
                 self._epoch_is_current = True
                 if self._wal_pages >= CHECKPOINT_PAGES:
                     self._checkpoint(db)
-                self._bell.ring()
         except apsw.Error as error:
             raise self._refusal(error) from error
+        self._bell.ring()
         return result
 
     def read(self, work: Callable[[View], T], /) -> T:
@@ -207,7 +224,7 @@ class SqliteStore:
                 with db:
                     tx = SqliteTx(db, self._clock(), None)
                     if tx.head:
-                        raise refusals.store_not_empty(self._path)
+                        raise refusals_store.store_not_empty(self._path)
                     for entry in entries:
                         tx.put(LOG, entry)
                         fold(tx, event_of(entry))
@@ -327,18 +344,18 @@ class SqliteStore:
         for kind, refuse in _REFUSALS:
             if isinstance(error, kind):
                 return refuse(self._path, str(error))
-        return refusals.store_failed(self._path, f"{type(error).__name__}: {error}")
+        return refusals_store.store_failed(self._path, f"{type(error).__name__}: {error}")
 
 
 _REFUSALS: tuple[tuple[type[Exception], Callable[[str, str], refusals.Refusal]], ...] = (
-    (apsw.FullError, refusals.store_full),
-    (apsw.ReadOnlyError, refusals.store_read_only),
-    (apsw.CorruptError, refusals.store_damaged),
-    (apsw.NotADBError, refusals.store_damaged),
-    (apsw.BusyError, refusals.store_locked),
-    (apsw.LockedError, refusals.store_locked),
-    (apsw.CantOpenError, refusals.store_unreadable),
-    (apsw.PermissionsError, refusals.store_read_only),
+    (apsw.FullError, refusals_store.store_full),
+    (apsw.ReadOnlyError, refusals_store.store_read_only),
+    (apsw.CorruptError, refusals_store.store_damaged),
+    (apsw.NotADBError, refusals_store.store_damaged),
+    (apsw.BusyError, refusals_store.store_locked),
+    (apsw.LockedError, refusals_store.store_locked),
+    (apsw.CantOpenError, refusals_store.store_unreadable),
+    (apsw.PermissionsError, refusals_store.store_read_only),
 )
 
 
@@ -358,9 +375,9 @@ def _migrations() -> list[Migration]:
 def _check_schema(db: apsw.Connection, path: str) -> None:
     found = db.pragma("user_version")
     if found > SCHEMA_NUMBER:
-        raise refusals.store_newer(path, found, SCHEMA_NUMBER)
+        raise refusals_store.store_newer(path, found, SCHEMA_NUMBER)
     if found < SCHEMA_NUMBER:
-        raise refusals.store_older(path, found, SCHEMA_NUMBER)
+        raise refusals_store.store_older(path, found, SCHEMA_NUMBER)
 
 
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
@@ -383,13 +400,13 @@ def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
         for kind, refuse in _REFUSALS:
             if isinstance(error, kind):
                 raise refuse(path, str(error)) from error
-        raise refusals.store_failed(path, f"{type(error).__name__}: {error}") from error
+        raise refusals_store.store_failed(path, f"{type(error).__name__}: {error}") from error
 
 
 def _migrate(db: apsw.Connection, path: str, now_ns: int) -> bool:
     before = db.pragma("user_version")
     if before > SCHEMA_NUMBER:
-        raise refusals.store_newer(path, before, SCHEMA_NUMBER)
+        raise refusals_store.store_newer(path, before, SCHEMA_NUMBER)
     if before == SCHEMA_NUMBER:
         return False
     db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, _persist_wal())

@@ -13,7 +13,7 @@ import os
 import time
 from _thread import allocate_lock
 
-from lineclear.core import refusals
+from lineclear.core import refusals_store
 
 
 class Gate:
@@ -30,7 +30,7 @@ class Gate:
 
     def __enter__(self) -> Gate:
         if not self._threads.acquire(timeout=self.limit_s):
-            raise refusals.store_busy(self._path, "another thread of this process", self.limit_s)
+            raise refusals_store.store_busy(self._path, "another thread of this process", self.limit_s)
         try:
             self._lock()
         except BaseException:
@@ -94,14 +94,14 @@ class Gate:
         self._give_up()
 
     def _give_up(self, *_signal: object) -> None:
-        raise refusals.store_busy(self._path, holder_of(self._path), self.limit_s)
+        raise refusals_store.store_busy(self._path, holder_of(self._path), self.limit_s)
 
 
 def _open(path: str) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        refuse = refusals.store_full if error.errno == errno.ENOSPC else refusals.store_read_only
+        refuse = refusals_store.store_full if error.errno == errno.ENOSPC else refusals_store.store_read_only
         raise refuse(path, str(error.strerror)) from error
 
 
