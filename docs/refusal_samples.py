@@ -6,7 +6,7 @@ The generator stops when a refusal has no entry here, or when an entry belongs t
 from __future__ import annotations
 
 from lineclear.core import refusals, refusals_tasks
-from lineclear.core.claims import Blocker
+from lineclear.core.claims import Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import Claim
@@ -35,6 +35,10 @@ def _blocker(wanted: str, agent: str = "codex-2", ticket: int = 0) -> Blocker:
     return Blocker(parse_resource(wanted), CLAIM.changed(agent=agent), "file:src/auth/", ticket)
 
 
+def _request(wanted: str, mode: str) -> Request:
+    return Request("claude-1", "main", mode, [parse_resource(wanted)], ttl_ms=60_000)
+
+
 CYCLE = [_blocker("src/auth/login.py"), _blocker("src/db.py", "claude-1")]
 CONFLICT = {"key": "config", "pointer": "/limits/burst"}
 
@@ -57,8 +61,8 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "store_not_empty": [(URL,)],
     "store_on_network": [(STORE, "nfs4")],
     "claim_held": [
-        (_blocker("src/auth/login.py"), "exclusive", NOW, 1),
-        (_blocker("a.py", ticket=9), "intent", NOW, 1),
+        (_blocker("src/auth/login.py"), _request("src/auth/login.py", "exclusive"), NOW, 1),
+        (_blocker("a.py", ticket=9), _request("a.py", "intent"), NOW, 1),
     ],
     "claim_deadlock": [("claude-1", "file:src/auth/login.py", CYCLE)],
     "claim_timed_out": [("file:src/auth/login.py", 60_000, "codex-2", "2026-01-01T12:12:00Z")],
@@ -76,7 +80,8 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "task_cycle": [([3, 1, 2, 3],)],
     "import_cycle": [(["2", "3", "2"],)],
     "task_is_same": [("T-7", "T-3")],
-    "no_task": [(0, 4)],
+    "no_task": [(0, 0, 4)],
+    "task_needs": [("T-12", ["codex"])],
     "value_stale": [("config", 3, 4, "codex-2")],
     "value_exists": [("config", 1, "codex-2")],
     "write_held": [("value:config", VALUE_CLAIM, NOW)],
@@ -93,13 +98,13 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "unknown_verb": [("clam", "claim")],
     "our_bug": [("KeyError: 'agent'", "claims.py:120")],
     "no_commit": [("/home/sam/shop",)],
-    "no_repo_id": [()],
+    "team_store_unknown": [("shop-1f2e3d4c5b",)],
     "not_a_repo": [("/home/sam",)],
     "bare_repo": [("/srv/shop.git",)],
     "broken_git_link": [("/home/sam/shop-2/.git", "/home/sam/shop/.git/worktrees/shop-2")],
     "no_boot_id": [()],
     "bond_held": [("with-4711-1f2e3d4c5b6a",)],
-    "no_task_came": [(60_000, refusals_tasks.no_task(0, 4))],
+    "no_task_came": [(60_000, refusals_tasks.no_task(0, 0, 4))],
     "no_message_came": [(60_000,)],
     "bad_setting": [
         ("lineclear.toml", "claims.ttl", '"soon"', 'a duration from 1s to 24h, like "90s" or "1h30m"')

@@ -196,6 +196,24 @@ def test_numbers_are_ordered_as_numbers(store: Store) -> None:
     assert [found.id for found in store.read(lambda view: view.scan(TASK, "key", low=1))] == [9, 10, 100]
 
 
+def test_sift_finds_by_value_and_by_range_what_its_entry_lets_pass(store: Store) -> None:
+    put_values(store, ORDERED_KEYS)
+
+    def sift(view: View) -> list[str]:
+        found = view.sift(VALUE, "key", ("A", "𝄞", "b"), "a", "b", lambda entry: entry[0] not in ("b", "a0"))
+        return sorted(keys_of(found))
+
+    expected = sorted(["A", "𝄞", "a b", "a-b", "a.b", "a/b", "ab"])
+    assert store.read(sift) == expected
+
+    def work(tx: Tx) -> list[str]:
+        tx.put(VALUE, value("ac"))
+        tx.delete(VALUE, ("A",))
+        return sift(tx)
+
+    assert store.transact(ANN, work) == sorted([*expected[1:], "ac"])
+
+
 # -- a transaction sees its own writes ----------------------------------------------------------
 
 

@@ -72,7 +72,7 @@ def pasted(text: str, stand_in: str = "RESOURCE") -> str:
 
 def named(agent: str) -> str:
     """An agent's name inside a sentence; those of sub-agents can be long."""
-    return shorten(agent, 24)
+    return shorten(agent, 32)
 
 
 def shorten(text: str, limit: int = 60) -> str:
@@ -147,8 +147,8 @@ def claim_held(blocker: Blocker, request: Request, now: Instant, count: int) -> 
     until_when = until(blocker.until_ns, now)
     return Refusal(
         "claim.waiting" if blocker.ticket else "claim.held",
-        f"{shorten(wanted, 40)} is not yours to take ({mode}).",
-        who=f"{named(blocker.agent)} {verb} {shorten(blocker.resource, 40)} ({blocker.mode}) "
+        f"{shorten(wanted, 36)} is not yours to take ({mode}).",
+        who=f"{named(blocker.agent)} {verb} {shorten(blocker.resource, 36)} ({blocker.mode}) "
         f"{until_when}{task}{note}.",
         next_=f"lineclear claim {every if len(every) <= 80 else pasted(wanted)} --mode {mode} --wait 10m",
         exit_code=HELD,
@@ -199,7 +199,7 @@ def claim_not_yours(resource: str, claim: Claim, now: Instant) -> Refusal:
         "claim.not_yours",
         f"{shorten(resource)} is not yours to release.",
         who=f"{named(claim.agent)} holds {shorten(claim.resource)} {until(claim.until_ns, now)}.",
-        next_=f"lineclear say --to {pasted(claim.agent, 'AGENT')} {quote('please release ' + shorten(resource, 32))}",
+        next_=f"lineclear say --to {pasted(claim.agent, 'AGENT')} {quote('please release ' + shorten(resource, 28))}",
         exit_code=HELD,
         resource=resource,
         holder=claim.agent,
