@@ -64,14 +64,18 @@ class Place:
 
 def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """An empty store on the engine that the test was parametrised with."""
-    directory = tmp_path / "state"
-    directory.mkdir(exist_ok=True)
-    spec = f"sqlite:{directory}"
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres_server")
-        database = server.create_database()
-        request.addfinalizer(lambda: server.drop_database(database))
-        spec = server.url(database) + "#repo"
-    place = Place(spec, str(directory))
+    if request.param == "sqlite":
+        return new_sqlite(tmp_path)
+    server = request.getfixturevalue("postgres_server")
+    database = server.create_database()
+    request.addfinalizer(lambda: server.drop_database(database))
+    place = Place(f"{server.url(database)}#repo", str(tmp_path))
+    place.create()
+    return place
+
+
+def new_sqlite(path: Path) -> Place:
+    directory = path / "state"
+    place = Place(f"sqlite:{directory}", str(directory))
     place.create()
     return place

@@ -6,6 +6,7 @@ before it ended, and then how it ended. Started by tests/crash/jobs.py.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -104,16 +105,12 @@ def _set(name: str, value: Any) -> None:
 def main() -> None:
     if "postgres" in sys.argv:
         __import__("lineclear.store.postgres.engine")  # once, here, not in every fork
+    gc.freeze()  # a collection in a fork would copy every page that it looks at
     tell("ready")
     for line in iter(sys.stdin.readline, ""):
         job = json.loads(line)
-        job["scratch"] = tempfile.mkdtemp(prefix="lc-", dir="/tmp")  # short: a socket's path may not be long
-        if job["place"][0].startswith("sqlite"):
-            ended = _wait_for(_fork(job))
-        else:
-            ended = _run_behind_proxy(job)
-        shutil.rmtree(job["scratch"])
-        tell({"ended": ended})
+        is_alone = job["place"][0].startswith("sqlite")
+        tell({"ended": _wait_for(_fork(job)) if is_alone else _run_behind_proxy(job)})
 
 
 def _wait_for(fork: int) -> int:
@@ -121,6 +118,7 @@ def _wait_for(fork: int) -> int:
 
 
 def _run_behind_proxy(job: Job) -> int:
+    job["scratch"] = tempfile.mkdtemp(prefix="lc-", dir="/tmp")  # short: a socket's path may not be long
     trips = proxy.new_count()
     started, go = os.pipe()
     worker = _fork(job, wait_on=started)
@@ -135,6 +133,7 @@ def _run_behind_proxy(job: Job) -> int:
     _wait_for(between)
     os.close(started)
     os.close(go)
+    shutil.rmtree(job["scratch"])
     tell({"points": [f"trip {number}" for number in range(1, proxy.count_of(trips) + 1)]})
     return ended
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.crash.grounds import Ground
 from tests.crash.jobs import Workshop, working
-from tests.engines import ENGINES, Place, new_place
+from tests.engines import ENGINES, Place, new_place, new_sqlite
 
 EVERY_ENGINE = [pytest.param(name, marks=pytest.mark.postgres if name == "postgres" else ()) for name in ENGINES]
 
@@ -26,6 +26,21 @@ def ground(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     ground = Ground(new_place(request, tmp_path_factory.mktemp("ground")))
     yield ground
     ground.drop()
+
+
+@pytest.fixture(scope="module")
+def sqlite_ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """The same for what only SQLite can suffer."""
+    path = tmp_path_factory.mktemp("sqlite")
+    ground = Ground(new_sqlite(path))
+    yield ground
+    ground.drop()
+
+
+@pytest.fixture(scope="module")
+def sqlite_workshop() -> Iterator[Workshop]:
+    with working("sqlite") as workshop:
+        yield workshop
 
 
 @pytest.fixture(scope="module")

@@ -60,10 +60,11 @@ class Points:
             die()
         if self._how == FAILED:
             raise error(FAILED)
-        result = perform()
-        if self._how == AFTER:
-            die()
-        return result
+        try:
+            return perform()
+        finally:
+            if self._how == AFTER:
+                die()
 
 
 # -- SQLite -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ a file is replaced.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +12,10 @@ import pytest
 
 from lineclear.core.refusals import Refusal
 from tests.crash.commands import OPEN, Command
-from tests.crash.faults import AFTER, BEFORE, TORN
+from tests.crash.deaths import ways_to_die, worst_ways_to_die
+from tests.crash.faults import AFTER, BEFORE
 from tests.crash.grounds import Ground, Inspector, kinds, new_schema
 from tests.crash.jobs import Workshop
-from tests.crash.test_kills import ways_to_die
 from tests.engines import Place
 from tests.repository import TemporaryRepo
 
@@ -51,7 +52,7 @@ def test_a_store_whose_making_was_killed_can_be_made_again(
     whole = workshop.run(fresh(ground, tmp_path, 0), CREATE)
     assert whole.answers == [{"answer": True}]
     found: set[str] = set()
-    ways = ways_to_die(engine, whole.points, 1)
+    ways = worst_ways_to_die(engine, whole.points)
     for number, (at, how) in enumerate(ways, start=1):
         place = fresh(ground, tmp_path, number)
         outcome = workshop.run(place, CREATE, at=at, how=how)
@@ -68,8 +69,9 @@ def test_a_store_whose_making_was_killed_can_be_made_again(
 
 
 def test_a_repository_whose_init_was_killed_can_be_initialised_again(
-    workshop: Workshop, repo: TemporaryRepo, record_property: Tell
+    sqlite_workshop: Workshop, repo: TemporaryRepo, record_property: Tell
 ) -> None:
+    workshop = sqlite_workshop
     state = repo.path / ".git" / "lineclear"
     place = Place(f"sqlite:{state}", str(state))
     init: Command = ("init", (str(repo.path),), {})
@@ -78,17 +80,10 @@ def test_a_repository_whose_init_was_killed_can_be_initialised_again(
     assert len(own) >= 3, points
     for at in own:
         for how in (BEFORE, AFTER):
-            repo.git("clean", "-q", "--force")
-            remove(state)
+            shutil.rmtree(state)
             assert workshop.run(place, init, at=at, how=how).was_killed
             assert workshop.run(place, init, OPEN).answers[1] == {"answer": "sqlite"}
     record_property("told", f"init: {len(points)} fault points, {len(own)} of them outside of SQLite")
-
-
-def remove(directory: Path) -> None:
-    import shutil
-
-    shutil.rmtree(directory)
 
 
 def test_an_upgrade_that_was_killed_has_happened_or_not(
@@ -97,7 +92,7 @@ def test_an_upgrade_that_was_killed_has_happened_or_not(
     engine = ground.place.engine
     whole = workshop.run(ground.copy_alone(), UPGRADE)
     assert whole.answers == [{"answer": False}]
-    ways, tally = ways_to_die(engine, whole.points, 1), {"store.newer": 0, "": 0}
+    ways, tally = worst_ways_to_die(engine, whole.points), {"store.newer": 0, "": 0}
     for at, how in ways:
         place = ground.copy_alone()
         outcome = workshop.run(place, UPGRADE, at=at, how=how)
@@ -115,15 +110,14 @@ def test_an_upgrade_that_was_killed_has_happened_or_not(
 
 
 def test_a_checkpoint_that_was_killed_loses_nothing(
-    ground: Ground, workshop: Workshop, record_property: Tell
+    sqlite_ground: Ground, sqlite_workshop: Workshop, record_property: Tell
 ) -> None:
-    if ground.place.engine != "sqlite":
-        pytest.skip("PostgreSQL checkpoints by itself")
+    ground, workshop = sqlite_ground, sqlite_workshop
     settings = {"lineclear.store.sqlite.engine.CHECKPOINT_PAGES": 1}
     says: list[Command] = [("say", ("alice", f"message {number}"), {"op": f"say-{number}"}) for number in range(3)]
     whole = workshop.run(ground.copy(), *says, settings=settings)
     assert {"write db", "sync db", "truncate db-wal", "write db-wal"} <= set(whole.points)
-    ways = ways_to_die("sqlite", whole.points, 4)
+    ways = worst_ways_to_die("sqlite", whole.points, 4)
     for at, how in ways:
         place = ground.copy()
         outcome = workshop.run(place, *says, at=at, how=how, settings=settings)
@@ -138,21 +132,21 @@ def test_a_checkpoint_that_was_killed_loses_nothing(
 
 
 def test_a_file_is_whole_whenever_its_writer_is_killed(
-    workshop: Workshop, tmp_path: Path, record_property: Tell
+    sqlite_workshop: Workshop, tmp_path: Path, record_property: Tell
 ) -> None:
     path, old, new = tmp_path / "TASKS.md", "old " * 1_000, "new " * 2_000
     place = Place(f"sqlite:{tmp_path}", str(tmp_path))
     write: Command = ("write_file", (str(path), new), {})
     path.write_text(old)
-    points = workshop.run(place, write).points
+    points = sqlite_workshop.run(place, write).points
     assert {"create file", "write file", "fsync", "replace"} <= set(points)
-    for at in range(1, len(points) + 1):
-        for how in (BEFORE, TORN, AFTER):
-            path.write_text(old)
-            outcome = workshop.run(place, write, at=at, how=how)
-            assert outcome.was_killed
-            assert path.read_text() == (new if outcome.answers or at > points.index("replace") + 1 else path.read_text())
-            assert path.read_text() in (old, new)
-    workshop.run(place, write)
+    for at, how in ways_to_die("sqlite", points):
+        path.write_text(old)
+        outcome = sqlite_workshop.run(place, write, at=at, how=how)
+        assert outcome.was_killed
+        replaced = points.index("replace") + 1
+        is_new = at > replaced or (at, how) == (replaced, AFTER)
+        assert path.read_text() == (new if is_new else old), f"{how} {at} of {points}"
+    assert sqlite_workshop.run(place, write).answers
     assert path.read_text() == new
     record_property("told", f"replacing a file: {len(points)} fault points")

@@ -9,32 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.crash import proxy
 from tests.crash.commands import OPEN, commands
-from tests.crash.faults import AFTER, BEFORE, TORN
+from tests.crash.deaths import ways_to_die
 from tests.crash.grounds import Ground, Inspector, kinds
 from tests.crash.jobs import Workshop
 
 pytestmark = pytest.mark.slow
 # A test that found fewer would not look where it should.
 LEAST_POINTS = {"sqlite": 12, "postgres": 3}
-
-
-def ways_to_die(engine: str, points: list[str], first: int) -> list[tuple[int, str]]:
-    """(point, how) of every death worth trying, from a point on.
-
-    Dying after a write and before the next step is one and the same unless an answer was given between.
-    """
-    ways: list[tuple[int, str]] = []
-    for number, name in enumerate(points, start=1):
-        if number < first:
-            continue
-        ways.append((number, BEFORE))
-        if engine == "postgres":
-            ways += [(number, TORN), (number, proxy.UNANSWERED), (number, AFTER)]
-        else:
-            ways.append((number, TORN if name.startswith("write") else AFTER))
-    return ways
 
 
 @pytest.mark.parametrize("name", commands(0))

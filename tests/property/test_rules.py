@@ -73,6 +73,24 @@ def goes_beside(asked: Claim | Wait, held: Claim | Wait, resource: str) -> bool:
     return over_copies and not resource.startswith("row:")
 
 
+def in_the_way(wait: Wait, text: str, claim: Claim) -> bool:
+    if related(wait.agent, claim.agent) or not overlap(text, claim.resource):
+        return False
+    return not goes_beside(wait, claim, text)
+
+
+def keeps(wait: Wait, text: str, claim: Claim) -> bool:
+    """The waiter has this part of what it wants already; it is renewed past others."""
+    is_strong = MODES.index(claim.mode) >= MODES.index(wait.mode)
+    return claim.agent == wait.agent and claim.resource == text and is_strong
+
+
+def goes_first(other: Wait, wait: Wait, text: str) -> bool:
+    if related(wait.agent, other.agent) or goes_beside(other, wait, text):
+        return False
+    return any(overlap(text, theirs) for theirs in other.resources.split("\n"))
+
+
 class Rules(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
@@ -318,22 +336,11 @@ class Rules(RuleBasedStateMachine):
         held, line = self.live_claims(), self.live_waits()
         arrows: set[tuple[str, str]] = set()
         for wait in line:
-            ahead = [other for other in line if other.ticket < wait.ticket]
             for text in wait.resources.split("\n"):
-                arrows |= {
-                    (wait.agent, claim.agent)
-                    for claim in held
-                    if overlap(text, claim.resource)
-                    and not related(wait.agent, claim.agent)
-                    and not goes_beside(wait, claim, text)
-                }
-                arrows |= {
-                    (wait.agent, other.agent)
-                    for other in ahead
-                    if any(overlap(text, theirs) for theirs in other.resources.split("\n"))
-                    and not related(wait.agent, other.agent)
-                    and not goes_beside(other, wait, text)
-                }
+                arrows |= {(wait.agent, claim.agent) for claim in held if in_the_way(wait, text, claim)}
+                if not any(keeps(wait, text, claim) for claim in held):
+                    ahead = [other for other in line if other.ticket < wait.ticket]
+                    arrows |= {(wait.agent, other.agent) for other in ahead if goes_first(other, wait, text)}
         assert not has_circle(arrows)
 
     @invariant()

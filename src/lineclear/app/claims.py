@@ -19,6 +19,7 @@ from lineclear.core.claims import (
     find_cycle,
     has_copies,
     is_over,
+    overlap_with,
     resource_of,
     stale_fence,
 )  # fmt: skip
@@ -47,21 +48,13 @@ TICKET_TTL_MS = 15_000
 
 def claims_near(view: View, resource: Resource) -> list[Claim]:
     """Every claim that overlaps: on the way down to the resource, on it, or below it."""
-    node = resource.node
-
-    def keep(entry: tuple[int | str, ...]) -> bool:
-        return overlaps(resource, resource_of(str(entry[2])))
-
-    return view.sift(CLAIM, "node", ancestors(node), node + "/", node + "0", keep)
+    node, test = resource.node, overlap_with(resource)
+    return view.sift(CLAIM, "node", ancestors(node), node + "/", node + "0", lambda entry: test(entry[2]))
 
 
 def fences_near(view: View, resource: Resource) -> list[Fence]:
-    node = resource.node
-
-    def keep(entry: tuple[int | str, ...]) -> bool:
-        return overlaps(resource, resource_of(str(entry[1])))
-
-    return view.sift(FENCE, "key", ancestors(node), node + "/", node + "0", keep)
+    node, test = resource.node, overlap_with(resource)
+    return view.sift(FENCE, "key", ancestors(node), node + "/", node + "0", lambda entry: test(entry[1]))
 
 
 def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
@@ -151,7 +144,9 @@ def leave_line(store: Store, caller: Caller, ticket: int, why: str) -> bool:
     return store.transact(caller, work)
 
 
-def release(store: Store, caller: Caller, resources: list[Resource], *, everything: bool = False) -> dict[str, Any]:
+def release(
+    store: Store, caller: Caller, resources: list[Resource], *, everything: bool = False
+) -> dict[str, Any]:
     """Give back what the caller holds; what it does not hold is refused, with the holder named."""
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -176,11 +171,22 @@ def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request
         ensure_agent(tx, caller)
         answer = _decide_now(tx, request, liveness)
         by_name = {(claim.agent, claim.resource): claim for claim in near_all(tx, request.resources)}
-        taken = [by_name[b.agent, b.resource] for b in answer.blockers if (b.agent, b.resource) in by_name]
+        # Those who only wait keep what they hold besides, and their place in the line.
+        taken = [by_name[b.agent, b.resource] for b in answer.blockers if not b.ticket]
         for claim in dict.fromkeys(taken):
             tx.append(claim_taken_over(claim))
-            text = f"{caller.name} has taken over {claim.resource} from you; your fence {claim.fence} is void."
-            tx.append(Draft("MessageSent", f"agent:{claim.agent}", audience=f"agent:{claim.agent}", urgent=1, text=text))
+            text = (
+                f"{caller.name} has taken over {claim.resource} from you; your fence {claim.fence} is void."
+            )
+            tx.append(
+                Draft(
+                    "MessageSent",
+                    f"agent:{claim.agent}",
+                    audience=f"agent:{claim.agent}",
+                    urgent=1,
+                    text=text,
+                )
+            )
         return _grant(tx, caller, request, answer)
 
     return once(store, caller, "take over", _arguments(request), work, _still_holds)
@@ -291,7 +297,11 @@ def _refuse_unknown_task(view: View, request: Request) -> None:
 
 
 def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
-    near = near_all(view, request.resources) if len(request.resources) > 1 else claims_near(view, request.resources[0])
+    near = (
+        near_all(view, request.resources)
+        if len(request.resources) > 1
+        else claims_near(view, request.resources[0])
+    )
     return decide_claim(request, near, view.scan(WAIT, "key"), view.now, liveness.is_dead)
 
 
@@ -307,7 +317,9 @@ def _decide_now(tx: Tx, request: Request, liveness: Liveness) -> Answer:
 
 def _dead_among(view: View, answer: Answer, liveness: Liveness) -> list[str]:
     agents = [view.get(AGENT, (name,)) for name in sorted({blocker.agent for blocker in answer.blockers})]
-    return [agent.name for agent in agents if agent is not None and agent.bond and liveness.is_dead(agent.bond)]
+    return [
+        agent.name for agent in agents if agent is not None and agent.bond and liveness.is_dead(agent.bond)
+    ]
 
 
 def _grant(tx: Tx, caller: Caller, request: Request, answer: Answer) -> dict[str, Any]:

@@ -112,6 +112,11 @@ def audit(store: Store) -> dict[str, Any]:
         for table in PROJECTED:
             auditor.compare(table, view.scan(table, "key"))
         findings = [{"kind": f.kind, "position": f.position, "text": f.text} for f in auditor.findings]
-        return {"events": auditor.count, "head": auditor.position, "findings": findings, "missed": auditor.missed}
+        return {
+            "events": auditor.count,
+            "head": auditor.position,
+            "findings": findings,
+            "missed": auditor.missed,
+        }
 
     return store.read(work)

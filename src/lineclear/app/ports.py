@@ -48,7 +48,7 @@ if TYPE_CHECKING:
             values: Iterable[int | str],
             low: int | str,
             high: int | str,
-            keep: Callable[[Key], bool],
+            keep: Callable[[Any], bool],
             /,
         ) -> list[R]:
             """Rows whose first column of the index is one of the values, or lies strictly between

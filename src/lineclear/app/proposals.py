@@ -49,14 +49,27 @@ def propose(
         if supersedes:
             _supersede(tx, caller, supersedes, resource)
         made = tx.append(
-            Draft("ProposalMade", resource.text, resource=resource.text, base_version=base, payload=json, note=note)
+            Draft(
+                "ProposalMade",
+                resource.text,
+                resource=resource.text,
+                base_version=base,
+                payload=json,
+                note=note,
+            )
         )
         owner = owner_of(tx, resource, rules)
         if owner and owner != caller.name:
             _tell(tx, owner, f"{caller.name} proposes a change to {resource.text}: proposal {made.position}.")
         return {"proposal": show_proposal(_known(tx, made.position)), "owner": owner}
 
-    arguments = {"resource": resource.text, "payload": json, "note": note, "version": version, "supersedes": supersedes}
+    arguments = {
+        "resource": resource.text,
+        "payload": json,
+        "note": note,
+        "version": version,
+        "supersedes": supersedes,
+    }
     return once(store, caller, "propose", arguments, work)
 
 
@@ -158,7 +171,11 @@ def _decide(tx: Tx, caller: Caller, proposal: Proposal, state: str, reason: str)
     tx.append(Draft("ProposalDecided", proposal.resource, id=proposal.id, state=state, reason=reason))
     why = f': "{reason}"' if reason else ""
     if proposal.author != caller.name:
-        _tell(tx, proposal.author, f"{caller.name} has {state} proposal {proposal.id} for {proposal.resource}{why}")
+        _tell(
+            tx,
+            proposal.author,
+            f"{caller.name} has {state} proposal {proposal.id} for {proposal.resource}{why}",
+        )
 
 
 def _supersede(tx: Tx, caller: Caller, number: int, resource: Resource) -> None:
@@ -167,7 +184,9 @@ def _supersede(tx: Tx, caller: Caller, number: int, resource: Resource) -> None:
         raise refusals_values.not_the_owner(f"proposal {number}", old.author)
     if old.state != OPEN:
         raise refusals_values.proposal_decided(number, old.state, old.decided_by)
-    tx.append(Draft("ProposalDecided", resource.text, id=number, state=SUPERSEDED, reason="replaced by its author"))
+    tx.append(
+        Draft("ProposalDecided", resource.text, id=number, state=SUPERSEDED, reason="replaced by its author")
+    )
 
 
 def _tell(tx: Tx, name: str, text: str) -> None:

@@ -52,7 +52,11 @@ def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
 def _needs_you(view: View) -> list[dict[str, Any]]:
     """What waits for a person: work that failed for good, work that nobody lands yet."""
     needs = [
-        {"what": f"T-{task.id} failed: {task.title}", "why": task.reason, "next": f"lineclear task reopen T-{task.id}"}
+        {
+            "what": f"T-{task.id} failed: {task.title}",
+            "why": task.reason,
+            "next": f"lineclear task reopen T-{task.id}",
+        }
         for task in view.scan(TASK, "ready", (FAILED,))
     ]
     needs += [
@@ -120,5 +124,3 @@ def _last(view: View, resource: Resource) -> list[dict[str, Any]]:
         {"position": entry.position, "at": show_wall(entry.at_ns), "by": entry.actor, "what": entry.kind}
         for entry in view.scan(LOG, "subject", (resource.text,), reverse=True, limit=5)
     ]
-
-

@@ -47,7 +47,9 @@ FEW = 20
 EDITABLE = frozenset(("title", "body", "priority", "scope", "labels", "needs", "attempts_max"))
 
 
-def add(store: Store, caller: Caller, draft: TaskDraft, *, attempts_max: int = DEFAULT_ATTEMPTS) -> dict[str, Any]:
+def add(
+    store: Store, caller: Caller, draft: TaskDraft, *, attempts_max: int = DEFAULT_ATTEMPTS
+) -> dict[str, Any]:
     """A new task, with a shortlist of tasks that may be the same work."""
     _check_texts(draft.title, draft.body)
     _check_numbers(draft.priority, attempts_max)
@@ -100,9 +102,14 @@ def import_all(
 
 
 def take(
-    store: Store, liveness: Liveness, caller: Caller, *, number: int = 0, skills: frozenset[str] = frozenset(),
+    store: Store,
+    liveness: Liveness,
+    caller: Caller,
+    *,
+    number: int = 0,
+    skills: frozenset[str] = frozenset(),
     lease_ms: int = DEFAULT_LEASE_MS,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Take one task, or the next one that fits; tasks of the dead and silent come back first."""
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -176,7 +183,9 @@ def edit(
         raise refusals.bad_value("field", unknown[0], f"a task's fields are {', '.join(sorted(EDITABLE))}")
     _check_texts(changes.get("title", "x"), changes.get("body", ""))
     _check_numbers(changes.get("priority", 0), changes.get("attempts_max", 1))
-    columns = {name: join_names(value) if isinstance(value, list) else value for name, value in changes.items()}
+    columns = {
+        name: join_names(value) if isinstance(value, list) else value for name, value in changes.items()
+    }
     if "scope" in changes:
         columns["scope"] = _scope(changes["scope"])
     linked, unlinked = list(after), list(not_after)
@@ -200,7 +209,9 @@ def edit(
     return once(store, caller, "task edit", arguments, work)
 
 
-def finish(store: Store, caller: Caller, number: int, *, branch: str = "", result: str = "") -> dict[str, Any]:
+def finish(
+    store: Store, caller: Caller, number: int, *, branch: str = "", result: str = ""
+) -> dict[str, Any]:
     """Done: with a branch the task is handed over to land, without one it is accepted.
 
     A person's `done` on a task that was handed over says that its branch is on main.
@@ -409,8 +420,8 @@ def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
     number = _next_number(tx)
     tx.append(
         Draft(
-            "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body, priority=draft.priority,
-            scope=_scope(draft.scope), labels=join_names(draft.labels), needs=join_names(draft.needs),
+            "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body,
+            priority=draft.priority, scope=_scope(draft.scope), labels=join_names(draft.labels), needs=join_names(draft.needs),
             attempts_max=attempts_max, after=sorted(set(after)),
         )
     )  # fmt: skip
@@ -460,7 +471,9 @@ def _takeable(tx: Tx, task: Task, caller: Caller, skills: frozenset[str] | set[s
     if task.state != OPEN:
         raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, "take")
     if task.unmet:
-        waits = [show_id(dep) for dep in _deps(tx, task.id) if _known(tx, dep).state not in ("merged", "accepted")]
+        waits = [
+            show_id(dep) for dep in _deps(tx, task.id) if _known(tx, dep).state not in ("merged", "accepted")
+        ]
         raise refusals_tasks.task_not_ready(show_id(task.id), waits)
     missing = [need for need in split_names(task.needs) if need not in skills]
     if missing and not caller.is_person:
@@ -507,7 +520,9 @@ def _refuse_unless_held(task: Task, caller: Caller, view: View, verb: str) -> No
 
 def _move(tx: Tx, task: Task, draft: Draft) -> dict[str, Any]:
     if (task.state, draft.kind) not in MOVES:
-        raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, draft.kind.removeprefix("Task").lower())
+        raise refusals_tasks.task_wrong_state(
+            show_id(task.id), task.state, draft.kind.removeprefix("Task").lower()
+        )
     tx.append(draft)
     return {"task": show_task(tx, _known(tx, task.id))}
 

@@ -96,7 +96,13 @@ def delete(
 
 
 def update(
-    store: Store, caller: Caller, rules: list[Rule], key: str, change: Callable[[Any], Any], *, tries: int = 20
+    store: Store,
+    caller: Caller,
+    rules: list[Rule],
+    key: str,
+    change: Callable[[Any], Any],
+    *,
+    tries: int = 20,
 ) -> dict[str, Any]:
     """Read, change, write; again from the newest version when somebody was faster.
 
@@ -153,7 +159,9 @@ def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, 
             value = tx.get(VALUE, (key,))
             version = value.version if value is not None else 0
             json = value.json if value is not None and not value.deleted else ""
-            tx.append(Draft("CopyMade", f"copy:{copy}", copy=copy, key=key, base_version=version, base_json=json))
+            tx.append(
+                Draft("CopyMade", f"copy:{copy}", copy=copy, key=key, base_version=version, base_json=json)
+            )
         return {"copy": copy, "values": [_show_copy(row) for row in tx.pick(COPY, "key", (copy,))]}
 
     return once(store, caller, "value fork", {"copy": copy, "keys": keys}, work)
@@ -230,12 +238,16 @@ def _known_copy(view: View, copy: str, key: str) -> Copy:
     label_name(copy)
     row = view.get(COPY, (copy, key))
     if row is None:
-        raise refusals.not_found("copy", f"{copy} of {key}", f"lineclear value fork {copy} {refusals.quote(key)}")
+        raise refusals.not_found(
+            "copy", f"{copy} of {key}", f"lineclear value fork {copy} {refusals.quote(key)}"
+        )
     return row
 
 
 def _change_copy(tx: Tx, row: Copy, json: str, *, deleted: int) -> dict[str, Any]:
-    tx.append(Draft("CopyChanged", f"copy:{row.copy}", copy=row.copy, key=row.key, json=json, deleted=deleted))
+    tx.append(
+        Draft("CopyChanged", f"copy:{row.copy}", copy=row.copy, key=row.key, json=json, deleted=deleted)
+    )
     return _show_copy(_known_copy(tx, row.copy, row.key))
 
 
@@ -254,7 +266,9 @@ def _writable(
     if sharing.strategy == READ_ONLY and not caller.is_person:
         raise refusals_values.read_only(resource.text)
     if sharing.strategy == SINGLE_WRITER and not _is_owner(caller, sharing.owner, bool(mine)):
-        raise refusals_values.not_the_writer(resource.text, sharing.owner or (others[0].agent if others else ""))
+        raise refusals_values.not_the_writer(
+            resource.text, sharing.owner or (others[0].agent if others else "")
+        )
     if others:
         raise refusals_values.write_held(resource.text, others[0], tx.now)
     if sharing.strategy == LOCKED and not mine:

@@ -41,7 +41,9 @@ class Context:
 
     __slots__ = ("_caller", "_repo", "cwd", "environ", "given", "key", "out")
 
-    def __init__(self, out: Output, environ: Mapping[str, str], *, cwd: str = "", given: str = "", key: str = "") -> None:
+    def __init__(
+        self, out: Output, environ: Mapping[str, str], *, cwd: str = "", given: str = "", key: str = ""
+    ) -> None:
         self.out, self.environ, self.given, self.key = out, environ, given, key
         self.cwd = cwd or os.getcwd()
         self._repo: Repo | None = None

@@ -54,7 +54,7 @@ def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[
         return 0, None
     except Unwritable:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the one boundary of this surface
         return refusals.FAILED, _bug(error)
 
 

@@ -67,12 +67,10 @@ class Auditor:
                 self.report("table differs", 0, f"{table.name} {key} is in the table, not in the log")
                 continue
             for name in columns:
-                if getattr(row, name) != getattr(twin, name):
-                    self.report(
-                        "table differs",
-                        0,
-                        f"{table.name} {key}: {name} is {getattr(row, name)!r}, the log says {getattr(twin, name)!r}",
-                    )
+                is_there, told = getattr(row, name), getattr(twin, name)
+                if is_there != told:
+                    text = f"{table.name} {key}: {name} is {is_there!r}, the log says {told!r}"
+                    self.report("table differs", 0, text)
         for key in expected:
             self.report("table differs", 0, f"{table.name} {key} is in the log, not in the table")
 
@@ -105,11 +103,15 @@ def _check_grant(auditor: Auditor, event: Event) -> None:
                 f"held {claim.resource} ({claim.mode})",
             )
         if body["mode"] == EXCLUSIVE and claim.fence >= event.position:
-            auditor.report("fence", event.position, f"the fence of {claim.agent} on {claim.resource} is not lower")
+            auditor.report(
+                "fence", event.position, f"the fence of {claim.agent} on {claim.resource} is not lower"
+            )
 
 
 def _near(state: State, node: str) -> list[Claim]:
-    return state.pick(CLAIM, "node", ancestors(node)) + state.scan(CLAIM, "node", low=node + "/", high=node + "0")
+    return state.pick(CLAIM, "node", ancestors(node)) + state.scan(
+        CLAIM, "node", low=node + "/", high=node + "0"
+    )
 
 
 def _check_end(auditor: Auditor, event: Event) -> None:
@@ -142,4 +144,3 @@ _CHECKS: dict[str, Callable[[Auditor, Event], None]] = {
     "ValuePut": _check_write,
     "ValueDeleted": _check_write,
 }
-

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from lineclear.core.events import Draft
 from lineclear.core.names import is_family
+from lineclear.core.paths import glob
 from lineclear.core.resources import overlaps, parse_resource
 from lineclear.core.tables import split_names
 
@@ -41,10 +42,43 @@ def resource_of(text: str) -> Resource:
     return found
 
 
+def overlap_with(resource: Resource) -> Callable[[str], bool]:
+    """The test "does this canonical text overlap the resource?", made once for many texts.
+
+    Most files near a wide glob end differently from it; they are told apart by their last letters.
+    """
+    tail = glob(resource.path).tail if resource.kind == "glob" and resource.node == "file:" else ""
+    if not tail:
+        return lambda text: overlaps(resource, resource_of(text))
+
+    def test(text: str) -> bool:
+        if (
+            text.startswith("file:")
+            and not text.endswith((tail, "/"))
+            and "*" not in text
+            and "?" not in text
+        ):
+            return False
+        return overlaps(resource, resource_of(text))
+
+    return test
+
+
 class Request:
     """One agent asks for resources, all or none."""
 
-    __slots__ = ("agent", "bond", "mode", "note", "resources", "task", "ticket", "ticket_bond", "tree", "ttl_ms")
+    __slots__ = (
+        "agent",
+        "bond",
+        "mode",
+        "note",
+        "resources",
+        "task",
+        "ticket",
+        "ticket_bond",
+        "tree",
+        "ttl_ms",
+    )
 
     def __init__(
         self,
@@ -250,7 +284,9 @@ def find_cycle(
     return []
 
 
-def stale_fence(resource: Resource, agent: str, fence: int, marks: Iterable[tuple[str, str, int]]) -> tuple[str, int]:
+def stale_fence(
+    resource: Resource, agent: str, fence: int, marks: Iterable[tuple[str, str, int]]
+) -> tuple[str, int]:
     """Who was granted an overlapping exclusive claim after `fence`, if anybody: (agent, fence).
 
     `marks` are (resource text, agent, fence) of the newest exclusive grants near the resource.

@@ -246,7 +246,8 @@ def _copy_made(ledger: Ledger, event: Event) -> None:
     b = event.body
     deleted = int(b["base_json"] == "")
     ledger.put(
-        COPY, Copy(b["copy"], b["key"], event.actor, b["base_version"], b["base_json"], b["base_json"], deleted)
+        COPY,
+        Copy(b["copy"], b["key"], event.actor, b["base_version"], b["base_json"], b["base_json"], deleted),
     )
 
 
@@ -268,7 +269,15 @@ def _proposal_made(ledger: Ledger, event: Event) -> None:
     ledger.put(
         PROPOSAL,
         Proposal(
-            event.position, b["resource"], event.actor, b["base_version"], b["payload"], b["note"], "open", "", ""
+            event.position,
+            b["resource"],
+            event.actor,
+            b["base_version"],
+            b["payload"],
+            b["note"],
+            "open",
+            "",
+            "",
         ),
     )
 

@@ -98,7 +98,8 @@ def unknown_scheme(text: str, scheme: str, known: list[str]) -> Refusal:
     return Refusal(
         "resource.scheme",
         f'"{shorten(text)}" has the unknown scheme "{shorten(scheme, 20)}".',
-        who=f"Known: {shorten(', '.join(known), 80)}. Others are declared in lineclear.toml, [resources] schemes.",
+        who=f"Known: {shorten(', '.join(known), 80)}. "
+        "Others are declared in lineclear.toml, [resources] schemes.",
         next_="lineclear config show",
         exit_code=USAGE,
         scheme=shorten(scheme, 40),
@@ -110,7 +111,8 @@ def outside_repo(text: str, root: str) -> Refusal:
     return Refusal(
         "resource.outside",
         f'"{shorten(text)}" is outside this repository.',
-        who=f"The repository is {shorten(root, 80)}; declare what lies outside it as memory:NAME or api:NAME.",
+        who=f"The repository is {shorten(root, 80)}; "
+        "declare what lies outside it as memory:NAME or api:NAME.",
         next_="lineclear claim memory:NAME",
         exit_code=NOT_ALLOWED,
         resource=shorten(text, 200),
@@ -164,10 +166,10 @@ def claim_held(blocker: Blocker, request: Request, now: Instant, count: int) -> 
 
 
 def claim_deadlock(agent: str, wanted: str, cycle: list[Blocker]) -> Refusal:
-    steps = [(agent, cycle[0].wanted.text), *((b.agent, n.wanted.text) for b, n in zip(cycle, cycle[1:], strict=False))]
+    waiting = [agent, *(blocker.agent for blocker in cycle)]
     chain = "; ".join(
-        f"{who} would wait for {named(blocker.agent)} ({shorten(what, 40)})"
-        for (who, what), blocker in zip(steps, cycle, strict=True)
+        f"{named(who)} would wait for {named(blocker.agent)} ({shorten(blocker.wanted.text, 40)})"
+        for who, blocker in zip(waiting, cycle, strict=False)
     )
     return Refusal(
         "claim.deadlock",
@@ -195,11 +197,12 @@ def claim_timed_out(wanted: str, waited_ms: int, holder: str, until_at: str) -> 
 
 
 def claim_not_yours(resource: str, claim: Claim, now: Instant) -> Refusal:
+    words = quote(f"please release {shorten(resource, 28)}")
     return Refusal(
         "claim.not_yours",
         f"{shorten(resource)} is not yours to release.",
         who=f"{named(claim.agent)} holds {shorten(claim.resource)} {until(claim.until_ns, now)}.",
-        next_=f"lineclear say --to {pasted(claim.agent, 'AGENT')} {quote('please release ' + shorten(resource, 28))}",
+        next_=f"lineclear say --to {pasted(claim.agent, 'AGENT')} {words}",
         exit_code=HELD,
         resource=resource,
         holder=claim.agent,

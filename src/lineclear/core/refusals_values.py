@@ -158,7 +158,8 @@ def copy_conflicts(copy: str, conflicts: list[dict[str, Any]]) -> Refusal:
     first = ", ".join(f"{c['key']} at {c['pointer'] or 'the whole value'}" for c in conflicts[:3])
     return Refusal(
         "copy.conflict",
-        f'The copy "{shorten(copy)}" cannot be merged: both sides changed the same things. Nothing was written.',
+        f'The copy "{shorten(copy)}" cannot be merged: both sides changed the same things. '
+        "Nothing was written.",
         who=f"{len(conflicts)} in conflict: {shorten(first, 120)}.",
         next_=f"lineclear value get {pasted(str(conflicts[0]['key']), 'KEY')}",
         exit_code=STALE,

@@ -105,8 +105,14 @@ class State:
         reverse: bool = False,
     ) -> list[R]:
         rows, entries = self._rows(table), self._entries(table, index)
-        start = bisect_right(entries, (*prefix, low, _TOP)) if low is not None else bisect_left(entries, prefix)
-        end = bisect_left(entries, (*prefix, high)) if high is not None else bisect_right(entries, (*prefix, _TOP))
+        start = (
+            bisect_right(entries, (*prefix, low, _TOP)) if low is not None else bisect_left(entries, prefix)
+        )
+        end = (
+            bisect_left(entries, (*prefix, high))
+            if high is not None
+            else bisect_right(entries, (*prefix, _TOP))
+        )
         chosen = entries[start : max(start, end)]
         if reverse:
             chosen.reverse()
@@ -120,7 +126,7 @@ class State:
         values: Iterable[int | str],
         low: int | str,
         high: int | str,
-        keep: Callable[[Key], bool],
+        keep: Callable[[Any], bool],
         /,
     ) -> list[R]:
         entry_of = table.entry_of[index]

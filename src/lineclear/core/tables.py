@@ -150,7 +150,17 @@ class Copy(Row):
 class Proposal(Row):
     """A change request to the owner of a single-writer resource; `id` is its log position."""
 
-    __slots__ = ("id", "resource", "author", "base_version", "payload", "note", "state", "decided_by", "reason")
+    __slots__ = (
+        "id",
+        "resource",
+        "author",
+        "base_version",
+        "payload",
+        "note",
+        "state",
+        "decided_by",
+        "reason",
+    )
 
     def __init__(
         self, id: int, resource: str, author: str, base_version: int, payload: str, note: str, state: str,

@@ -70,12 +70,28 @@ class MemoryTx(State):
             raise RuntimeError("a read cannot append")
         self.head += 1
         event = Event(
-            self.head, self.now.wall_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op, draft.body
+            self.head,
+            self.now.wall_ns,
+            caller.name,
+            draft.kind,
+            draft.subject,
+            caller.seen,
+            caller.op,
+            draft.body,
         )
         body = encode_body(draft.body)
         self.put(
             LOG,
-            Entry(event.position, event.at_ns, event.actor, event.kind, event.subject, event.seen, event.op, body),
+            Entry(
+                event.position,
+                event.at_ns,
+                event.actor,
+                event.kind,
+                event.subject,
+                event.seen,
+                event.op,
+                body,
+            ),
         )
         fold(self, event)
         return event

@@ -26,7 +26,8 @@ class Statements:
 
     def delete(self, table: Table[Any]) -> str:
         return self._keep(
-            ("delete", table.name), lambda: f'DELETE FROM "{table.name}" WHERE {self._where}{self._equal(table.key)}'
+            ("delete", table.name),
+            lambda: f'DELETE FROM "{table.name}" WHERE {self._where}{self._equal(table.key)}',
         )
 
     def put(self, table: Table[Any]) -> str:
@@ -49,12 +50,17 @@ class Statements:
         first = table.indexes[index][0]
         select = f'SELECT {columns} FROM "{table.name}" WHERE {self._where}'
         marks = ",".join([self._mark] * count)
-        return (
-            f'{select}"{first}" IN ({marks}) UNION ALL {select}"{first}" > {self._mark} AND "{first}" < {self._mark}'
-        )
+        return f'{select}"{first}" IN ({marks}) UNION ALL {select}"{first}" > {self._mark} AND "{first}" < {self._mark}'
 
     def scan(
-        self, table: Table[Any], index: str, prefix: int, has_low: bool, has_high: bool, limit: bool, reverse: bool
+        self,
+        table: Table[Any],
+        index: str,
+        prefix: int,
+        has_low: bool,
+        has_high: bool,
+        limit: bool,
+        reverse: bool,
     ) -> str:
         key = ("scan", table.name, index, prefix, has_low, has_high, limit, reverse)
         return self._keep(key, lambda: self._range(table, index, prefix, has_low, has_high, limit, reverse))
@@ -76,13 +82,22 @@ class Statements:
         columns = [*self._columns, *table.columns]
         names = ", ".join(f'"{name}"' for name in columns)
         key = ", ".join(f'"{name}"' for name in [*self._columns, *table.key])
-        changes = ", ".join(f'"{name}" = excluded."{name}"' for name in table.columns if name not in table.key)
+        changes = ", ".join(
+            f'"{name}" = excluded."{name}"' for name in table.columns if name not in table.key
+        )
         action = f"UPDATE SET {changes}" if changes else "NOTHING"
         marks = ", ".join([self._mark] * len(columns))
         return f'INSERT INTO "{table.name}" ({names}) VALUES ({marks}) ON CONFLICT ({key}) DO {action}'
 
     def _range(
-        self, table: Table[Any], index: str, prefix: int, has_low: bool, has_high: bool, limit: bool, reverse: bool
+        self,
+        table: Table[Any],
+        index: str,
+        prefix: int,
+        has_low: bool,
+        has_high: bool,
+        limit: bool,
+        reverse: bool,
     ) -> str:
         columns = table.indexes[index]
         parts = [f'"{name}" = {self._mark}' for name in columns[:prefix]]

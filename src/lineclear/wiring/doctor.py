@@ -28,7 +28,12 @@ def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]
     except Refusal as refusal:
         return [*found, _finding(PROBLEM, "store", str(refusal).replace("\n", " "))]
     try:
-        for name, check in (("settings", _settings), ("store", _store), ("log", _log), ("leftovers", _leftovers)):
+        for name, check in (
+            ("settings", _settings),
+            ("store", _store),
+            ("log", _log),
+            ("leftovers", _leftovers),
+        ):
             found += _guard(name, lambda check=check: check(repo, fix))  # type: ignore[misc]
     finally:
         repo.close()
@@ -62,7 +67,10 @@ def _place(cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if network:
         yield PROBLEM, f"{layout.common_dir} is on {network}: use PostgreSQL (lineclear init --store URL)"
     free = free_bytes(layout.common_dir)
-    yield (OK if free >= LEAST_FREE_BYTES else PROBLEM), f"{free // (1024 * 1024)} MiB free where the store lies"
+    yield (
+        (OK if free >= LEAST_FREE_BYTES else PROBLEM),
+        f"{free // (1024 * 1024)} MiB free where the store lies",
+    )
     if os.path.isdir(directory) and os.stat(directory).st_mode & 0o077:
         yield PROBLEM, f"{directory} can be read by others: chmod 700 it"
     branch = landing_branch(layout.common_dir)
@@ -81,7 +89,11 @@ def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
         yield PROBLEM, f"{holder} holds the gate and does not let go; if it is stopped, continue or end it"
     info = repo.store.info()
     if info["kind"] == "sqlite":
-        safe = "safe by itself" if info["library_is_safe_alone"] else "has the WAL-reset bug; our gate keeps it safe"
+        safe = (
+            "safe by itself"
+            if info["library_is_safe_alone"]
+            else "has the WAL-reset bug; our gate keeps it safe"
+        )
         yield OK, f"SQLite {info['library']} ({safe}), schema {info['schema']}, {info['size_bytes']} bytes"
     else:
         yield OK, ", ".join(f"{name} {value}" for name, value in sorted(info.items()))

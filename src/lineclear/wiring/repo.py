@@ -47,8 +47,10 @@ class Liveness:
 class Repo:
     """One repository, opened: its place, settings, store and the small ports beside it."""
 
-    __slots__ = ("bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings", "state_directory",
-                 "store", "tree")  # fmt: skip
+    __slots__ = (
+        "bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings",
+        "state_directory", "store", "tree",
+    )  # fmt: skip
 
     def __init__(self, layout: Layout, settings: Settings, store: Store, environ: Mapping[str, str]) -> None:
         self.layout, self.settings, self.store, self.environ = layout, settings, store, environ
@@ -69,7 +71,7 @@ class Repo:
             self.presence,
             environ=self.environ,
             tree=self.tree,
-            person=person_name(self.settings, self.environ, self.layout),
+            person=person_name(self.settings, self.environ),
             given=given,
             op=op,
             keep_ms=self.settings.operations_keep_ms,
@@ -96,7 +98,9 @@ class Repo:
         place, is_dir = self.places.locate(typed, start)
         is_dir = is_dir or typed.endswith("/")
         name = place or "./"
-        return parse_resource(f"{scheme}:{name}{symbol}", is_dir=is_dir, fold_case=fold, nfc=nfc, schemes=schemes)
+        return parse_resource(
+            f"{scheme}:{name}{symbol}", is_dir=is_dir, fold_case=fold, nfc=nfc, schemes=schemes
+        )
 
     def hold_bond(self, kind: str) -> tuple[str, Bond]:
         """A fresh bond of this process: (its name for the store, the held lock)."""
@@ -141,9 +145,14 @@ def folds_case(layout: Layout, settings: Settings) -> bool:
     return settings.paths_fold_case == "true"
 
 
-def person_name(settings: Settings, environ: Mapping[str, str], layout: Layout) -> str:
+def person_name(settings: Settings, environ: Mapping[str, str]) -> str:
     """A plain name for the person: the setting, the variable, or the login name."""
-    given = environ.get("LINECLEAR_PERSON") or settings.agents_person or environ.get("USER") or environ.get("LOGNAME")
+    given = (
+        environ.get("LINECLEAR_PERSON")
+        or settings.agents_person
+        or environ.get("USER")
+        or environ.get("LOGNAME")
+    )
     plain = "".join(ch if (ch.isalnum() and ch.isascii()) or ch in "._-" else "-" for ch in given or "person")
     return plain.strip("-._")[:64] or "person"
 
@@ -156,7 +165,9 @@ def settings_root(layout: Layout) -> str:
     return layout.worktree
 
 
-def read_settings(layout: Layout, environ: Mapping[str, str], flags: Mapping[str, str] | None = None) -> Settings:
+def read_settings(
+    layout: Layout, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
+) -> Settings:
     return load_settings(
         root=settings_root(layout),
         local_dir=state_directory(layout),
@@ -179,7 +190,11 @@ def open_store(layout: Layout, settings: Settings) -> Store:
         return PostgresStore(settings.store_url, settings.repo_id)
     directory = state_directory(layout)
     if not os.path.exists(os.path.join(directory, "state.db")):
-        raise refusals.team_store_unknown(settings.repo_id) if settings.repo_id else refusals_store.store_missing(directory)
+        raise (
+            refusals.team_store_unknown(settings.repo_id)
+            if settings.repo_id
+            else refusals_store.store_missing(directory)
+        )
     return open_sqlite(directory)
 
 

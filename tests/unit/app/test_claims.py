@@ -411,6 +411,26 @@ def test_taking_over_reaches_every_holder_once_and_goes_past_the_line(world: Wor
     assert world.holders("src/") == ["pat", "pat"]
 
 
+def test_who_only_waits_keeps_what_it_holds_besides(world: World) -> None:
+    world.ask("ann", "src/a.py", mode=SHARED)
+    world.ask("bob", "src/", mode=SHARED)
+    ticket = world.stand_in_line("ann", "src/a.py")["ticket"]
+    request = world.request("pat", "src/a.py", mode=SHARED)
+    claims.take_over(world.store, world.liveness, Caller("pat", is_person=True), request)
+    assert world.holders("src/a.py") == ["ann", "bob", "pat"]
+    assert tickets(world) == [ticket]
+
+
+def test_taking_over_from_a_lapsed_holder_that_waits_ends_its_claim_once(world: World) -> None:
+    world.ask("ann", "src/a.py", mode=SHARED, ttl_ms=1_000)
+    world.ask("bob", "src/", mode=SHARED)
+    world.stand_in_line("ann", "src/a.py")
+    world.clock.advance(1_000)
+    request = world.request("pat", "src/a.py", mode=SHARED)
+    claims.take_over(world.store, world.liveness, Caller("pat", is_person=True), request)
+    assert world.findings() == []
+
+
 def test_an_agent_takes_nothing_over(world: World) -> None:
     world.ask("ann", "src/a.py")
     with refused("person.only") as caught:

@@ -23,14 +23,20 @@ HOUR_MS = 3_600_000
 
 def _declare_lease(parser: ArgumentParser) -> None:
     parser.add_argument("--ttl", type=duration(1_000, 24 * HOUR_MS), help="how long the lease lasts (30m)")
-    parser.add_argument("--wait", type=duration(0, 24 * HOUR_MS), default=0, help="stand in line this long at most (0)")
+    parser.add_argument(
+        "--wait", type=duration(0, 24 * HOUR_MS), default=0, help="stand in line this long at most (0)"
+    )
     parser.add_argument("--note", default="", help='what for, told to others ("working on the auth module")')
     parser.add_argument("--task", type=task_number, default=0, help="the task this is for")
 
 
 def _declare_claim(parser: ArgumentParser) -> None:
-    parser.add_argument("resources", nargs="+", metavar="RESOURCE", help="file:PATH (or just PATH), symbol:PATH#NAME, ...")
-    parser.add_argument("--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared")
+    parser.add_argument(
+        "resources", nargs="+", metavar="RESOURCE", help="file:PATH (or just PATH), symbol:PATH#NAME, ..."
+    )
+    parser.add_argument(
+        "--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared"
+    )
     parser.add_argument("--take-over", action="store_true", help="a person takes it from whoever holds it")
     _declare_lease(parser)
 
@@ -76,7 +82,12 @@ def _wait(context: Context, request: Request, limit_ms: int) -> dict[str, Any]:
     request.ticket_bond, bond = context.repo.hold_bond("wait")
     try:
         return claim_or_wait(
-            context.store, context.repo.liveness, context.caller, request, limit_ms, on_wait=_tell_wait(context)
+            context.store,
+            context.repo.liveness,
+            context.caller,
+            request,
+            limit_ms,
+            on_wait=_tell_wait(context),
         )
     finally:
         bond.release()
@@ -85,9 +96,8 @@ def _wait(context: Context, request: Request, limit_ms: int) -> dict[str, Any]:
 def _tell_wait(context: Context) -> Callable[[dict[str, Any]], None]:
     def tell(blocker: dict[str, Any]) -> None:
         verb = "waits for" if blocker["waits"] else "holds"
-        context.out.hint(
-            f"Waiting: {blocker['agent']} {verb} {blocker['resource']} until {blocker['until_at'][11:16]} UTC."
-        )
+        until = blocker["until_at"][11:16]
+        context.out.hint(f"Waiting: {blocker['agent']} {verb} {blocker['resource']} until {until} UTC.")
 
     return tell
 
@@ -109,7 +119,9 @@ def release(context: Context, args: Namespace) -> None:
         raise refusals.bad_usage("lineclear release", "name resources, or say --all")
     answer = give_back(context.store, context.caller, context.resources(args.resources), everything=args.all)
     released = answer["released"]
-    context.out.data(answer, *(f"{text} is free." for text in released) if released else ("You hold nothing.",))
+    context.out.data(
+        answer, *(f"{text} is free." for text in released) if released else ("You hold nothing.",)
+    )
 
 
 def _declare_who(parser: ArgumentParser) -> None:
@@ -128,17 +140,27 @@ def who(context: Context, args: Namespace) -> None:
 
 def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
     owner = f", written by {answer['owner']}" if answer["owner"] else ""
-    lines: list[str | Table] = [f"{answer['resource']}: {answer['strategy']}{owner} ({answer['strategy_from']})"]
+    lines: list[str | Table] = [
+        f"{answer['resource']}: {answer['strategy']}{owner} ({answer['strategy_from']})"
+    ]
     lines += [f"  inside: {rule['resource']} is {rule['strategy']}" for rule in answer["inside"]]
     held = [
-        [c["agent"], c["mode"], c["resource"], show_duration(c["seconds_left"] * 1000), c["fence"], c["task"], c["note"]]
+        [
+            c["agent"],
+            c["mode"],
+            c["resource"],
+            show_duration(c["seconds_left"] * 1000),
+            c["fence"],
+            c["task"],
+            c["note"],
+        ]
         for c in answer["holders"]
     ]
     lines.append(
         Table(["HOLDER", "MODE", "RESOURCE", "LEFT", "FENCE", "TASK", "NOTE"], held, empty="Nobody holds it.")
     )
     lines += [f"waits: {w['agent']} for {', '.join(w['resources'])} ({w['mode']})" for w in answer["waiters"]]
-    lines += [f"expected by {t['id']} of {t['agent']}: \"{t['title']}\"" for t in answer["tasks"]]
+    lines += [f'expected by {t["id"]} of {t["agent"]}: "{t["title"]}"' for t in answer["tasks"]]
     if answer["proposals"]:
         lines.append(f"{answer['proposals']} open proposals")
     lines += [f"last: {e['what']} by {e['by']} at {e['at']} (event {e['position']})" for e in answer["last"]]
@@ -148,7 +170,9 @@ def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
 def _declare_with(parser: ArgumentParser) -> None:
     parser.usage = "lineclear with RESOURCE... [--ttl T] [--wait T] [--mode M] -- COMMAND..."
     parser.add_argument("resources", nargs="+", metavar="RESOURCE")
-    parser.add_argument("--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared")
+    parser.add_argument(
+        "--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared"
+    )
     _declare_lease(parser)
 
 
@@ -167,7 +191,9 @@ def with_(context: Context, args: Namespace) -> int:
         return _run_holding(context, request, args.wait, args.command, bond)
     except refusals.Refusal as refusal:
         if refusal.code in ("claim.held", "claim.waiting"):
-            words = " ".join(refusals.quote(word) for word in (*args.resources, "--wait", "10m", "--", *args.command))
+            words = " ".join(
+                refusals.quote(word) for word in (*args.resources, "--wait", "10m", "--", *args.command)
+            )
             refusal.next = f"lineclear with {words}"
         raise
     finally:
@@ -199,7 +225,9 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
         if is_ours:
             give_back(store, caller, request.resources)
     if not is_ours:
-        context.out.hint(f"{', '.join(fences)} was lost while the command ran; what it did since is unguarded.")
+        context.out.hint(
+            f"{', '.join(fences)} was lost while the command ran; what it did since is unguarded."
+        )
         return code or refusals.STALE
     return code
 

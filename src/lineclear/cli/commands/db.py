@@ -38,7 +38,8 @@ def verify(context: Context, _args: Namespace) -> int:
         events = report["events"]
         findings = [f"{f['kind']} at {f['position']}: {f['text']}" for f in report["findings"]]
     context.out.data(
-        {"events": events, "findings": findings}, *findings or (f"{events} events, tables and file are sound.",)
+        {"events": events, "findings": findings},
+        *findings or (f"{events} events, tables and file are sound.",),
     )
     return refusals.FINDINGS if findings else 0
 

@@ -19,15 +19,17 @@ def demo(context: Context, _args: Namespace) -> int:
     from lineclear.cli.demo.race import TASKS, WORKERS, run_both, scratch_environ
 
     context.out.hint(
-        f"{WORKERS} real processes share {TASKS} tasks, 3 hot files and a counter: first through a JSON file that\n"
-        "everybody reads and writes back, then through lineclear. Same workers, same steps, same judge."
+        f"{WORKERS} real processes share {TASKS} tasks, 3 hot files and a counter: first through a JSON\n"
+        "file that everybody reads and writes back, then through lineclear. Same workers, same judge."
     )
     with TemporaryDirectory(prefix="lineclear-demo-") as scratch:
         directory = os.path.realpath(scratch)
         results = run_both(directory, scratch_environ(context.environ, directory))
     context.out.data(results, *_lines(results))
     good = results["lineclear"]
-    is_clean = not (good["done_twice"] or good["updates_lost"] or good["two_holders"] or good["audit_findings"])
+    is_clean = not (
+        good["done_twice"] or good["updates_lost"] or good["two_holders"] or good["audit_findings"]
+    )
     return 0 if is_clean and good["tasks"] == TASKS else refusals.FINDINGS
 
 
@@ -40,7 +42,9 @@ def _lines(results: dict[str, Any]) -> list[str | Table]:
         ["file held by two at once", naive["two_holders"], good["two_holders"]],
         ["wall time", f"{naive['wall_s']} s", f"{good['wall_s']} s"],
     ]
-    audit = "the log and the tables agree" if not good["audit_findings"] else f"{good['audit_findings']} findings"
+    audit = (
+        "the log and the tables agree" if not good["audit_findings"] else f"{good['audit_findings']} findings"
+    )
     return [
         Table(["", "JSON FILE", "LINECLEAR"], rows),
         "",

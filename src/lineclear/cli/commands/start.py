@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def _declare_init(parser: ArgumentParser) -> None:
-    parser.add_argument("--store", metavar="URL", default="", help="postgresql://... for a team; embedded by default")
+    parser.add_argument(
+        "--store", metavar="URL", default="", help="postgresql://... for a team; embedded by default"
+    )
 
 
 def init(context: Context, args: Namespace) -> None:
@@ -28,7 +30,9 @@ def init(context: Context, args: Namespace) -> None:
 
 
 def _declare_doctor(parser: ArgumentParser) -> None:
-    parser.add_argument("--fix", action="store_true", help="repair what can be repaired without losing anything")
+    parser.add_argument(
+        "--fix", action="store_true", help="repair what can be repaired without losing anything"
+    )
 
 
 def doctor(context: Context, args: Namespace) -> int:
@@ -59,7 +63,9 @@ def config_show(context: Context, args: Namespace) -> None:
 
 
 def _declare_uninstall(parser: ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="really remove; without it only what would go is shown")
+    parser.add_argument(
+        "--yes", action="store_true", help="really remove; without it only what would go is shown"
+    )
 
 
 def uninstall(context: Context, args: Namespace) -> None:

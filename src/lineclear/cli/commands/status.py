@@ -72,18 +72,27 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
     )  # fmt: skip
     if facts["claims"]:
         held = [
-            [c["resource"], c["mode"], c["agent"], show_duration(c["seconds_left"] * 1000), c["task"], c["note"]]
+            [
+                c["resource"],
+                c["mode"],
+                c["agent"],
+                show_duration(c["seconds_left"] * 1000),
+                c["task"],
+                c["note"],
+            ]
             for c in facts["claims"]
         ]
         lines += ["", Table(["RESOURCE", "MODE", "HOLDER", "LEFT", "TASK", "NOTE"], held)]
     if facts["claims_hidden"]:
-        lines.append(f"  and {facts['claims_hidden']} more claims (--json shows counts; `who RESOURCE` explains one)")
+        lines.append(
+            f"  and {facts['claims_hidden']} more claims (--json shows counts; `who RESOURCE` explains one)"
+        )
     lines += [f"waits: {w['agent']} for {', '.join(w['resources'])} ({w['mode']})" for w in facts["waits"]]
     tasks = facts["tasks"]
     lines += [
         "",
-        f"tasks: {tasks['ready']} ready, {tasks['open'] - tasks['ready']} waiting, {len(tasks['taken'])} taken, "
-        f"{tasks['handed_over']} handed over; {facts['unread']} unread messages for {facts['me']}",
+        f"tasks: {tasks['ready']} ready, {tasks['open'] - tasks['ready']} waiting, "
+        f"{len(tasks['taken'])} taken, {tasks['handed_over']} handed over; {facts['unread']} unread messages for {facts['me']}",
     ]
     return lines
 

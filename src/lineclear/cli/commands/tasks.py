@@ -271,7 +271,9 @@ def _declare_done(parser: ArgumentParser) -> None:
 def done(context: Context, args: Namespace) -> None:
     from lineclear.app.tasks import finish
 
-    answer = finish(context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result))
+    answer = finish(
+        context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result)
+    )
     held = f"Still held for it: {', '.join(answer['still_held'])}." if answer["still_held"] else ""
     _moved(context, answer, held)
 

@@ -40,7 +40,9 @@ class Coordinated:
         claims.release(self._repo.store, self._caller, [self._repo.resource(path, self._directory)])
 
     def count_up(self) -> None:
-        values.update(self._repo.store, self._caller, [], COUNTER, lambda count: (count or 0) + 1, tries=1_000)
+        values.update(
+            self._repo.store, self._caller, [], COUNTER, lambda count: (count or 0) + 1, tries=1_000
+        )
 
     def finish(self, task: str) -> None:
         tasks.finish(self._repo.store, self._caller, int(task[2:]))

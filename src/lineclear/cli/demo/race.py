@@ -69,7 +69,9 @@ def _race(kind: str, directory: str, environ: Mapping[str, str]) -> tuple[list[d
                 worker.stdin.write("go\n")
                 worker.stdin.flush()
         answers = [worker.communicate(timeout=120)[0] for worker in workers]
-        return [json.loads(line) for text in answers for line in text.splitlines()], time.monotonic() - started
+        return [
+            json.loads(line) for text in answers for line in text.splitlines()
+        ], time.monotonic() - started
     finally:
         for worker in workers:
             worker.kill()
@@ -83,7 +85,9 @@ def judge(diaries: list[dict[str, Any]], counter: int, wall_s: float) -> dict[st
         "done_twice": len(done) - len(set(done)),
         "updates_made": len(done),
         "updates_lost": len(done) - counter,
-        "two_holders": sum(_overlaps([e for e in diaries if e["path"] == path]) for path in {e["path"] for e in diaries}),
+        "two_holders": sum(
+            _overlaps([e for e in diaries if e["path"] == path]) for path in {e["path"] for e in diaries}
+        ),
         "wall_s": round(wall_s, 2),
     }
 

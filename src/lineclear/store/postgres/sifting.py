@@ -20,7 +20,7 @@ def sift_rows(
     values: Iterable[int | str],
     low: int | str,
     high: int | str,
-    keep: Callable[[Key], bool],
+    keep: Callable[[Any], bool],
 ) -> list[R]:
     """Whole rows in one or two questions: a second round trip for fewer columns would cost more."""
     entry_of = table.entry_of[index]

@@ -169,7 +169,7 @@ class BufferedTx:
         values: Iterable[int | str],
         low: int | str,
         high: int | str,
-        keep: Callable[[Key], bool],
+        keep: Callable[[Any], bool],
         /,
     ) -> list[R]:
         return sift_rows(self, table, index, values, low, high, keep)

@@ -69,7 +69,7 @@ class PostgresView:
         values: Iterable[int | str],
         low: int | str,
         high: int | str,
-        keep: Callable[[Key], bool],
+        keep: Callable[[Any], bool],
         /,
     ) -> list[R]:
         return sift_rows(self, table, index, values, low, high, keep)

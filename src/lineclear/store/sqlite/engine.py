@@ -104,7 +104,7 @@ class SqliteView:
         values: Iterable[int | str],
         low: int | str,
         high: int | str,
-        keep: Callable[[Key], bool],
+        keep: Callable[[Any], bool],
         /,
     ) -> list[R]:
         picked = tuple(values)
@@ -119,9 +119,8 @@ class SqliteView:
         if not words:
             return []
         query = " OR ".join(f'"{word}"' for word in words)
-        found = self._db.execute(
-            'SELECT rowid FROM "task_words" WHERE "task_words" MATCH ? ORDER BY rank, rowid LIMIT ?', (query, limit)
-        )
+        select = 'SELECT rowid FROM "task_words" WHERE "task_words" MATCH ? ORDER BY rank, rowid LIMIT ?'
+        found = self._db.execute(select, (query, limit))
         return [row[0] for row in found]
 
 
@@ -153,7 +152,9 @@ class SqliteTx(SqliteView):
                 encode_body(draft.body),
             ),
         )  # fmt: skip
-        event = Event(position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op, draft.body)
+        event = Event(
+            position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op, draft.body
+        )
         fold(self, event)
         return event
 
@@ -161,7 +162,9 @@ class SqliteTx(SqliteView):
 class SqliteStore:
     kind = "sqlite"
 
-    def __init__(self, directory: str, clock: Callable[[], Instant], bell: Bell, vfs: str | None = None) -> None:
+    def __init__(
+        self, directory: str, clock: Callable[[], Instant], bell: Bell, vfs: str | None = None
+    ) -> None:
         self.directory = directory
         self._path = os.path.join(directory, DATABASE)
         self._clock, self._bell, self._vfs = clock, bell, vfs
