@@ -421,8 +421,8 @@ def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
     tx.append(
         Draft(
             "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body,
-            priority=draft.priority, scope=_scope(draft.scope), labels=join_names(draft.labels), needs=join_names(draft.needs),
-            attempts_max=attempts_max, after=sorted(set(after)),
+            priority=draft.priority, scope=_scope(draft.scope), labels=join_names(draft.labels),
+            needs=join_names(draft.needs), attempts_max=attempts_max, after=sorted(set(after)),
         )
     )  # fmt: skip
     return _known(tx, number)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 # Words that nearly every task has; a task that shares only these shares nothing.
 COMMON_WORDS = frozenset((
-    "a", "add", "all", "an", "and", "as", "at", "be", "by", "change", "create", "do", "fix", "for", "from", "get",
-    "in", "into", "is", "it", "make", "new", "no", "not", "of", "on", "or", "our", "out", "remove", "set", "so",
-    "that", "the", "their", "then", "this", "to", "up", "update", "use", "we", "when", "with",
+    "a", "add", "all", "an", "and", "as", "at", "be", "by", "change", "create", "do", "fix", "for", "from",
+    "get", "in", "into", "is", "it", "make", "new", "no", "not", "of", "on", "or", "our", "out", "remove",
+    "set", "so", "that", "the", "their", "then", "this", "to", "up", "update", "use", "we", "when", "with",
 ))  # fmt: skip
 MOST_WORDS = 64
 

@@ -50,7 +50,8 @@ class Statements:
         first = table.indexes[index][0]
         select = f'SELECT {columns} FROM "{table.name}" WHERE {self._where}'
         marks = ",".join([self._mark] * count)
-        return f'{select}"{first}" IN ({marks}) UNION ALL {select}"{first}" > {self._mark} AND "{first}" < {self._mark}'
+        between = f'"{first}" > {self._mark} AND "{first}" < {self._mark}'
+        return f'{select}"{first}" IN ({marks}) UNION ALL {select}{between}'
 
     def scan(
         self,

@@ -92,7 +92,8 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
     lines += [
         "",
         f"tasks: {tasks['ready']} ready, {tasks['open'] - tasks['ready']} waiting, "
-        f"{len(tasks['taken'])} taken, {tasks['handed_over']} handed over; {facts['unread']} unread messages for {facts['me']}",
+        f"{len(tasks['taken'])} taken, {tasks['handed_over']} handed over; "
+        f"{facts['unread']} unread messages for {facts['me']}",
     ]
     return lines
 
