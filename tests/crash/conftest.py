@@ -10,6 +10,7 @@ import pytest
 from tests.crash.grounds import Ground
 from tests.crash.jobs import Workshop, working
 from tests.engines import ENGINES, Place, new_place, new_sqlite
+from tests.postgres_server import Server
 
 EVERY_ENGINE = [pytest.param(name, marks=pytest.mark.postgres if name == "postgres" else ()) for name in ENGINES]
 
@@ -40,6 +41,22 @@ def sqlite_ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 @pytest.fixture(scope="module")
 def sqlite_workshop() -> Iterator[Workshop]:
     with working("sqlite") as workshop:
+        yield workshop
+
+
+@pytest.fixture(scope="module")
+def postgres_ground(postgres_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """The same for what only a connection can suffer."""
+    database = postgres_server.create_database()
+    place = Place(f"{postgres_server.url(database)}#repo", str(tmp_path_factory.mktemp("postgres")))
+    place.create()
+    yield Ground(place)
+    postgres_server.drop_database(database)
+
+
+@pytest.fixture(scope="module")
+def postgres_workshop() -> Iterator[Workshop]:
+    with working("postgres") as workshop:
         yield workshop
 
 

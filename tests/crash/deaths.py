@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.crash import proxy
-from tests.crash.faults import AFTER, BEFORE, TORN
+from tests.crash.faults import AFTER, BEFORE, POWERLESS, TORN
 
 Way = tuple[int, str]
 
@@ -18,13 +18,15 @@ def ways_to_die(engine: str, points: list[str], first: int = 1) -> list[Way]:
         ways.append((number, BEFORE))
         if engine == "postgres":
             ways += [(number, TORN), (number, proxy.UNANSWERED), (number, AFTER)]
+        elif name.startswith("write"):
+            ways.append((number, TORN))
         else:
-            ways.append((number, TORN if name.startswith("write") else AFTER))
+            ways += [(number, AFTER), (number, POWERLESS)]
     return ways
 
 
 def worst_ways_to_die(engine: str, points: list[str], first: int = 1) -> list[Way]:
-    """The worst at every point, for what passes hundreds of them: with half a write, or with all but the answer."""
+    """The worst at every point, for what passes hundreds of them."""
     ways: list[Way] = []
     for number, name in enumerate(points[first - 1 :], start=first):
         if engine == "postgres":

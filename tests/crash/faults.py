@@ -2,7 +2,8 @@
 
 SQLite's file system calls are seen by a VFS of our own, the program's by wrapping the functions of `os` and
 `fcntl`. A plan says at which step something happens: `before` it (die), `after` it (die), `torn` (write half
-of it, die), `failed` (this one fails), `full` (from this one on every write fails, until the disk is cleared).
+of it, die), `powerless` (die before it, and lose what was written and not synced), `failed` (this one fails),
+`full` (from this one on every write fails, until the disk is cleared).
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from typing import Any, NoReturn
 
 import apsw
 
-BEFORE, AFTER, TORN, FAILED, FULL = "before", "after", "torn", "failed", "full"
-# Steps that put bytes on a disk: only these can be torn.
-WRITES = ("write",)
+BEFORE, AFTER, TORN, POWERLESS, FAILED, FULL = "before", "after", "torn", "powerless", "failed", "full"
 BASE_VFS = "unix"
+_os_open, _os_ftruncate = os.open, os.ftruncate  # before they are wrapped
 
 
 def die() -> NoReturn:
@@ -34,6 +34,7 @@ class Points:
         """Steps are counted from 1; with `at` 0 they are only counted."""
         self._at, self._how = at, how
         self.names: list[str] = []
+        self.files: list[FaultyFile] = []
 
     def clear(self) -> None:
         """There is room on the disk again."""
@@ -53,7 +54,10 @@ class Points:
             raise error(FULL)
         if number != self._at:
             return perform()
-        if self._how == BEFORE:
+        if self._how == POWERLESS:
+            for file in self.files:
+                file.lose_unsynced()
+        if self._how in (BEFORE, POWERLESS):
             die()
         if self._how == TORN and tear is not None:
             tear()
@@ -77,9 +81,25 @@ def _sqlite_error(how: str) -> Exception:
 class FaultyFile(apsw.VFSFile):
     def __init__(self, points: Points, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
-        self._points = points
+        self._points, self._path = points, path or ""
         self._name = os.path.basename(path).replace("state.db", "db") if path else "temporary"
         super().__init__(BASE_VFS, name, flags)
+        self._unsynced: list[tuple[int, bytes, int]] = []
+        points.files.append(self)
+
+    def lose_unsynced(self) -> None:
+        """As if power had failed: the disk never got what was not synced, whoever has closed the file since."""
+        if not self._unsynced or not os.path.exists(self._path):
+            return
+        fd = _os_open(self._path, os.O_RDWR)
+        for offset, before, size in reversed(self._unsynced):
+            os.pwrite(fd, before, offset)
+            _os_ftruncate(fd, size)
+
+    def _remember(self, offset: int, length: int) -> None:
+        size = super().xFileSize()
+        before = super().xRead(min(length, size - offset), offset) if offset < size else b""
+        self._unsynced.append((offset, before, size))
 
     def _step(self, verb: str, perform: Callable[[], Any], tear: Callable[[], Any] | None = None) -> Any:
         return self._points.step(f"{verb} {self._name}", perform, tear=tear, error=_sqlite_error)
@@ -87,14 +107,17 @@ class FaultyFile(apsw.VFSFile):
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         half = data[: len(data) // 2]
         real = super().xWrite
+        self._remember(offset, len(data))
         self._step("write", lambda: real(data, offset), lambda: real(half, offset))
 
     def xSync(self, flags: int) -> None:  # noqa: N802
         real = super().xSync
         self._step("sync", lambda: real(flags))
+        self._unsynced.clear()
 
     def xTruncate(self, size: int) -> None:  # noqa: N802
         real = super().xTruncate
+        self._remember(size, super().xFileSize())
         self._step("truncate", lambda: real(size))
 
     def xLock(self, level: int) -> None:  # noqa: N802

@@ -55,17 +55,17 @@ class Workshop:
         }  # fmt: skip
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(job) + "\n")
-        outcome = Outcome()
-        while True:
-            line = self._hear()
-            assert "broken" not in line, line["broken"]
-            if "ended" in line:
-                outcome.exit_code = line["ended"]
-                return outcome
+        outcome, broken = Outcome(), ""
+        while "ended" not in (line := self._hear()):
             if "points" in line:
                 outcome.points = line["points"]
+            elif "broken" in line:
+                broken = line["broken"]
             else:
                 outcome.answers.append(line)
+        assert not broken, f"{how} {at}: {broken}"
+        outcome.exit_code = line["ended"]
+        return outcome
 
     def close(self) -> None:
         self._process.kill()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineclear.core.state import State
@@ -78,6 +78,7 @@ def scans(draw: st.DrawFn) -> tuple[str, tuple[Any, ...], Any, Any]:
     return index, prefix, draw(bound), draw(bound)
 
 
+@settings(max_examples=300)
 @given(STEPS, scans(), st.integers(0, 5), st.booleans(), STEPS)
 def test_a_scan_is_a_filter_and_a_sort(
     steps: list[Any], wanted: tuple[str, Any, Any, Any], limit: int, reverse: bool, later: list[Any]
@@ -95,6 +96,7 @@ def test_a_scan_is_a_filter_and_a_sort(
     assert found == (expected[:limit] if limit else expected)
 
 
+@settings(max_examples=300)
 @given(STEPS, st.sampled_from(["colour", "sized"]), st.lists(COLOURS, unique=True), STEPS)
 def test_a_pick_is_a_filter_on_the_first_column(
     steps: list[Any], index: str, values: list[str], later: list[Any]

@@ -39,8 +39,10 @@ class Gate:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        fcntl.flock(self._fd, fcntl.LOCK_UN)
-        self._threads.release()
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+        finally:
+            self._threads.release()
 
     def close(self) -> None:
         if self._fd >= 0 and self._pid == os.getpid():
@@ -56,7 +58,7 @@ class Gate:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise
+                raise refusals_store.store_unreadable(self._path, str(error.strerror)) from error
             self._wait_in_line()
 
     def _wait_in_line(self) -> None:
