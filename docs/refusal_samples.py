@@ -5,7 +5,7 @@ The generator stops when a refusal has no entry here, or when an entry belongs t
 
 from __future__ import annotations
 
-from lineclear.core import refusals, refusals_tasks
+from lineclear.core import refusals_tasks
 from lineclear.core.claims import Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.resources import parse_resource

@@ -16,8 +16,8 @@ from lineclear.app import claims, waiting
 from lineclear.app.ports import Caller
 from lineclear.process.bonds import Bond
 from lineclear.wiring.repo import host_name
-from tests.engines import Place
 from tests.ears import poll_every, watch_waits
+from tests.engines import Place
 from tests.verbs import Answer, Desk
 
 if TYPE_CHECKING:

@@ -53,7 +53,9 @@ def race(place: Place, racer: Racer, *, racers: int, rounds: int, extra: Any = N
             process.join()
 
 
-def _start(place: Place, racer: Racer, number: int, rounds: Rounds, extra: Any) -> tuple[Connection, BaseProcess]:
+def _start(
+    place: Place, racer: Racer, number: int, rounds: Rounds, extra: Any
+) -> tuple[Connection, BaseProcess]:
     ear, mouth = _fresh.Pipe(duplex=False)
     process = _fresh.Process(target=_run, args=(place, racer, number, rounds, extra, mouth))
     process.start()
@@ -85,5 +87,7 @@ def _run(place: Place, racer: Racer, number: int, rounds: Rounds, extra: Any, mo
         result = racer(Desk(place.open(), place.liveness()), number, rounds, extra)
     except Exception as error:  # noqa: BLE001  # the boundary of this process: whatever it is, the test hears of it
         rounds._barrier.abort()
-        result = RuntimeError(f"racer {number}: {error!r}") if not isinstance(error, BrokenBarrierError) else error
+        result = (
+            RuntimeError(f"racer {number}: {error!r}") if not isinstance(error, BrokenBarrierError) else error
+        )
     mouth.send(result)

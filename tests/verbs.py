@@ -51,7 +51,9 @@ class Desk:
 
     def take_over(self, person: str, *resources: str, op: str = "") -> Answer:
         caller = Caller(person, is_person=True, op=op)
-        return claims.take_over(self.store, self.liveness, caller, _request(person, resources, EXCLUSIVE, HOUR_MS))
+        return claims.take_over(
+            self.store, self.liveness, caller, _request(person, resources, EXCLUSIVE, HOUR_MS)
+        )
 
     def tickets(self) -> list[str]:
         """Who stands in line, in order."""
@@ -81,7 +83,14 @@ class Desk:
     # -- values and proposals -------------------------------------------------------------------
 
     def put(
-        self, agent: str, key: str, json: str, version: int | None = None, fence: int = 0, copy: str = "", op: str = ""
+        self,
+        agent: str,
+        key: str,
+        json: str,
+        version: int | None = None,
+        fence: int = 0,
+        copy: str = "",
+        op: str = "",
     ) -> Answer:
         caller = Caller(agent, op=op)
         return values.put(self.store, caller, [], key, json, version=version, fence=fence, copy=copy)
@@ -118,6 +127,8 @@ class Desk:
         return {**audit(self.store), "damage": self.store.check()}
 
 
-def _request(agent: str, resources: tuple[str, ...], mode: str, ttl_ms: int, ticket_bond: str = "") -> Request:
+def _request(
+    agent: str, resources: tuple[str, ...], mode: str, ttl_ms: int, ticket_bond: str = ""
+) -> Request:
     wanted = [parse_resource(text) for text in resources]
     return Request(agent, "main", mode, wanted, ttl_ms=ttl_ms, ticket_bond=ticket_bond)

@@ -12,7 +12,9 @@ from tests.crash.jobs import Workshop, working
 from tests.engines import ENGINES, Place, new_place, new_sqlite
 from tests.postgres_server import Server
 
-EVERY_ENGINE = [pytest.param(name, marks=pytest.mark.postgres if name == "postgres" else ()) for name in ENGINES]
+EVERY_ENGINE = [
+    pytest.param(name, marks=pytest.mark.postgres if name == "postgres" else ()) for name in ENGINES
+]
 
 
 @pytest.fixture(params=EVERY_ENGINE)

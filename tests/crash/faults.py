@@ -153,7 +153,18 @@ class FaultyVFS(apsw.VFS):
 
 # -- the program's own calls --------------------------------------------------------------------
 
-_OS_CALLS = ("fsync", "ftruncate", "replace", "rename", "link", "unlink", "mkdir", "fchmod", "chmod", "mkfifo")
+_OS_CALLS = (
+    "fsync",
+    "ftruncate",
+    "replace",
+    "rename",
+    "link",
+    "unlink",
+    "mkdir",
+    "fchmod",
+    "chmod",
+    "mkfifo",
+)
 
 
 def _os_error(how: str) -> Exception:

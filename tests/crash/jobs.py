@@ -47,7 +47,12 @@ class Workshop:
         assert self._hear() == "ready"
 
     def run(
-        self, place: Place, *steps: Command, at: int = 0, how: str = "", settings: dict[str, Any] | None = None
+        self,
+        place: Place,
+        *steps: Command,
+        at: int = 0,
+        how: str = "",
+        settings: dict[str, Any] | None = None,
     ) -> Outcome:
         """Carry out the steps with a fault at the given point; 0: none, only count the points."""
         job = {

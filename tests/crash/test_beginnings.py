@@ -114,18 +114,25 @@ def test_a_checkpoint_that_was_killed_loses_nothing(
 ) -> None:
     ground, workshop = sqlite_ground, sqlite_workshop
     settings = {"lineclear.store.sqlite.engine.CHECKPOINT_PAGES": 1}
-    says: list[Command] = [("say", ("alice", f"message {number}"), {"op": f"say-{number}"}) for number in range(3)]
+    says: list[Command] = [
+        ("say", ("alice", f"message {number}"), {"op": f"say-{number}"}) for number in range(3)
+    ]
     whole = workshop.run(ground.copy(), *says, settings=settings)
     assert {"write db", "sync db", "truncate db-wal", "write db-wal"} <= set(whole.points)
     ways = worst_ways_to_die("sqlite", whole.points, 4)
-    ways += [(number, POWERLESS) for number, name in enumerate(whole.points, 1) if not name.startswith("write")]
+    ways += [
+        (number, POWERLESS) for number, name in enumerate(whole.points, 1) if not name.startswith("write")
+    ]
     for at, how in ways:
         place = ground.copy()
         outcome = workshop.run(place, *says, at=at, how=how, settings=settings)
         assert outcome.was_killed
         with Inspector(place) as inspector:
             done = kinds(inspector.log()[len(ground.log) :])
-            assert done in (["MessageSent"] * len(outcome.answers), ["MessageSent"] * (len(outcome.answers) + 1))
+            assert done in (
+                ["MessageSent"] * len(outcome.answers),
+                ["MessageSent"] * (len(outcome.answers) + 1),
+            )
             for say in says:
                 inspector.repeat(say)
             assert kinds(inspector.log()[len(ground.log) :]) == ["MessageSent"] * 3

@@ -51,7 +51,9 @@ class Trial:
         self._check_words(first, audit["answer"]["events"] > len(self._ground.log), second, where)
         self._check_result(place, where)
 
-    def _check_words(self, first: dict[str, object], is_done: bool, second: dict[str, object], where: str) -> None:
+    def _check_words(
+        self, first: dict[str, object], is_done: bool, second: dict[str, object], where: str
+    ) -> None:
         told = str(first.get("refusal", "done"))
         self.told[told] += 1
         assert is_done or told != "done", where

@@ -42,15 +42,21 @@ def test_a_command_killed_at_any_step_is_whole_or_not_there(
         # Who does not wait for the server (to ring, to say goodbye) may be gone before it can be killed.
         is_too_quick = engine == "postgres" and bool(outcome.answers)
         assert outcome.was_killed or is_too_quick, f"passed point {at} of {whole.points} ({how})"
-        is_done = survey(ground, place, command, expected, bool(outcome.answers), f"{how} {at}: {whole.points}")
+        is_done = survey(
+            ground, place, command, expected, bool(outcome.answers), f"{how} {at}: {whole.points}"
+        )
         tally["after the answer" if outcome.answers else "after it" if is_done else "before the commit"] += 1
     assert tally["before the commit"]
     assert tally["after it"] + tally["after the answer"]
     counts = ", ".join(f"{count} {when}" for when, count in tally.items())
-    record_property("told", f"{engine} {name}: {len(whole.points)} fault points; {len(ways)} deaths: {counts}")
+    record_property(
+        "told", f"{engine} {name}: {len(whole.points)} fault points; {len(ways)} deaths: {counts}"
+    )
 
 
-def survey(ground: Ground, place: Any, command: Any, expected: list[str], was_answered: bool, where: str) -> bool:
+def survey(
+    ground: Ground, place: Any, command: Any, expected: list[str], was_answered: bool, where: str
+) -> bool:
     """Check what a death has left, and that a repeat completes it; True if the command had been done."""
     with Inspector(place) as inspector:
         log = inspector.log()

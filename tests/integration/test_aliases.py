@@ -112,7 +112,11 @@ class Ground:
 
     def fill(self, text: str) -> str:
         # By hand: a row may hold braces of its own.
-        return text.replace("{repo}", str(self.path)).replace("{tree}", str(self.tree)).replace("{way}", str(self.way))
+        return (
+            text.replace("{repo}", str(self.path))
+            .replace("{tree}", str(self.tree))
+            .replace("{way}", str(self.way))
+        )
 
 
 def claim(repo: Repo, agent: str, text: str, cwd: Path) -> None:

@@ -53,7 +53,9 @@ def test_one_of_eight_gets_the_task_in_each_of_300_rounds(place: Place) -> None:
     assert count_events(place, "TaskTaken") == 300
 
 
-def test_one_of_eight_writes_on_a_version_in_each_of_300_rounds_and_the_others_are_stale(place: Place) -> None:
+def test_one_of_eight_writes_on_a_version_in_each_of_300_rounds_and_the_others_are_stale(
+    place: Place,
+) -> None:
     versions, refusals = run(place, racers.for_one_version, 300)
     assert versions == list(range(1, 301))
     # "Only if it does not exist" is refused in its own words; both say: read again.

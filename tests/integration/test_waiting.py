@@ -35,7 +35,8 @@ def test_no_wake_up_is_lost_when_two_processes_hand_a_resource_over(
     waits_us = [(got - gave) / 1000 for gave, got in zip(given, had[1:], strict=False)]
     p50, p99 = quantiles(waits_us, n=100)[49], quantiles(waits_us, n=100)[98]
     record_property(
-        "told", f"{place.engine}: {count} handovers, 0 lost; release to grant p50 {p50:.0f} us, p99 {p99:.0f} us"
+        "told",
+        f"{place.engine}: {count} handovers, 0 lost; release to grant p50 {p50:.0f} us, p99 {p99:.0f} us",
     )
     store = place.open()
     assert audit(store)["findings"] == []

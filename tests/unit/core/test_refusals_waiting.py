@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals, refusals_tasks
+from lineclear.core import refusals_tasks
 from lineclear.core.refusals_waiting import no_message_came, no_task_came
 
 
