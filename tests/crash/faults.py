@@ -178,7 +178,7 @@ def wrap_os(points: Points) -> None:
         setattr(os, name, _wrapped(points, name, getattr(os, name)))
     os.write = _wrapped_write(points, os.write)
     os.open = _wrapped_open(points, os.open)
-    fcntl.flock = _wrapped(points, "flock", fcntl.flock)
+    fcntl.flock = _wrapped_flock(points, fcntl.flock)
 
 
 def _wrapped(points: Points, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,6 +186,14 @@ def _wrapped(points: Points, name: str, real: Callable[..., Any]) -> Callable[..
         return points.step(name, lambda: real(*arguments, **options), error=_os_error)
 
     return call
+
+
+def _wrapped_flock(points: Points, real: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+    def flock(fd: Any, how: int) -> None:
+        name = "unlock file" if how & fcntl.LOCK_UN else "lock file"
+        points.step(name, lambda: real(fd, how), error=_os_error)
+
+    return flock
 
 
 def _wrapped_write(points: Points, real: Callable[[int, Any], int]) -> Callable[[int, Any], int]:

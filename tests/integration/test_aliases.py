@@ -19,7 +19,7 @@ from tests.repository import TemporaryRepo
 NFC = unicodedata.normalize("NFC", "d/caf\u00e9.py")
 NFD = unicodedata.normalize("NFD", "d/caf\u00e9.py")
 
-# held by A, asked for by B. {repo}, {tree} (a linked worktree) and {way} (a symlink to the repo) are filled in.
+# held by A, asked for by B; {repo}, {tree} (a linked worktree), {way} (a symlink to the repo) are filled in.
 MEET = [
     ("d/x.py", "./d/x.py"),
     ("d/x.py", "d//x.py"),

@@ -103,7 +103,11 @@ def _open(path: str) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        refuse = refusals_store.store_full if error.errno == errno.ENOSPC else refusals_store.store_read_only
+        refuse = refusals_store.store_unreadable
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            refuse = refusals_store.store_read_only
+        elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+            refuse = refusals_store.store_full
         raise refuse(path, str(error.strerror)) from error
 
 
