@@ -26,10 +26,10 @@ class Rounds:
     """The rounds of one race as a racer sees them."""
 
     def __init__(self, count: int, barrier: Barrier) -> None:
-        self._count, self._barrier = count, barrier
+        self.count, self._barrier = count, barrier
 
     def __iter__(self) -> Iterator[int]:
-        for number in range(self._count):
+        for number in range(self.count):
             self.meet()
             yield number
 

@@ -23,7 +23,9 @@ CLEAR: Command = ("clear_disk", (), {})
 # What changes several rows, the index of words, several tables; and a command without an id.
 NAMES = ("claim several", "task add", "proposal accept", "inbox")
 # One of them moves the WAL into the database as well.
-SETTINGS: dict[str, dict[str, object]] = {"claim several": {"lineclear.store.sqlite.engine.CHECKPOINT_PAGES": 1}}
+SETTINGS: dict[str, dict[str, object]] = {
+    "claim several": {"lineclear.store.sqlite.engine.CHECKPOINT_PAGES": 1}
+}
 
 
 class Trial:

@@ -23,7 +23,15 @@ from lineclear.store.postgres.positions import NeedsLock
 from lineclear.store.postgres.schema import create, known_migrations
 from lineclear.store.postgres.session import Session, text_of
 from lineclear.store.postgres.speculation import Known, LockedTx, SpeculativeTx
-from lineclear.store.postgres.statements import BEGIN, BEGIN_READING, BEGIN_WRITING, END, PUT, encode_rows
+from lineclear.store.postgres.statements import (
+    BEGIN,
+    BEGIN_READING,
+    BEGIN_WRITING,
+    END,
+    FLUSH,
+    PUT,
+    encode_rows,
+)
 from lineclear.store.postgres.view import PostgresView
 from lineclear.store.postgres.wire import LostError, show_url
 
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from lineclear.core.instants import Instant
     from lineclear.core.tables import Entry, Table
     from lineclear.store.postgres.statements import Read
+    from lineclear.store.postgres.wire import Command
 
     T = TypeVar("T")
 
@@ -259,10 +268,12 @@ class PostgresStore:
     def _commit(self, session: Session, tx: SpeculativeTx) -> int | None:
         """Write if every guess was right, and return the head before; else None, and better guesses."""
         if not tx.written:
-            return session.head if self._verify(session, tx) else None
+            # What it answers from may be somebody's who has not been promised it yet: flush it, too.
+            return session.head if self._verify(session, tx, then=(FLUSH, ())) else None
         start = (BEGIN, (self._repo, self._believed_ns(tx), "true"))
-        end = (END, (self._repo, tx.appended))
-        answers = session.ask(start, *self._comparisons(tx), *tx.commands(self._repo, tx.window), end)
+        end = (END, (self._repo, tx.appended, "true"))
+        writes = tx.commands(self._repo, tx.window)
+        answers = session.ask(start, *self._comparisons(tx), *writes, end, then=(FLUSH, ()))
         head = self._hear(session, answers[0])
         if answers[-1].get_value(0, 0) is None:
             self._learn(tx, answers[1:])
@@ -273,7 +284,7 @@ class PostgresStore:
             self._ring(session)
         return head
 
-    def _verify(self, session: Session, tx: SpeculativeTx) -> bool:
+    def _verify(self, session: Session, tx: SpeculativeTx, then: Command | None = None) -> bool:
         """Were the guesses right, all at one moment? Waits for no writer."""
         if not tx.guesses and not tx.window.is_used:
             return True
@@ -282,10 +293,10 @@ class PostgresStore:
             (BEGIN_READING, ()),
             start,
             *self._comparisons(tx),
-            (END, (self._repo, 0)),
+            (END, (self._repo, 0, "false")),
             ("COMMIT", ()),
         ]
-        _, moment, *answers, end, _ = session.ask(*commands)
+        _, moment, *answers, end, _ = session.ask(*commands, then=then)
         self._hear(session, moment)
         if end.get_value(0, 0) is not None:
             return True
@@ -324,7 +335,7 @@ class PostgresStore:
                 begin_epoch(tx)
             result = work(tx)
             if tx.written:
-                end = (END, (self._repo, tx.head - before))
+                end = (END, (self._repo, tx.head - before, "false"))
                 session.ask(*tx.commands(self._repo, None), end, ("COMMIT", ()))
         finally:
             self._roll_back(session)
@@ -368,7 +379,7 @@ class PostgresStore:
             rows = iter(state.all_rows(table))
             while found := list(islice(rows, _BATCH)):
                 self._put_rows(session, table, found)
-        session.ask((END, (self._repo, head)), ("COMMIT", ()))
+        session.ask((END, (self._repo, head, "false")), ("COMMIT", ()))
         session.hear(head, session.server_now().tick_ns)
         session.epoch = None  # whatever the log says, the next write looks
         return count

@@ -26,7 +26,7 @@ _SCHEMA = 'SELECT coalesce(max("number"), 0) FROM "migration"'
 _HELLO = f"""SELECT
 r."head",
 (extract(epoch FROM clock_timestamp()) * 1000000000)::bigint,
-lineclear_timeline(),
+lineclear_history(),
 (SELECT "body" FROM "log" WHERE "repo" = $1 AND "subject" = '{SUBJECT}' ORDER BY "position" DESC LIMIT 1)
 FROM (VALUES (1)) AS always LEFT JOIN "repo" r ON r."repo" = $1"""
 
@@ -79,11 +79,11 @@ class Session:
         self.url, self.round_trips = url, 0
         self.wire = Wire(url)
         try:
-            head, now_ns, timeline, epoch = self._greet(repo)
+            head, now_ns, history, epoch = self._greet(repo)
         except BaseException:
             self.wire.close()
             raise
-        self.boot = f"{clock_name}/{timeline}"
+        self.boot = f"{clock_name}/{history}"
         self.epoch: str | None = decode_body(epoch)["boot"] if epoch else None
         self.head = self._replan_at = int(head)
         self._plan_until()
@@ -94,9 +94,9 @@ class Session:
         is_fresh = monotonic_ns() - self._heard_ns < _FRESH_NS
         return self.wire.is_connected if is_fresh else self.wire.is_open()
 
-    def ask(self, *commands: Command) -> list[PGresult]:
+    def ask(self, *commands: Command, then: Command | None = None) -> list[PGresult]:
         self.round_trips += 1
-        return self.wire.ask(*commands)
+        return self.wire.ask(*commands, then=then)
 
     def begin(self, mode: str, *commands: Command) -> list[PGresult]:
         """Open a transaction that lasts longer than this round trip; answers to the commands only."""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 GET, PICK, SCAN, SEARCH = "get", "pick", "scan", "search"
 
 BEGIN = 'SELECT "head", "now_ns" FROM lineclear_begin($1, $2, $3)'
-END = "SELECT lineclear_end($1, $2)"
+END = "SELECT lineclear_end($1, $2, $3)"
+FLUSH = "SELECT lineclear_flush()"
 BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 

@@ -36,7 +36,7 @@ DEFAULTS: dict[str, Any] = {
     "tcp_user_timeout": 30_000,
 }
 _SECRET_NAMES = ("password", "sslpassword", "passfile", "oauth_client_secret")
-_PREPARE, _COMMAND, _POSTED, _SYNC = "prepare", "command", "posted", "sync"
+_PREPARE, _COMMAND, _SEQUEL, _POSTED, _SYNC = "prepare", "command", "sequel", "posted", "sync"
 
 
 class ServerError(Exception):
@@ -103,10 +103,16 @@ class Wire:
     def server_version(self) -> int:
         return self._pg.server_version
 
-    def ask(self, *commands: Command) -> list[PGresult]:
-        """Send the commands as one transaction and wait for their answers: one round trip."""
+    def ask(self, *commands: Command, then: Command | None = None) -> list[PGresult]:
+        """Send the commands as one transaction and wait for their answers: one round trip.
+
+        `then` follows as a transaction of its own, whose failure leaves open what the first is worth.
+        """
         try:
-            self._queue(commands, _COMMAND)
+            encoded = _encoded(commands)
+            self._queue(encoded, _COMMAND)
+            if then is not None:
+                self._queue(_encoded((then,)), _SEQUEL)
             return self._receive()
         except psycopg.Error as error:
             self.close()
@@ -121,7 +127,7 @@ class Wire:
     def post(self, *commands: Command) -> None:
         """Send the commands as one transaction and do not wait; even an error interests nobody."""
         try:
-            self._queue(commands, _POSTED)
+            self._queue(_encoded(commands), _POSTED)
             self._pg.flush()
         except psycopg.Error as error:
             raise LostError(_in_a_line(str(error))) from error
@@ -169,10 +175,8 @@ class Wire:
     def close(self) -> None:
         self._pg.finish()
 
-    def _queue(self, commands: Sequence[Command], kind: str) -> None:
-        # Every text is encoded before anything is queued: half a transaction must never be sent.
-        encoded = [(sql, [_encoded(value) for value in parameters]) for sql, parameters in commands]
-        for sql, values in encoded:
+    def _queue(self, commands: list[tuple[str, list[bytes | None]]], kind: str) -> None:
+        for sql, values in commands:
             name = self._prepared.get(sql)
             if name is None:
                 name = self._prepared[sql] = b"lineclear_%d" % next(self._names)
@@ -206,7 +210,9 @@ class Wire:
             found = self._error_of(result)
             if found is not None and kind == _PREPARE:
                 del self._prepared[sql]
-            if found is not None and not self._is_posted(kind, sql):
+            if found is not None and not self._is_of(_POSTED, kind, sql):
+                if self._is_of(_SEQUEL, kind, sql) and error is None:
+                    raise LostError(f"written, but not known to be durable: {found.message}")
                 error = error or found
             if kind == _COMMAND:
                 answers.append(result)
@@ -214,10 +220,10 @@ class Wire:
             raise error
         return answers
 
-    def _is_posted(self, kind: str, sql: str) -> bool:
-        """A posted command's own failure, or that of preparing it."""
+    def _is_of(self, wanted: str, kind: str, sql: str) -> bool:
+        """Is this the answer to such a command, or to its preparation?"""
         following = self._expected[0] if self._expected else ("", "")
-        return kind == _POSTED or (kind == _PREPARE and following == (_POSTED, sql))
+        return kind == wanted or (kind == _PREPARE and following == (wanted, sql))
 
     def _wait(self, unsent: bool) -> bool:
         self._poll.modify(self._pg.socket, select.POLLIN | (select.POLLOUT if unsent else 0))
@@ -244,7 +250,12 @@ def _in_a_line(message: str) -> str:
     return " ".join(message.split())
 
 
-def _encoded(value: Parameter) -> bytes | None:
+def _encoded(commands: Sequence[Command]) -> list[tuple[str, list[bytes | None]]]:
+    """Every text before anything is queued: half a transaction must never be sent."""
+    return [(sql, [_bytes_of(value) for value in parameters]) for sql, parameters in commands]
+
+
+def _bytes_of(value: Parameter) -> bytes | None:
     if value is None:
         return None
     if isinstance(value, int):

@@ -206,22 +206,43 @@ BEGIN
   END LOOP;
 END $$;
 
--- Which history of this server we see: a promoted replica begins a new one. The WAL's own name knows
--- it at once, the last checkpoint only some time after a promotion; neither may be allowed to us.
-CREATE FUNCTION lineclear_timeline() RETURNS text
+-- Which history we are in, for the name of the epoch. A promoted replica begins a new timeline (the
+-- WAL's own name knows it at once, the last checkpoint only some time later). A server that crashed may
+-- have lost what others saw but nobody was promised yet: it empties this unlogged table. A dump put
+-- back finds itself in another home.
+CREATE UNLOGGED TABLE "witness" (
+  "only" boolean PRIMARY KEY CHECK ("only"),
+  "home" text NOT NULL,
+  "mark" text NOT NULL
+);
+CREATE FUNCTION lineclear_history() RETURNS text
 LANGUAGE plpgsql AS $$
+DECLARE
+  timeline text := '0';
+  here text;
+  found text;
 BEGIN
-  RETURN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer::text;
-EXCEPTION WHEN OTHERS THEN
+  SELECT oid::text INTO here FROM pg_database WHERE datname = current_database();
   BEGIN
-    RETURN (SELECT "timeline_id"::text FROM pg_control_checkpoint());
-  EXCEPTION WHEN OTHERS THEN
-    RETURN '0';
+    SELECT "timeline_id"::text INTO timeline FROM pg_control_checkpoint();
+    SELECT here || '/' || "system_identifier" INTO here FROM pg_control_system();
+    timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer::text;
+  EXCEPTION WHEN insufficient_privilege OR object_not_in_prerequisite_state THEN
+    NULL;
   END;
+  SELECT "mark" INTO found FROM "witness" WHERE "home" = here;
+  IF found IS NULL THEN
+    INSERT INTO "witness" AS w VALUES (true, here, left(gen_random_uuid()::text, 8))
+    ON CONFLICT ("only") DO UPDATE SET "home" = excluded."home", "mark" = excluded."mark" WHERE w."home" <> excluded."home";
+    SELECT "mark" INTO found FROM "witness";
+  END IF;
+  RETURN timeline || '.' || found;
+EXCEPTION WHEN read_only_sql_transaction OR feature_not_supported OR insufficient_privilege THEN
+  RETURN timeline; -- whoever cannot write begins no epoch
 END $$;
 
--- The four steps of a transaction whose facts were guessed (see speculation.py). They talk to each
--- other through two settings that end with the transaction: lineclear.head and lineclear.missed.
+-- The steps of a transaction whose facts were guessed (see speculation.py). They talk to each other
+-- through two settings that end with the transaction: lineclear.head and lineclear.missed.
 
 -- Wait for our turn, then say where the log ends and what the time is. The caller's own idea of the
 -- time must be at most 2 s behind and never ahead. An advisory lock, not a row lock: a turn in which
@@ -265,8 +286,10 @@ BEGIN
   RETURN row_texts::jsonb;
 END $$;
 
--- Move the head; nothing after a miss.
-CREATE FUNCTION lineclear_end(of_repo text, growth bigint) RETURNS bigint
+-- Move the head; nothing after a miss. With `flush_later` the next writer need not wait for the disk:
+-- whoever calls promises nothing to anybody before lineclear_flush, in a transaction of its own, has
+-- brought all that was written until then to the disk, for all who wait for it at once.
+CREATE FUNCTION lineclear_end(of_repo text, growth bigint, flush_later boolean) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
   before CONSTANT bigint := current_setting('lineclear.head');
@@ -280,5 +303,14 @@ BEGIN
       RAISE EXCEPTION 'the head of the log moved although we hold the lock';
     END IF;
   END IF;
+  IF flush_later THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  END IF;
   RETURN before + growth;
+END $$;
+
+CREATE FUNCTION lineclear_flush() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_logical_emit_message(true, 'lineclear', '');
 END $$;
