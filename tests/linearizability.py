@@ -86,7 +86,7 @@ ABSENT = (0, None)  # (version, value)
 
 
 def versioned_register(state: State, operation: Operation) -> Iterable[State]:
-    """get -> (version, value); put, given (expected version, value) -> the new version, or None when stale."""
+    """get -> (version, value); put of (expected version, value) -> the new version, or None when stale."""
     assert isinstance(state, tuple)
     version, _ = state
     if operation.verb == "get":

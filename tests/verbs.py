@@ -42,7 +42,7 @@ class Desk:
         self, agent: str, *resources: str, mode: str = EXCLUSIVE, ttl_ms: int = HOUR_MS, wait_ms: int = 0,
         op: str = "", ticket_bond: str = "",
     ) -> Answer:  # fmt: skip
-        request = _request(agent, resources, mode, ttl_ms, ticket_bond)
+        request = request_of(agent, resources, mode, ttl_ms, ticket_bond)
         return claim_or_wait(self.store, self.liveness, Caller(agent, op=op), request, wait_ms)
 
     def release(self, agent: str, *resources: str, op: str = "") -> Answer:
@@ -52,7 +52,7 @@ class Desk:
     def take_over(self, person: str, *resources: str, op: str = "") -> Answer:
         caller = Caller(person, is_person=True, op=op)
         return claims.take_over(
-            self.store, self.liveness, caller, _request(person, resources, EXCLUSIVE, HOUR_MS)
+            self.store, self.liveness, caller, request_of(person, resources, EXCLUSIVE, HOUR_MS)
         )
 
     def tickets(self) -> list[str]:
@@ -70,9 +70,11 @@ class Desk:
     def add_task(self, agent: str, title: str, op: str = "", attempts_max: int = 3) -> Answer:
         return tasks.add(self.store, Caller(agent, op=op), TaskDraft("", title), attempts_max=attempts_max)
 
-    def take_task(self, agent: str, number: int = 0, lease_ms: int = HOUR_MS, op: str = "") -> Answer:
-        caller = Caller(agent, op=op)
-        return tasks.take(self.store, self.liveness, caller, number=number, lease_ms=lease_ms)
+    def take_task(
+        self, agent: str, number: int = 0, lease_ms: int = HOUR_MS, skills: tuple[str, ...] = (), op: str = ""
+    ) -> Answer:
+        caller, has = Caller(agent, op=op), frozenset(skills)
+        return tasks.take(self.store, self.liveness, caller, number=number, skills=has, lease_ms=lease_ms)
 
     def finish_task(self, agent: str, number: int, op: str = "") -> Answer:
         return tasks.finish(self.store, Caller(agent, op=op), number, result="done")
@@ -127,7 +129,7 @@ class Desk:
         return {**audit(self.store), "damage": self.store.check()}
 
 
-def _request(
+def request_of(
     agent: str, resources: tuple[str, ...], mode: str, ttl_ms: int, ticket_bond: str = ""
 ) -> Request:
     wanted = [parse_resource(text) for text in resources]

@@ -20,6 +20,7 @@ from lineclear.app import claims
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims import EXCLUSIVE, Request
+from lineclear.core.epochs import EPOCH_STEP
 from lineclear.core.events import Draft
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
@@ -566,6 +567,22 @@ def test_many_who_make_it_at_once_make_it_once(fresh_postgres: Callable[[], str]
     for thread in threads:
         thread.join()
     assert sorted(results) == [False, False, False, True]
+
+
+def test_a_copy_of_the_database_goes_its_own_way(
+    store: PostgresStore, url: str, fresh_postgres: Callable[[], str], postgres_url: str
+) -> None:
+    fence = claim(store, "a.py")["fence"]
+    store.close()
+    copied = fresh_postgres()
+    original, copy = urlsplit(url).path[1:], urlsplit(copied).path[1:]
+    execute(postgres_url, f"DROP DATABASE {copy}")
+    execute(postgres_url, f"CREATE DATABASE {copy} TEMPLATE {original}")
+    elsewhere = PostgresStore(copied, REPO)
+    # What the original gives from now on, the copy never gives.
+    assert claim(elsewhere, "b.py")["fence"] > fence + EPOCH_STEP
+    assert len(elsewhere.read(lambda view: view.scan(CLAIM, "key"))) == 2
+    elsewhere.close()
 
 
 # -- secrets ----------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def test_what_was_acknowledged_survives_and_positions_are_never_given_twice(url:
     store.close()
 
 
-def test_a_restart_in_order_begins_no_epoch(url: str) -> None:
+def test_a_new_connection_begins_no_epoch(url: str) -> None:
     store = PostgresStore(url, REPO)
     first = claim(store, "a.py")["fence"]
     boot = store.info()["clock"]

@@ -404,6 +404,7 @@ def one_step(dice: random.Random, machine: Rules) -> None:
     dice.choices(verbs, weights)[0]()
 
 
+@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_the_rules_hold_on_long_walks(seed: int) -> None:
     dice, machine = random.Random(seed), Rules()

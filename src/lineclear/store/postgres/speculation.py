@@ -15,6 +15,12 @@ that the server accepts if it is at most 2 s behind and never ahead: too early a
 lease a little shorter and lets an old one last a little longer, both on the safe side. Positions are
 stand-ins until the server gives them (see positions.py). A refusal is verified like a write, on
 one snapshot and without the lock, before anybody hears of it.
+
+The disk is waited for outside of the lock. The commit under it is asynchronous; a second, empty
+transaction in the same round trip flushes the log of the server up to there, for all who wait at
+once, and only then is anybody promised anything. So others may see for a moment what a crash could
+still take; what they write themselves is flushed after it, and the positions they saw are never
+given again, since after a crash a new epoch begins (see lineclear_history in the first migration).
 """
 
 from __future__ import annotations
