@@ -93,6 +93,7 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "proposal_out_of_order": [(33, 31, "value:schema")],
     "proposal_stale": [(31, "value:schema", 3, 4)],
     "copy_exists": [("draft",)],
+    "copy_not_yours": [("draft", "codex-2")],
     "copy_conflicts": [("draft", [CONFLICT])],
     "bad_usage": [("lineclear release", "name resources, or say --all")],
     "unknown_verb": [("clam", "claim")],

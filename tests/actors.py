@@ -75,6 +75,7 @@ class Actor:
 
     def has_spoken(self) -> bool:
         """Is there an answer already?"""
+        assert self._process.stdout is not None
         return bool(self._rest) or bool(select.select([self._process.stdout], [], [], 0)[0])
 
     def _line(self) -> bytes | None:

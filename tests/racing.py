@@ -42,7 +42,7 @@ Racer = Callable[[Desk, int, Rounds, Any], Any]
 
 
 def race(place: Place, racer: Racer, *, racers: int, rounds: int, extra: Any = None) -> list[Any]:
-    """What each racer returns, in the order of their numbers; the first exception of any of them is raised."""
+    """What each racer returns, in the order of their numbers; the first exception of any is raised."""
     barrier = _fresh.Barrier(racers)
     runs = [_start(place, racer, number, Rounds(rounds, barrier), extra) for number in range(racers)]
     try:

@@ -128,6 +128,9 @@ def test_every_table_can_be_written_and_read(store: Store, table: Table[Any]) ->
 
 def test_pick_finds_the_rows_of_several_values(store: Store) -> None:
     put_values(store, ORDERED_KEYS)
+    odd = ['"', "\\", "{a,b}", "NULL", "", " ", "%s", "$1"]
+    put_values(store, odd)
+    assert sorted(keys_of(store.read(lambda view: view.pick(VALUE, "key", odd)))) == sorted(odd)
     wanted = ["𝄞", "a", "missing", "é"]
     assert sorted(keys_of(store.read(lambda view: view.pick(VALUE, "key", wanted)))) == ["a", "é", "𝄞"]
 

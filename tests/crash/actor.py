@@ -57,7 +57,7 @@ def _do_steps(place: Place, points: faults.Points | None, steps: list[Any]) -> N
 
 
 class Bench(Desk):
-    """The verbs of a desk, and those that need no store, or not yet. The store is opened by the first that does."""
+    """The verbs of a desk, and those that need no store. It is opened by the first verb that does."""
 
     def __init__(self, place: Place, points: faults.Points | None) -> None:
         self._place, self._points = place, points
@@ -65,7 +65,7 @@ class Bench(Desk):
         self.liveness = place.liveness()
 
     @property
-    def store(self) -> Store:
+    def store(self) -> Store:  # type: ignore[override]  # a desk has it from the start, this one late
         if self._opened is None:
             self._opened = self._place.open()
         return self._opened

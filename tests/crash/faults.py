@@ -88,7 +88,7 @@ class FaultyFile(apsw.VFSFile):
         points.files.append(self)
 
     def lose_unsynced(self) -> None:
-        """As if power had failed: the disk never got what was not synced, whoever has closed the file since."""
+        """As if power had failed: the disk never got what was not synced, closed or not."""
         if not self._unsynced or not os.path.exists(self._path):
             return
         fd = _os_open(self._path, os.O_RDWR)

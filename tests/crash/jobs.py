@@ -56,7 +56,8 @@ class Workshop:
     ) -> Outcome:
         """Carry out the steps with a fault at the given point; 0: none, only count the points."""
         job = {
-            "place": [place.spec, place.directory], "at": at, "how": how, "steps": steps, "settings": settings or {},
+            "place": [place.spec, place.directory], "at": at, "how": how, "steps": steps,
+            "settings": settings or {},
         }  # fmt: skip
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(job) + "\n")

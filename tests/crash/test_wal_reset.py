@@ -104,7 +104,7 @@ def begin_facts(directory: Path) -> Acknowledged:
 
 def is_vulnerable(version: tuple[int, ...]) -> bool:
     """Has this SQLite the bug? It was mended in 3.51.3, and in the last releases of two older lines."""
-    fixed = {(3, 44): 6, (3, 50): 7}
+    fixed: dict[tuple[int, ...], int] = {(3, 44): 6, (3, 50): 7}
     return version < (3, 51, 3) and version[2] < fixed.get(version[:2], 1_000)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -11,6 +12,7 @@ from lineclear.core.tables import LOG
 from tests import racers
 from tests.engines import Place
 from tests.racing import Racer, race
+from tests.verbs import Desk
 
 RACERS = 8
 pytestmark = [pytest.mark.slow, pytest.mark.serial]
@@ -38,14 +40,14 @@ def count_events(place: Place, kind: str) -> int:
 
 def test_one_of_eight_gets_the_resource_in_each_of_2000_rounds_and_fences_only_grow(place: Place) -> None:
     fences, refusals = run(place, racers.for_one_resource, 2_000)
-    assert all(earlier < later for earlier, later in zip(fences, fences[1:], strict=False))
+    assert all(earlier < later for earlier, later in pairwise(fences))
     assert refusals == {"claim.held": 7 * 2_000}
     assert count_events(place, "ClaimGranted") == 2_000
 
 
 def test_one_of_eight_gets_the_task_in_each_of_300_rounds(place: Place) -> None:
     first = place.open()
-    racers.Desk(first, place.liveness()).add_task("boss", "task for round 0")
+    Desk(first, place.liveness()).add_task("boss", "task for round 0")
     first.close()
     taken, refusals = run(place, racers.for_one_task, 300)
     assert taken == list(range(1, 301))

@@ -64,7 +64,7 @@ def put(
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         if copy:
-            return _change_copy(tx, _known_copy(tx, copy, key), json, deleted=0)
+            return _change_copy(tx, caller, _known_copy(tx, copy, key), json, deleted=0)
         base = _writable(tx, caller, rules, resource, key, version, fence)
         tx.append(Draft("ValuePut", resource.text, key=key, version=base + 1, base=base, json=json))
         return show_value(_known(tx, key))
@@ -83,7 +83,7 @@ def delete(
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         if copy:
-            return _change_copy(tx, _known_copy(tx, copy, key), "", deleted=1)
+            return _change_copy(tx, caller, _known_copy(tx, copy, key), "", deleted=1)
         current = tx.get(VALUE, (key,))
         if current is None or current.deleted:
             raise refusals.not_found("value", key, "lineclear value list")
@@ -175,6 +175,7 @@ def merge(store: Store, caller: Caller, rules: list[Rule], copy: str) -> dict[st
         rows = tx.pick(COPY, "key", (copy,))
         if not rows:
             raise refusals.not_found("copy", copy, "lineclear value list")
+        _refuse_foreign(caller, rows)
         plans = [_plan_merge(tx, row) for row in rows]
         conflicts = [conflict for _, _, found in plans for conflict in found]
         if conflicts:
@@ -189,8 +190,10 @@ def merge(store: Store, caller: Caller, rules: list[Rule], copy: str) -> dict[st
 def drop_copy(store: Store, caller: Caller, copy: str) -> dict[str, Any]:
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        if not tx.pick(COPY, "key", (copy,)):
+        rows = tx.pick(COPY, "key", (copy,))
+        if not rows:
             raise refusals.not_found("copy", copy, "lineclear value list")
+        _refuse_foreign(caller, rows)
         tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="dropped"))
         return {"copy": copy}
 
@@ -244,7 +247,15 @@ def _known_copy(view: View, copy: str, key: str) -> Copy:
     return row
 
 
-def _change_copy(tx: Tx, row: Copy, json: str, *, deleted: int) -> dict[str, Any]:
+def _refuse_foreign(caller: Caller, rows: list[Copy]) -> None:
+    """A copy is isolated: only who made it (or a person) changes, merges or drops it."""
+    for row in rows:
+        if not caller.is_person and not is_family(row.agent, caller.name):
+            raise refusals_values.copy_not_yours(row.copy, row.agent)
+
+
+def _change_copy(tx: Tx, caller: Caller, row: Copy, json: str, *, deleted: int) -> dict[str, Any]:
+    _refuse_foreign(caller, [row])
     tx.append(
         Draft("CopyChanged", f"copy:{row.copy}", copy=row.copy, key=row.key, json=json, deleted=deleted)
     )

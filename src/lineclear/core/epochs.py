@@ -50,7 +50,7 @@ def begin_epoch(tx: Any, *, is_restored: bool = False) -> None:
         steps = RESTORED_STEPS if is_restored else 2
         tx.head = (tx.head // EPOCH_STEP + steps) * EPOCH_STEP
     tx.append(Draft("EpochBegan", SUBJECT, boot=tx.now.boot))
-    if before is not None and clock_of(before) != clock_of(tx.now.boot):
+    if before is not None and (is_restored or clock_of(before) != clock_of(tx.now.boot)):
         _end_leases(tx)
 
 

@@ -146,7 +146,7 @@ def claim_held(blocker: Blocker, request: Request, now: Instant, count: int) -> 
     verb = "waits for" if blocker.ticket else "holds"
     note = f', "{shorten(blocker.note, 20)}"' if blocker.note else ""
     task = f" for T-{blocker.task}" if blocker.task else ""
-    until_when = until(blocker.until_ns, now)
+    until_when = "and comes first" if blocker.ticket else until(blocker.until_ns, now)
     return Refusal(
         "claim.waiting" if blocker.ticket else "claim.held",
         f"{shorten(wanted, 36)} is not yours to take ({mode}).",

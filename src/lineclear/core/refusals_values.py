@@ -154,6 +154,18 @@ def copy_exists(copy: str) -> Refusal:
     )
 
 
+def copy_not_yours(copy: str, agent: str) -> Refusal:
+    return Refusal(
+        "copy.not_yours",
+        f'The copy "{shorten(copy)}" is not yours.',
+        who=f"{named(agent)} made it.",
+        next_="lineclear value list",
+        exit_code=NOT_ALLOWED,
+        copy=copy,
+        holder=agent,
+    )
+
+
 def copy_conflicts(copy: str, conflicts: list[dict[str, Any]]) -> Refusal:
     first = ", ".join(f"{c['key']} at {c['pointer'] or 'the whole value'}" for c in conflicts[:3])
     return Refusal(

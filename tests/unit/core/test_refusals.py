@@ -163,7 +163,7 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         (blocker("ann", "src/", wanted="src/auth/login.py", ticket=9), LOGIN, NOW, 2),
         "claim.waiting 3",
         "file:src/auth/login.py is not yours to take (exclusive).\n"
-        "ann waits for file:src/ (exclusive) until 12:12 UTC (in 12 min).\n"
+        "ann waits for file:src/ (exclusive) and comes first.\n"
         "Next: run `lineclear claim file:src/auth/login.py --mode exclusive --wait 10m`.",
     ),
     (
@@ -430,6 +430,12 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         ("draft",),
         "copy.exists 7",
         'There is a copy "draft" already.\nNext: run `lineclear value merge draft`.',
+    ),
+    (
+        words.copy_not_yours,
+        ("draft", "ann"),
+        "copy.not_yours 4",
+        'The copy "draft" is not yours.\nann made it.\nNext: run `lineclear value list`.',
     ),
     (
         words.copy_conflicts,

@@ -96,8 +96,8 @@ def _wait(context: Context, request: Request, limit_ms: int) -> dict[str, Any]:
 def _tell_wait(context: Context) -> Callable[[dict[str, Any]], None]:
     def tell(blocker: dict[str, Any]) -> None:
         verb = "waits for" if blocker["waits"] else "holds"
-        until = blocker["until_at"][11:16]
-        context.out.hint(f"Waiting: {blocker['agent']} {verb} {blocker['resource']} until {until} UTC.")
+        until = "" if blocker["waits"] else f" until {blocker['until_at'][11:16]} UTC"
+        context.out.hint(f"Waiting: {blocker['agent']} {verb} {blocker['resource']}{until}.")
 
     return tell
 

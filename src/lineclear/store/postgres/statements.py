@@ -124,7 +124,8 @@ class Read:
 
     def _shape(self) -> tuple[Any, ...]:
         bounds = (self.low is None, self.high is None, self.limit > 0, self.reverse)
-        return (self.kind, self.table.name, self.index, len(self.prefix), *bounds)
+        length = 1 if self.kind == PICK else len(self.prefix)
+        return (self.kind, self.table.name, self.index, length, *bounds)
 
     def _select(self) -> str:
         if self.kind == SEARCH:
@@ -132,7 +133,8 @@ class Read:
         if self.kind == GET:
             return _sql.get(self.table)
         if self.kind == PICK:
-            return _sql.pick(self.table, self.index, len(self.prefix))
+            # One statement for any number of values, or every number would have to be prepared.
+            return _sql.pick(self.table, self.index, 1).replace("IN (%s)", "= ANY (%s)")
         has_low, has_high = self.low is not None, self.high is not None
         return _sql.scan(
             self.table, self.index, len(self.prefix), has_low, has_high, self.limit > 0, self.reverse
@@ -149,6 +151,8 @@ class Read:
         return f"SELECT lineclear_saw((SELECT {answer} FROM ({self._select()}) AS f), %s)"
 
     def _parameters(self, repo: str) -> list[int | str]:
+        if self.kind == PICK:
+            return [repo, _array(self.prefix)]
         bound: list[int | str] = [repo, *self.prefix]
         if self.kind == SEARCH:
             bound.append(self.prefix[0])
@@ -166,6 +170,12 @@ def search(text: str, limit: int) -> Read | None:
     words = "".join(ch if ch.isalnum() else " " for ch in text).split()[:64]
     query = " | ".join(f"'{word}'" for word in words)
     return Read(SEARCH, TASK, "words", (query,), limit=limit) if words else None
+
+
+def _array(values: Key) -> str:
+    """As PostgreSQL writes an array."""
+    texts = [str(value).replace("\\", "\\\\").replace('"', '\\"') for value in values]
+    return "{" + ",".join(f'"{text}"' for text in texts) + "}"
 
 
 def _numbered(text: str) -> str:

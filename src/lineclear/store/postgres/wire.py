@@ -141,8 +141,8 @@ class Wire:
 
     @property
     def is_in_transaction(self) -> bool:
-        """As of the last answer."""
-        return self._pg.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+        """As of the last answer; it may be as long as something was posted that is not answered yet."""
+        return self._pg.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN)
 
     @property
     def is_connected(self) -> bool:
