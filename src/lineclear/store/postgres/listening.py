@@ -75,7 +75,7 @@ class PostgresListener:
                 self.__exit__()
                 sleep(min(left_s, POLL_S))
                 return False
-            if left_s <= POLL_S:
+            if monotonic() >= deadline:
                 return False
 
     def _listen(self, timeout_s: float) -> bool:

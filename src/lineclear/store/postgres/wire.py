@@ -162,15 +162,17 @@ class Wire:
         return self.is_connected
 
     def hear(self, timeout_s: float) -> bool:
-        """Sleep until a notification arrives or the time is over."""
+        """Sleep until a notification arrives or the time is over; one that came before counts."""
         self._poll.modify(self._pg.socket, select.POLLIN)
-        if not self._drain_notifications() and self._poll.poll(max(0.0, timeout_s) * 1000):
-            try:
-                self._pg.consume_input()
-            except psycopg.Error as error:
-                raise LostError(_in_a_line(str(error))) from error
-            return self._drain_notifications()
-        return False
+        if self._drain_notifications():
+            return True
+        if not self._poll.poll(max(0.0, timeout_s) * 1000):
+            return False
+        try:
+            self._pg.consume_input()
+        except psycopg.Error as error:
+            raise LostError(_in_a_line(str(error))) from error
+        return self._drain_notifications()
 
     def close(self) -> None:
         self._pg.finish()
