@@ -1,0 +1,149 @@
+"""The order of rules for one file, and the writing of what is left as conflicts."""
+
+from __future__ import annotations
+
+from lineclear.merge import forms, lines, registry
+from lineclear.merge.diff import Steps
+from lineclear.merge.hunks import Hunk, resolve
+from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
+from lineclear.merge.syntax import Trees
+from lineclear.merge.verify import find_doubt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.merge.lines import Chunk
+
+
+def merge_diverged(
+    path: str, base: str, left: str, right: str, git_text: str | None, labels: Labels, settings: Settings
+) -> MergeResult:
+    """Merge two sides that differ from the base and from each other."""
+    if git_text is not None and _is_gits_answer(git_text, base, left, right):
+        return MergeResult(git_text, rules=[("file", "git")], verdict="git")
+    refusal = _why_not(base, left, right, settings)
+    b, lt, r, form = forms.separate(base, left, right)
+    merge = FileMerge(path, b, lt, r, labels, _steps_for(b, lt, r, settings))
+    if refusal:
+        return _restored(merge.plain(refusal), form)
+    if git_text is None and not merge.conflicting():
+        return MergeResult(form.restore(merge.join({})), rules=[("file", "lines")], verdict="git")
+    result = _handled(path, b, lt, r, labels) or merge.run()
+    if result.is_clean:
+        doubt = find_doubt(path, base, left, right, form.restore(result.text))
+        if doubt:
+            return _restored(merge.plain(doubt), form)
+        result.verdict = "verified"
+    return _restored(result, form)
+
+
+def _restored(result: MergeResult, form: forms.Form) -> MergeResult:
+    result.text = form.restore(result.text)
+    return result
+
+
+def _is_gits_answer(git_text: str, base: str, left: str, right: str) -> bool:
+    found = lines.marker_lines(git_text)
+    if not found:
+        return True
+    known = {line for text in (base, left, right) for line in lines.marker_lines(text)}
+    return all(line in known for line in found)
+
+
+def _why_not(base: str, left: str, right: str, settings: Settings) -> str:
+    """What forbids any rule of ours, or nothing."""
+    texts = (base, left, right)
+    if sum(len(text) for text in texts) > settings.max_bytes * 3:
+        return "the file is larger than the limit for merging by rules"
+    if any("\0" in text for text in texts):
+        return "the file is not text"
+    if any(lines.marker_lines(text) for text in texts):
+        return "an input already holds conflict markers"
+    return ""
+
+
+def _steps_for(base: str, left: str, right: str, settings: Settings) -> Steps:
+    return Steps(20_000 + settings.steps_per_byte * (len(base) + len(left) + len(right)))
+
+
+def _handled(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
+    for handler in registry.handlers_for(path):
+        result = handler.merge(path, base, left, right, labels)
+        if result is not None:
+            return result
+    return None
+
+
+class FileMerge:
+    """One file on its way: the line merge, then each hunk by the rules."""
+
+    def __init__(self, path: str, base: str, left: str, right: str, labels: Labels, steps: Steps) -> None:
+        self.path = path
+        self.labels = labels
+        self.steps = steps
+        self.base = lines.split_lines(base)
+        self.left = lines.split_lines(left)
+        self.right = lines.split_lines(right)
+        self.chunks = lines.three_way(self.base, self.left, self.right, steps)
+        self.trees = Trees(path, base, left, right)
+
+    def conflicting(self) -> list[int]:
+        return [n for n, chunk in enumerate(self.chunks) if chunk.kind == "conflict"]
+
+    def hunk(self, chunk: Chunk) -> Hunk:
+        return Hunk(self, chunk)
+
+    def run(self) -> MergeResult:
+        """Every conflict through the rules; what they leave becomes markers."""
+        settled: dict[int, str] = {}
+        rules: list[tuple[str, str]] = []
+        for number in self.conflicting():
+            chunk = self.chunks[number]
+            answer = resolve(self.hunk(chunk), self.steps)
+            if answer is not None:
+                settled[number] = answer[1]
+                rules.append((f"lines {chunk.b0 + 1}-{max(chunk.b0 + 1, chunk.b1)} of the base", answer[0]))
+        if len(settled) == len(self.conflicting()):
+            return MergeResult(self.join(settled), rules=rules)
+        return self.marked(settled, rules, "both sides changed these lines")
+
+    def plain(self, doubt: str) -> MergeResult:
+        """The line merge with its conflicts, none of them settled."""
+        result = self.marked({}, [], doubt)
+        if result.is_clean:
+            whole = lines.write_conflict(self.left, self.right, self.labels, "")
+            result = MergeResult("".join(whole), [Conflict(1, len(whole), doubt=doubt)])
+        result.verdict = doubt
+        return result
+
+    def join(self, settled: dict[int, str]) -> str:
+        return "".join(self._settled_text(n, chunk, settled) for n, chunk in enumerate(self.chunks))
+
+    def _settled_text(self, number: int, chunk: Chunk, settled: dict[int, str]) -> str:
+        if chunk.kind == "conflict":
+            return settled[number]
+        if chunk.kind == "right":
+            return "".join(self.right[chunk.r0 : chunk.r1])
+        return "".join(self.left[chunk.l0 : chunk.l1])
+
+    def marked(self, settled: dict[int, str], rules: list[tuple[str, str]], doubt: str) -> MergeResult:
+        out: list[str] = []
+        conflicts: list[Conflict] = []
+        line = 1
+        for number, chunk in enumerate(self.chunks):
+            if chunk.kind != "conflict" or number in settled:
+                text = self._settled_text(number, chunk, settled)
+                out.append(text)
+                line += text.count("\n")
+                continue
+            hunk = self.hunk(chunk)
+            head, tail = lines.trim_common(hunk.left_lines, hunk.right_lines)
+            ours = hunk.left_lines[head : len(hunk.left_lines) - tail]
+            theirs = hunk.right_lines[head : len(hunk.right_lines) - tail]
+            symbols = hunk.symbols()
+            body = lines.write_conflict(ours, theirs, self.labels, ", ".join(symbols[:3]))
+            ending = hunk.left_lines[len(hunk.left_lines) - tail :] if tail else []
+            out += [*hunk.left_lines[:head], *body, *ending]
+            first = line + head
+            conflicts.append(Conflict(first, first + len(body) - 1, hunk.kind(), symbols, doubt))
+            line = first + len(body) + tail
+        return MergeResult("".join(out), conflicts, rules, doubt)

@@ -1,0 +1,120 @@
+"""The rules for one hunk that need no guess: only blanks differ, one side holds the other, version numbers.
+
+Each takes the three texts of the hunk and answers with the text, or None.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.diff import Steps, edits
+from lineclear.merge.lines import split_lines
+from lineclear.merge.tokens import split_code
+
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
+_VERSION_CONTEXT = re.compile(r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I)
+
+
+def only_blanks(base: str, left: str, right: str, *, indent_matters: bool) -> str | None:
+    """One side changed nothing but blanks, or both sides differ in nothing else."""
+    b, lt, r = (_visible(text, indent_matters) for text in (base, left, right))
+    if lt == b:
+        return right
+    if r in (b, lt):
+        return left
+    return None
+
+
+def _visible(text: str, indent_matters: bool) -> list[str]:
+    if not indent_matters:
+        return [token for token in split_code(text) if not token.isspace()]
+    shown: list[str] = []
+    for line in text.split("\n"):
+        if line.strip():
+            shown.append(line[: len(line) - len(line.lstrip())] + "\n")
+            shown += [token for token in split_code(line) if not token.isspace()]
+    return shown
+
+
+def one_holds_the_other(base: str, left: str, right: str, steps: Steps) -> str | None:
+    """One side made every change of the other, and more."""
+    b, lt, r = split_lines(base), split_lines(left), split_lines(right)
+    if _is_between(b, lt, r, steps):
+        return right
+    if _is_between(b, r, lt, steps):
+        return left
+    return None
+
+
+def _is_between(b: list[str], middle: list[str], far: list[str], steps: Steps) -> bool:
+    """`middle` is `b` with some of the edits that lead to `far`, none of them cut in a doubtful way."""
+    at_m = at_b = 0
+    for a0, a1, f0, f1 in [*edits(b, far, steps), (len(b), len(b), len(far), len(far))]:
+        kept = b[at_b:a0]
+        if middle[at_m : at_m + len(kept)] != kept:
+            return False
+        at_m += len(kept)
+        at_b = a1
+        taken = _covered(b[a0:a1], far[f0:f1], middle, at_m, b[a1 : a1 + 1])
+        if taken is None:
+            return False
+        at_m += taken
+    return at_m == len(middle) and steps.left > 0
+
+
+def _covered(gone: list[str], come: list[str], middle: list[str], at: int, after: list[str]) -> int | None:
+    """How many lines of `middle` from `at` this edit explains; None if it explains them badly."""
+    if gone and come:
+        for whole in (come, gone):
+            if middle[at : at + len(whole)] == whole:
+                return len(whole)
+        return None
+    pool = gone or come
+    taken = used = 0
+    while at + taken < len(middle) and used < len(pool):
+        line = middle[at + taken]
+        if after and line == after[0] and line not in pool[used:]:
+            break
+        if line not in pool[used:]:
+            break
+        used += pool[used:].index(line) + 1
+        taken += 1
+    return taken
+
+
+def higher_version(base: str, left: str, right: str) -> str | None:
+    """Both sides raised the same version numbers and changed nothing else: the higher one."""
+    b, lt, r = split_lines(base), split_lines(left), split_lines(right)
+    if not (len(b) == len(lt) == len(r)):
+        return None
+    lines = [_higher_line(*three) for three in zip(b, lt, r, strict=True)]
+    return None if None in lines else "".join(line for line in lines if line is not None)
+
+
+def _higher_line(base: str, left: str, right: str) -> str | None:
+    if left == right or right == base:
+        return left
+    if left == base:
+        return right
+    masks = {_VERSION.sub("\0", line) for line in (base, left, right)}
+    if len(masks) != 1 or not _VERSION_CONTEXT.search(base):
+        return None
+    numbers = [[_rank(v) for v in _VERSION.findall(line)] for line in (base, left, right)]
+    if len(numbers[0]) != 1 or None in (n[0] for n in numbers):
+        return None
+    old, ours, theirs = (n[0] for n in numbers)
+    assert old is not None and ours is not None and theirs is not None
+    if ours == theirs or ours < old or theirs < old:
+        return None
+    return left if ours > theirs else right
+
+
+def _rank(version: str) -> tuple[tuple[int, ...], int, str] | None:
+    """Numbers first; a text behind them (rc, SNAPSHOT) ranks below the same numbers without one."""
+    found = re.match(r"v?(\d+(?:\.\d+)*)(.*)$", version)
+    if not found:
+        return None
+    parts = [int(part) for part in found[1].split(".")]
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts), 0 if found[2] else 1, found[2]

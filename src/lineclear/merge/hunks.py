@@ -1,0 +1,61 @@
+"""One hunk that both sides changed, and the rules that may settle it, in their order."""
+
+from __future__ import annotations
+
+from lineclear.merge import exact
+from lineclear.merge.diff import Steps
+from lineclear.merge.tokens import merge_tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.merge.engine import FileMerge
+    from lineclear.merge.lines import Chunk
+
+_BRACED = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".go", ".rs", ".java", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".kt", ".kts", ".css", ".scss", ".json", ".toml")
+_PROSE = (".md", ".rst", ".txt", ".adoc", ".mdx")
+
+
+class Hunk:
+    __slots__ = ("file", "chunk", "base_lines", "left_lines", "right_lines")
+
+    def __init__(self, file: FileMerge, chunk: Chunk) -> None:
+        self.file = file
+        self.chunk = chunk
+        self.base_lines = file.base[chunk.b0 : chunk.b1]
+        self.left_lines = file.left[chunk.l0 : chunk.l1]
+        self.right_lines = file.right[chunk.r0 : chunk.r1]
+
+    def texts(self) -> tuple[str, str, str]:
+        return "".join(self.base_lines), "".join(self.left_lines), "".join(self.right_lines)
+
+    @property
+    def indent_matters(self) -> bool:
+        return not self.file.path.endswith(_BRACED)
+
+    def kind(self) -> str:
+        if not self.base_lines:
+            return "add/add"
+        return "content" if self.left_lines and self.right_lines else "delete/edit"
+
+    def symbols(self) -> list[str]:
+        return []
+
+
+def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
+    """(rule, text) of the first rule that settles the hunk."""
+    base, left, right = hunk.texts()
+    if hunk.kind() != "delete/edit":
+        text = exact.only_blanks(base, left, right, indent_matters=hunk.indent_matters)
+        if text is not None:
+            return "blanks", text
+    text = exact.one_holds_the_other(base, left, right, steps)
+    if text is not None:
+        return "subsumed", text
+    text = exact.higher_version(base, left, right)
+    if text is not None:
+        return "version", text
+    if hunk.kind() == "content":
+        text = merge_tokens(base, left, right, steps, prose=hunk.file.path.endswith(_PROSE))
+        if text is not None:
+            return "tokens", text
+    return None
