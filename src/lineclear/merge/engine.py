@@ -56,8 +56,8 @@ def _why_not(base: str, left: str, right: str, settings: Settings) -> str:
         return "the file is larger than the limit for merging by rules"
     if any("\0" in text for text in texts):
         return "the file is not text"
-    if any(lines.marker_lines(text) for text in texts):
-        return "an input already holds conflict markers"
+    if lines.marker_lines(left) or lines.marker_lines(right):  # a base made of several may hold them
+        return "a side already holds conflict markers"
     return ""
 
 
