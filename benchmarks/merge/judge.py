@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from importlib import import_module
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,24 +146,28 @@ def _numbers(word: str) -> list[int]:
 
 
 def _lines(texts: tuple[str, ...]) -> list[str]:
-    """A line that one side added is there, or stands changed by the other side's words."""
+    """A line that one side added is there, or most of its new sequences are: the other side edited it too."""
     base, left, right, merged = (Counter(_plain_lines(text)) for text in texts)
-    fresh = [line for line in merged if line not in base and line not in left and line not in right]
-    fresh_words = Counter(word for line in fresh for word in re.findall(r"\w+", line))
+    old, kept = _pairs(texts[0]), _pairs(texts[3])
     found = []
     for name, side in (("left", left), ("right", right)):
         for line in side:
             if line in base or line in merged or len(line) < 4:
                 continue
-            missing = [word for word in re.findall(r"\w+", line) if word not in fresh_words]
-            both_have = left[line] and right[line]
-            if both_have or len(missing) * 2 > len(re.findall(r"\w+", line)):
+            fresh = _pairs(line) - old
+            missing = fresh - kept
+            if len(missing) * 2 > len(fresh) and (len(fresh) > 3 or (left[line] and right[line])):
                 found.append(f"dropped line ({name}): {line[:90]}")
     gone = [
         line for line in base if line not in left and line not in right and merged[line] and len(line) > 3
     ]
     found += [f"revived line: {line[:90]}" for line in gone]
     return [text for text in found if not _is_version_line(text, texts[3])][:4]
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    words = TOKEN.findall(text)
+    return set(pairwise(words))
 
 
 def _is_version_line(finding: str, merged: str) -> bool:
