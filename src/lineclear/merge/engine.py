@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
+from lineclear.merge.grammars import language_of
 from lineclear.merge.hunks import Hunk, resolve
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 from lineclear.merge.syntax import Trees
@@ -37,7 +38,7 @@ def merge_diverged(
 
 
 def _restored(result: MergeResult, form: forms.Form) -> MergeResult:
-    result.text = form.restore(result.text)
+    result.text = form.restore(result.text, is_clean=result.is_clean)
     return result
 
 
@@ -78,6 +79,7 @@ class FileMerge:
 
     def __init__(self, path: str, base: str, left: str, right: str, labels: Labels, steps: Steps) -> None:
         self.path = path
+        self.language = language_of(path)
         self.labels = labels
         self.steps = steps
         self.base = lines.split_lines(base)
@@ -86,23 +88,26 @@ class FileMerge:
         self.chunks = lines.three_way(self.base, self.left, self.right, steps)
         self.trees = Trees(path, base, left, right)
 
-    def conflicting(self) -> list[int]:
-        return [n for n, chunk in enumerate(self.chunks) if chunk.kind == "conflict"]
+    def conflicting(self) -> list[Chunk]:
+        return [chunk for chunk in self.chunks if chunk.kind == "conflict"]
 
     def hunk(self, chunk: Chunk) -> Hunk:
         return Hunk(self, chunk)
 
     def run(self) -> MergeResult:
         """Every conflict through the rules; what they leave becomes markers."""
-        settled: dict[int, str] = {}
+        settled: dict[Chunk, str] = {}
         rules: list[tuple[str, str]] = []
-        for number in self.conflicting():
-            chunk = self.chunks[number]
+        chunks = self.chunks
+        for chunk in self.conflicting():
             answer = resolve(self.hunk(chunk), self.steps)
             if answer is not None:
-                settled[number] = answer[1]
-                rules.append((f"lines {chunk.b0 + 1}-{max(chunk.b0 + 1, chunk.b1)} of the base", answer[0]))
-        if len(settled) == len(self.conflicting()):
+                rule, text, place = answer
+                chunks = lines.cover(chunks, place) if place is not chunk else chunks
+                settled[place] = text
+                rules.append((f"lines {place.b0 + 1}-{max(place.b0 + 1, place.b1)} of the base", rule))
+        self.chunks = chunks
+        if all(chunk in settled for chunk in self.conflicting()):
             return MergeResult(self.join(settled), rules=rules)
         return self.marked(settled, rules, "both sides changed these lines")
 
@@ -115,23 +120,23 @@ class FileMerge:
         result.verdict = doubt
         return result
 
-    def join(self, settled: dict[int, str]) -> str:
-        return "".join(self._settled_text(n, chunk, settled) for n, chunk in enumerate(self.chunks))
+    def join(self, settled: dict[Chunk, str]) -> str:
+        return "".join(self._settled_text(chunk, settled) for chunk in self.chunks)
 
-    def _settled_text(self, number: int, chunk: Chunk, settled: dict[int, str]) -> str:
+    def _settled_text(self, chunk: Chunk, settled: dict[Chunk, str]) -> str:
         if chunk.kind == "conflict":
-            return settled[number]
+            return settled[chunk]
         if chunk.kind == "right":
             return "".join(self.right[chunk.r0 : chunk.r1])
         return "".join(self.left[chunk.l0 : chunk.l1])
 
-    def marked(self, settled: dict[int, str], rules: list[tuple[str, str]], doubt: str) -> MergeResult:
+    def marked(self, settled: dict[Chunk, str], rules: list[tuple[str, str]], doubt: str) -> MergeResult:
         out: list[str] = []
         conflicts: list[Conflict] = []
         line = 1
-        for number, chunk in enumerate(self.chunks):
-            if chunk.kind != "conflict" or number in settled:
-                text = self._settled_text(number, chunk, settled)
+        for chunk in self.chunks:
+            if chunk.kind != "conflict" or chunk in settled:
+                text = self._settled_text(chunk, settled)
                 out.append(text)
                 line += text.count("\n")
                 continue

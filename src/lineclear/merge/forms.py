@@ -18,8 +18,9 @@ class Form:
         self.line_end = line_end
         self.final_newline = final_newline
 
-    def restore(self, text: str) -> str:
-        if not self.final_newline and text.endswith("\n"):
+    def restore(self, text: str, *, is_clean: bool = True) -> str:
+        """The last marker of a conflict keeps its newline: git and editors look for whole lines."""
+        if is_clean and not self.final_newline and text.endswith("\n"):
             text = text[:-1]
         if self.line_end == "\r\n":
             text = text.replace("\n", "\r\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lineclear.merge import exact
 from lineclear.merge.diff import Steps
+from lineclear.merge.imports import merge_imports
 from lineclear.merge.tokens import merge_tokens
 
 TYPE_CHECKING = False
@@ -41,8 +42,16 @@ class Hunk:
         return []
 
 
-def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
-    """(rule, text) of the first rule that settles the hunk."""
+def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
+    """(rule, text, place) of the first rule that settles the hunk; the place may be wider than the hunk."""
+    united = merge_imports(hunk.file, hunk.chunk, hunk.file.language, steps)
+    if united is not None:
+        return "imports", united[1], united[0]
+    found = _resolve_lines(hunk, steps)
+    return None if found is None else (*found, hunk.chunk)
+
+
+def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     base, left, right = hunk.texts()
     if hunk.kind() != "delete/edit":
         text = exact.only_blanks(base, left, right, indent_matters=hunk.indent_matters)

@@ -90,6 +90,49 @@ def _kind(left_changed: bool, right_changed: bool, alike: bool) -> str:
     return "both" if alike else "conflict"
 
 
+def cover(chunks: list[Chunk], wide: Chunk) -> list[Chunk]:
+    """The same chunks with everything inside `wide` replaced by it; chunks of equal lines may be cut."""
+    covered: list[Chunk] = []
+    placed = False
+    for chunk in chunks:
+        if _is_before(chunk, wide):
+            covered.append(chunk)
+            continue
+        if chunk.kind == "same" and chunk.b0 < wide.b0:
+            kept = wide.b0 - chunk.b0
+            covered.append(
+                Chunk("same", chunk.b0, wide.b0, chunk.l0, chunk.l0 + kept, chunk.r0, chunk.r0 + kept)
+            )
+        if not placed:
+            covered.append(wide)
+            placed = True
+        if chunk.kind == "same" and chunk.b1 > wide.b1:
+            kept = chunk.b1 - max(wide.b1, chunk.b0)
+            covered.append(
+                Chunk("same", chunk.b1 - kept, chunk.b1, chunk.l1 - kept, chunk.l1, chunk.r1 - kept, chunk.r1)
+            )
+        elif not _is_inside(chunk, wide):
+            covered.append(chunk)
+    if not placed:
+        covered.append(wide)
+    return covered
+
+
+def _is_before(chunk: Chunk, wide: Chunk) -> bool:
+    return chunk.b1 <= wide.b0 and chunk.l1 <= wide.l0 and chunk.r1 <= wide.r0
+
+
+def _is_inside(chunk: Chunk, wide: Chunk) -> bool:
+    return (
+        chunk.b0 >= wide.b0
+        and chunk.b1 <= wide.b1
+        and chunk.l0 >= wide.l0
+        and chunk.l1 <= wide.l1
+        and chunk.r0 >= wide.r0
+        and chunk.r1 <= wide.r1
+    )
+
+
 def trim_common(left: list[str], right: list[str]) -> tuple[int, int]:
     """How many lines at the start and at the end of a conflict are the same on both sides."""
     shorter = min(len(left), len(right))

@@ -1,0 +1,226 @@
+"""Three-way merge of a text cut into entries with keys: manifests, data files, lists, changelogs.
+
+An entry is a leaf (`text`) or a container (`text` is its opening, `children`, `tail` its closing). Joined
+again, the entries give the very text they came from. Any doubt ends in `Undecided`: this module never
+chooses between two different wishes unless the kind of file brings a rule for it (`choose`).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # (path of keys, base, left, right) -> the text both would accept, or None
+    Choose = Callable[[tuple[str, ...], str, str, str], str | None]
+
+
+class Undecided(Exception):
+    """Both sides want something different for one key, or the text has no such form."""
+
+
+class Entry:
+    """`lead` is what stands before it (blanks, comments), `glue` what stands between its children."""
+
+    __slots__ = ("key", "lead", "text", "children", "tail", "glue", "is_ordered")
+
+    def __init__(
+        self,
+        key: str,
+        lead: str,
+        text: str,
+        children: list[Entry] | None = None,
+        tail: str = "",
+        glue: str = "",
+        is_ordered: bool = False,
+    ) -> None:
+        self.key = key
+        self.lead = lead
+        self.text = text
+        self.children = children
+        self.tail = tail
+        self.glue = glue
+        self.is_ordered = is_ordered
+
+    def own(self) -> str:
+        """Its text without the lead."""
+        if self.children is None:
+            return self.text + self.tail
+        return self.text + self.glue.join(child.write() for child in self.children) + self.tail
+
+    def write(self) -> str:
+        return self.lead + self.own()
+
+
+def merge_entries(base: Entry, left: Entry, right: Entry, choose: Choose) -> Entry:
+    return _Merger(choose).merge((), base, left, right)
+
+
+class _Merger:
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+
+    def merge(self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry) -> Entry:
+        """`base` is None when both sides added the key."""
+        lead = self._lead(where, base, left, right)
+        if left.own() == right.own() or (base is not None and right.own() == base.own()):
+            return _with_lead(left, lead)
+        if base is not None and left.own() == base.own():
+            return _with_lead(right, lead)
+        if left.children is None or right.children is None or (base is not None and base.children is None):
+            return self._leaf(where, base, left, right, lead)
+        return self._container(where, base, left, right, lead)
+
+    def _lead(self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry) -> str:
+        if left.lead == right.lead:
+            return left.lead
+        old = base.lead if base is not None else None
+        if right.lead == old:
+            return left.lead
+        if left.lead == old:
+            return right.lead
+        if not left.lead.strip() and not right.lead.strip():
+            return left.lead  # blanks only
+        raise Undecided(" ".join(where))
+
+    def _leaf(
+        self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry, lead: str
+    ) -> Entry:
+        text = self.choose(where, base.own() if base is not None else "", left.own(), right.own())
+        if text is None:
+            raise Undecided(" ".join(where))
+        return Entry(left.key, lead, text)
+
+    def _container(
+        self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry, lead: str
+    ) -> Entry:
+        opening = _one_of(base.text if base is not None else None, left.text, right.text)
+        tail = _one_of(base.tail if base is not None else None, left.tail, right.tail, blanks_are_alike=True)
+        olds = _by_key(base.children or []) if base is not None else {}
+        lefts, rights = _by_key(left.children or []), _by_key(right.children or [])
+        merged: dict[str, Entry] = {}
+        for key in {**lefts, **rights}:
+            child = self._child((*where, key), olds.get(key), lefts.get(key), rights.get(key))
+            if child is not None:
+                merged[key] = child
+        keys = merge_order(list(olds), list(lefts), list(rights), set(merged), is_ordered=left.is_ordered)
+        children = [merged[key] for key in keys]
+        return Entry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
+
+    def _child(
+        self, where: tuple[str, ...], base: Entry | None, left: Entry | None, right: Entry | None
+    ) -> Entry | None:
+        if left is not None and right is not None:
+            return self.merge(where, base, left, right)
+        there = left or right
+        if base is None or there is None:
+            return there
+        if there.own() == base.own():
+            return None  # removed by one side, untouched by the other
+        raise Undecided(" ".join(where))
+
+
+def _with_lead(entry: Entry, lead: str) -> Entry:
+    return Entry(entry.key, lead, entry.text, entry.children, entry.tail, entry.glue, entry.is_ordered)
+
+
+def _one_of(base: str | None, left: str, right: str, *, blanks_are_alike: bool = False) -> str:
+    if left == right or right == base:
+        return left
+    if left == base:
+        return right
+    if blanks_are_alike and left.split() == right.split():
+        return left
+    raise Undecided(left.strip() or right.strip())
+
+
+def _by_key(entries: list[Entry]) -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.key in found:
+            raise Undecided(f"{entry.key} is there twice")
+        found[entry.key] = entry
+    return found
+
+
+# -- order -------------------------------------------------------------------------------------
+
+
+def merge_order(
+    base: list[str], left: list[str], right: list[str], kept: set[str], *, is_ordered: bool = False
+) -> list[str]:
+    """Each side's order, additions of both at one place left before right, sorted lists kept sorted."""
+    shared = set(base) & set(left) & set(right)
+    old, ours, theirs = ([key for key in side if key in shared] for side in (base, left, right))
+    if ours != old and theirs != old and ours != theirs:
+        raise Undecided("both sides changed the order")
+    common = set(left) & set(right) - set(base)
+    if [key for key in left if key in common] != [key for key in right if key in common]:
+        raise Undecided("both sides added the same keys in different order")
+    primary, secondary = (left, right) if theirs == old else (right, left)
+    order = _inserted(primary, secondary, kept, before=primary is right)
+    rank = _sorting(left, right) or _sorting(base, base)
+    if rank is not None:
+        return sorted(order, key=rank[0], reverse=rank[1])
+    if is_ordered and _meet(base, left, right):
+        raise Undecided("both sides added at one place of a list whose order counts")
+    return order
+
+
+def _inserted(primary: list[str], secondary: list[str], kept: set[str], *, before: bool) -> list[str]:
+    order = [key for key in primary if key in kept]
+    own = set(primary) - set(secondary)
+    previous: str | None = None
+    for key in secondary:
+        if key in order:
+            previous = key
+        elif key in kept:
+            at = order.index(previous) + 1 if previous is not None else 0
+            while not before and at < len(order) and order[at] in own:
+                at += 1
+            order.insert(at, key)
+            previous = key
+    return order
+
+
+def _meet(base: list[str], left: list[str], right: list[str]) -> bool:
+    """Both sides added different keys behind one and the same old key."""
+    return bool(_gaps(base, left, right) & _gaps(base, right, left))
+
+
+def _gaps(base: list[str], side: list[str], other: list[str]) -> set[str]:
+    found, previous = set(), ""
+    for key in side:
+        if key in base:
+            previous = key
+        elif key not in other:
+            found.add(previous)
+    return found
+
+
+def _sorting(left: list[str], right: list[str]) -> tuple[Callable[[str], object], bool] | None:
+    """How both lists are sorted, if they are and are long enough for that to be no accident."""
+    if min(len(left), len(right)) < 4:
+        return None
+    for rank in (_plain, str.casefold, _numbers):
+        for reverse in (False, True):
+            if all(_is_sorted(side, rank, reverse) for side in (left, right)):
+                return rank, reverse
+    return None
+
+
+def _is_sorted(keys: list[str], rank: Callable[[str], object], reverse: bool) -> bool:
+    ranks = [rank(key) for key in keys]
+    return ranks == sorted(ranks, reverse=reverse) and len(set(map(str, ranks))) == len(ranks)  # type: ignore[type-var]
+
+
+def _plain(key: str) -> str:
+    return key
+
+
+def _numbers(key: str) -> list[int]:
+    """The first number in the key, for versions and issue numbers; keys without one sort nowhere."""
+    import re
+
+    found = re.search(r"\d+(?:\.\d+)*", key)
+    return [int(part) for part in found[0].split(".")] if found else [-1]
