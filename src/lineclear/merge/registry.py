@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Protocol
 
     from lineclear.merge.result import Labels, MergeResult
@@ -12,10 +13,35 @@ if TYPE_CHECKING:
     class Handler(Protocol):
         """One kind of file. None: not mine after all, or I refuse; the next rule may try."""
 
-        def merge(self, path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None: ...
+        def merge(
+            self, path: str, base: str, left: str, right: str, labels: Labels
+        ) -> MergeResult | None: ...
 
 
-HANDLERS: list[tuple[Callable[[str], bool], str]] = []
+_LOCKS = (
+    r"package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|Cargo\.lock|poetry\.lock|uv\.lock"
+    r"|pdm\.lock|Pipfile\.lock|composer\.lock|Gemfile\.lock|gradle\.lockfile|mix\.lock|flake\.lock|packages\.lock\.json"
+)
+_LOGS = r"(?:change(?:s|log)?|history|news|updating|upgrading|release[-_]?notes?|releases)[^/]*"
+
+# (pattern of the whole path, module): the first row that fits answers.
+HANDLERS: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(rf"(?:.*/)?(?:{_LOCKS})"), "locks"),
+    (re.compile(r"(?:.*/)?go\.(?:mod|sum)"), "go_files"),
+    (
+        re.compile(r"(?:.*/)?[^/]*requirements[^/]*\.(?:txt|in)|(?:.*/)?requirements/[^/]*\.(?:txt|in)"),
+        "list_files",
+    ),
+    (re.compile(r"(?:.*/)?\.[\w-]*ignore|.*\.(?:properties|ini|cfg|env|editorconfig)"), "list_files"),
+    (re.compile(rf"(?:.*/)?{_LOGS}\.(?:md|markdown)|(?:.*/)?{_LOGS}(?<!\..)", re.I), "changelogs"),
+    (
+        re.compile(r".*\.(?:json|jsonc|json5|webmanifest)|(?:.*/)?\.(?:eslintrc|prettierrc|babelrc)"),
+        "json_files",
+    ),
+    (re.compile(r".*\.toml|(?:.*/)?Pipfile"), "toml_files"),
+    (re.compile(r".*\.ya?ml"), "yaml_files"),
+    (re.compile(r".*\.xml|.*\.csproj|.*\.props|.*\.targets|.*\.resx"), "xml_files"),
+]
 
 
 def handlers_for(path: str) -> list[Handler]:
@@ -23,4 +49,5 @@ def handlers_for(path: str) -> list[Handler]:
     from importlib import import_module
     from typing import cast
 
-    return [cast("Handler", import_module(name)) for matches, name in HANDLERS if matches(path)]
+    found = (name for pattern, name in HANDLERS if pattern.fullmatch(path))
+    return [cast("Handler", import_module(f"lineclear.merge.handlers.{name}")) for name in found]

@@ -1,4 +1,4 @@
-"""What every handler by key does: cut three texts, merge the entries, and refuse where the cut is not exact."""
+"""What every handler by key does: cut three texts, merge the entries, refuse where the cut is not exact."""
 
 from __future__ import annotations
 

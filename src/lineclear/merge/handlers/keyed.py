@@ -7,12 +7,16 @@ chooses between two different wishes unless the kind of file brings a rule for i
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     # (path of keys, base, left, right) -> the text both would accept, or None
     Choose = Callable[[tuple[str, ...], str, str, str], str | None]
+    Rank = tuple[tuple[int, ...], str]
 
 
 class Undecided(Exception):
@@ -105,6 +109,8 @@ class _Merger:
                 merged[key] = child
         keys = merge_order(list(olds), list(lefts), list(rights), set(merged), is_ordered=left.is_ordered)
         children = [merged[key] for key in keys]
+        for side in (left, right):
+            _fit_leads(children, side.children or [])
         return Entry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
 
     def _child(
@@ -143,84 +149,99 @@ def _by_key(entries: list[Entry]) -> dict[str, Entry]:
     return found
 
 
+def _fit_leads(children: list[Entry], side: list[Entry]) -> None:
+    """The first entry often has other blanks before it than the rest: an entry that moved away from the first
+    place, or into it, gets the blanks of its new place."""
+    if len(side) < 2 or side[0].lead.strip() or side[1].lead.strip() or side[0].lead == side[1].lead:
+        return
+    for place, child in enumerate(children):
+        if child.key == side[0].key and place > 0 and child.lead == side[0].lead:
+            child.lead = side[1].lead
+        elif place == 0 and child.key != side[0].key and child.lead == side[1].lead:
+            child.lead = side[0].lead
+
+
 # -- order -------------------------------------------------------------------------------------
 
 
 def merge_order(
     base: list[str], left: list[str], right: list[str], kept: set[str], *, is_ordered: bool = False
 ) -> list[str]:
-    """Each side's order, additions of both at one place left before right, sorted lists kept sorted."""
+    """Each side's order. What both add at one place: sorted if the list is sorted there, else left first."""
     shared = set(base) & set(left) & set(right)
     old, ours, theirs = ([key for key in side if key in shared] for side in (base, left, right))
     if ours != old and theirs != old and ours != theirs:
         raise Undecided("both sides changed the order")
-    common = set(left) & set(right) - set(base)
+    common = (set(left) & set(right)) - set(base)
     if [key for key in left if key in common] != [key for key in right if key in common]:
         raise Undecided("both sides added the same keys in different order")
     primary, secondary = (left, right) if theirs == old else (right, left)
-    order = _inserted(primary, secondary, kept, before=primary is right)
-    rank = _sorting(left, right) or _sorting(base, base)
-    if rank is not None:
-        return sorted(order, key=rank[0], reverse=rank[1])
-    if is_ordered and _meet(base, left, right):
-        raise Undecided("both sides added at one place of a list whose order counts")
-    return order
-
-
-def _inserted(primary: list[str], secondary: list[str], kept: set[str], *, before: bool) -> list[str]:
     order = [key for key in primary if key in kept]
-    own = set(primary) - set(secondary)
-    previous: str | None = None
-    for key in secondary:
-        if key in order:
-            previous = key
-        elif key in kept:
-            at = order.index(previous) + 1 if previous is not None else 0
-            while not before and at < len(order) and order[at] in own:
-                at += 1
-            order.insert(at, key)
-            previous = key
+    added = set(primary) - set(secondary)
+    for previous, run in _runs(order, secondary, kept):
+        start = order.index(previous) + 1 if previous is not None else 0
+        end = start
+        while end < len(order) and order[end] in added and order[end] not in base:
+            end += 1
+        met = order[start:end]
+        if met and is_ordered:
+            raise Undecided("both sides added at one place of a list whose order counts")
+        ours_first = [*met, *run] if primary is left else [*run, *met]
+        order[start:end] = _sorted_here(order[:start], met, run, order[end:]) or ours_first
     return order
 
 
-def _meet(base: list[str], left: list[str], right: list[str]) -> bool:
-    """Both sides added different keys behind one and the same old key."""
-    return bool(_gaps(base, left, right) & _gaps(base, right, left))
-
-
-def _gaps(base: list[str], side: list[str], other: list[str]) -> set[str]:
-    found, previous = set(), ""
+def _runs(order: list[str], side: list[str], kept: set[str]) -> list[tuple[str | None, list[str]]]:
+    """What the side adds, each run with the key before it that is in the order already."""
+    there = set(order)
+    runs: list[tuple[str | None, list[str]]] = []
+    previous: str | None = None
+    is_open = False
     for key in side:
-        if key in base:
-            previous = key
-        elif key not in other:
-            found.add(previous)
-    return found
+        if key in there:
+            previous, is_open = key, False
+        elif key in kept:
+            if not is_open:
+                runs.append((previous, []))
+                is_open = True
+            runs[-1][1].append(key)
+    return runs
 
 
-def _sorting(left: list[str], right: list[str]) -> tuple[Callable[[str], object], bool] | None:
-    """How both lists are sorted, if they are and are long enough for that to be no accident."""
-    if min(len(left), len(right)) < 4:
-        return None
-    for rank in (_plain, str.casefold, _numbers):
-        for reverse in (False, True):
-            if all(_is_sorted(side, rank, reverse) for side in (left, right)):
-                return rank, reverse
+def _sorted_here(before: list[str], met: list[str], run: list[str], after: list[str]) -> list[str] | None:
+    """Both runs in one sorted run, if either of them fits sorted between its neighbours."""
+    if not met:
+        return run
+    before, after = before[-4:], after[:4]
+    for rank, is_reversed, least in (
+        (_plain, False, 4),
+        (_folded, False, 4),
+        (_numbers, False, 3),
+        (_numbers, True, 3),
+    ):
+        if len(before) + len(after) < least:
+            continue
+        if all(
+            _is_sorted([rank(key) for key in (*before, *part, *after)], is_reversed) for part in (met, run)
+        ):
+            return sorted([*met, *run], key=rank, reverse=is_reversed)
     return None
 
 
-def _is_sorted(keys: list[str], rank: Callable[[str], object], reverse: bool) -> bool:
-    ranks = [rank(key) for key in keys]
-    return ranks == sorted(ranks, reverse=reverse) and len(set(map(str, ranks))) == len(ranks)  # type: ignore[type-var]
+def _is_sorted(ranks: list[Rank], is_reversed: bool) -> bool:
+    pairs = pairwise(reversed(ranks) if is_reversed else ranks)
+    return all(first < second for first, second in pairs)
 
 
-def _plain(key: str) -> str:
-    return key
+def _plain(key: str) -> Rank:
+    return ((), key)
 
 
-def _numbers(key: str) -> list[int]:
-    """The first number in the key, for versions and issue numbers; keys without one sort nowhere."""
-    import re
+def _folded(key: str) -> Rank:
+    return ((), key.casefold())
 
+
+def _numbers(key: str) -> Rank:
+    """The first number in the key, for versions and issue numbers; keys without one are never sorted."""
     found = re.search(r"\d+(?:\.\d+)*", key)
-    return [int(part) for part in found[0].split(".")] if found else [-1]
+    return (tuple(int(part) for part in found[0].split(".")) if found else (), "")

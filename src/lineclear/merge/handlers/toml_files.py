@@ -7,18 +7,29 @@ import re
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.json_files import Scanner
 from lineclear.merge.handlers.keyed import Entry, Undecided
-from lineclear.merge.handlers.versions import narrower
+from lineclear.merge.handlers.versions import constrained, extras, narrower
 from lineclear.merge.result import Labels, MergeResult
 
 _TABLE = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _PAIR = re.compile(r"""\s*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)\s*=""")
 # Tables and keys whose arrays are sets, by the file that has them.
 SET_TABLES = re.compile(r"project\.optional-dependencies|dependency-groups|features|project\.urls")
-SET_KEYS = ("dependencies", "keywords", "classifiers", "requires", "members", "exclude", "features", "categories")
+SET_KEYS = (
+    "dependencies",
+    "keywords",
+    "classifiers",
+    "requires",
+    "members",
+    "exclude",
+    "features",
+    "categories",
+)
 
 
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
-    return merge_by_key(cut, first_of(narrower, as_text(path)), base, left, right, "keys")
+    return merge_by_key(
+        cut, first_of(narrower, constrained, extras, as_text(path)), base, left, right, "keys"
+    )
 
 
 def cut(text: str) -> Entry:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from lineclear.merge.handlers.keyed import Undecided, merge_order
+
 _NUMBER = r"v?\d+(?:\.(?:\d+|\*|x))*(?:[-+.]?[A-Za-z][\w.+-]*)?"
 _PART = re.compile(rf"(\^|~=|~>|~|>=|<=|==|!=|<|>|=)?\s*({_NUMBER})")
 _RANGE = re.compile(rf"(?:(?:\^|~=|~>|~|>=|<=|==|<|>|=)?\s*{_NUMBER})(?:\s*,?\s*(?:>=|<=|<|>)\s*{_NUMBER})*")
@@ -24,6 +26,34 @@ def narrower(_where: tuple[str, ...], _base: str, left: str, right: str) -> str 
     if answers == {"left"}:
         return left
     return right if answers == {"right"} else None
+
+
+def constrained(_where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
+    """One side names a package with any version, the other with some: some versions are among any."""
+    for free, bound in ((left, right), (right, left)):
+        name, text = free.strip().strip("\"'"), bound.strip().strip("\"'")
+        is_name = re.fullmatch(r"[\w.-]+(\[[^\]]*\])?", name) is not None and text.startswith(name)
+        if is_name and _RANGE.fullmatch(text[len(name) :].strip()):
+            return bound
+    return None
+
+
+def extras(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
+    """One requirement with other extras on each side: extras are a set."""
+    cuts = [
+        re.fullmatch(r"(\s*[\"']?[\w.-]+\[)([\w.,\s-]+)(\].*)", text, re.S) for text in (base, left, right)
+    ]
+    if any(cut is None for cut in cuts) or len({(cut[1], cut[3]) for cut in cuts if cut}) != 1:
+        return None
+    old, ours, theirs = ([name.strip() for name in cut[2].split(",")] for cut in cuts if cut)
+    kept = {name for name in {*ours, *theirs} if name not in old or (name in ours and name in theirs)}
+    try:
+        names = merge_order(old, ours, theirs, kept)
+    except Undecided:
+        return None
+    glue = ", " if ", " in left else ","
+    whole = cuts[1]
+    return f"{whole[1]}{glue.join(names)}{whole[3]}" if whole and len(set(names)) == len(names) else None
 
 
 def _compare(ours: str, theirs: str) -> str:

@@ -1,4 +1,4 @@
-"""YAML mappings by key, cut by indentation. Sequences, block texts and flow values are leaves, merged as text.
+"""YAML mappings by key, cut by indentation. Sequences, block texts and flow values are merged as text.
 
 Templates (lines that start with braces), several documents and tabs are left to the rules for lines.
 """
@@ -11,7 +11,10 @@ from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
 from lineclear.merge.handlers.keyed import Entry, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
-_KEY = re.compile(r"""( *)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#\-?:{}\[\],&*!|>%@`"'][^\n]*?|-[^\s:][^\n]*?)\s*:(?=\s|$)(.*)""")
+_KEY = re.compile(
+    r"""( *)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#\-?:{}\[\],&*!|>%@`"'][^\n]*?|-[^\s:][^\n]*?)"""
+    r"""\s*:(?=\s|$)(.*)"""
+)
 _REFUSED = re.compile(r"^\s*\{[{%]|^\s*\t|^\.\.\.\s*$|^<<\s*:|^\s+<<\s*:", re.M)
 
 
