@@ -86,7 +86,7 @@ class FileMerge:
         self.left = lines.split_lines(left)
         self.right = lines.split_lines(right)
         self.chunks = lines.three_way(self.base, self.left, self.right, steps)
-        self.trees = Trees(path, base, left, right)
+        self.trees = Trees(self.language, base, left, right)
 
     def conflicting(self) -> list[Chunk]:
         return [chunk for chunk in self.chunks if chunk.kind == "conflict"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lineclear.merge import exact
 from lineclear.merge.diff import Steps
 from lineclear.merge.imports import merge_imports
+from lineclear.merge.syntax.members import unite_added
 from lineclear.merge.tokens import merge_tokens
 
 TYPE_CHECKING = False
@@ -63,6 +64,9 @@ def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     text = exact.higher_version(base, left, right)
     if text is not None:
         return "version", text
+    text = unite_added(hunk.file, hunk.chunk)
+    if text is not None:
+        return "members", text
     if hunk.kind() == "content":
         text = merge_tokens(base, left, right, steps, prose=hunk.file.path.endswith(_PROSE))
         if text is not None:

@@ -301,7 +301,7 @@ def _cased(name: str) -> tuple[int, str]:
 def _render(left: Unit, right: Unit, names: list[str], language: str) -> str:
     indent = left.text[: len(left.text) - len(left.text.lstrip())]
     opening, closing = ("(", ")") if language == "python" else ("{", "}")
-    many = len(left.lines) > 1 or len(right.lines) > 1
+    many = len(left.lines) > 1 and len(right.lines) > 1
     joined = ", ".join(names)
     if language == "python":
         one = f"{indent}{left.head}{joined}\n"

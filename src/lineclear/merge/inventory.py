@@ -5,6 +5,8 @@ Belongs to the verifier. Reads one syntax tree; compares nothing.
 
 from __future__ import annotations
 
+import re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -96,16 +98,19 @@ _IMPORTS = {
     "import_header",
     "import",
 }
+_BINDING = {"python", "typescript", "tsx", "javascript", "java", "kotlin", "rust", "php"}
+_LAST_WORD = re.compile(r"\w+")
 _OPAQUE = {"string", "comment", "template_string", "string_literal", "line_comment", "block_comment", "raw_string_literal"}
 
 
 class Inventory:
-    __slots__ = ("has_error", "repeated", "imports")
+    __slots__ = ("has_error", "repeated", "imports", "bindings")
 
     def __init__(self, has_error: bool) -> None:
         self.has_error = has_error
         self.repeated: set[str] = set()
         self.imports: set[str] = set()
+        self.bindings: set[str] = set()
 
 
 def take_inventory(language: str, tree: Tree) -> Inventory:
@@ -206,6 +211,17 @@ def _note_imports(language: str, node: Node, taken: Inventory) -> None:
         if name in taken.imports:
             taken.repeated.add(f"import {name}")
         taken.imports.add(name)
+        _note_binding(language, name, taken)
+
+
+def _note_binding(language: str, name: str, taken: Inventory) -> None:
+    """Two imports that bind one name: legal in few languages, meant in none."""
+    if language not in _BINDING or name.rstrip("; ").endswith(("*", "self", "_")):
+        return
+    bound = f"import under the name {_LAST_WORD.findall(name)[-1]}"
+    if bound in taken.bindings:
+        taken.repeated.add(bound)
+    taken.bindings.add(bound)
 
 
 def _python_names(node: Node, text: str) -> list[str]:

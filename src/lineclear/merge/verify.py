@@ -146,6 +146,20 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     due = (lt.imports | r.imports) - (b.imports - lt.imports) - (b.imports - r.imports)
     if m.imports != due:
         return f"import {min(m.imports ^ due)} is lost or left over"
+    for side, text in ((lt, left), (r, right)):
+        used = _still_used(b.imports - side.imports - m.imports, text, merged)
+        if used:
+            return f"one side removed the import of `{used}`, the result uses it more than that side"
+    return ""
+
+
+def _still_used(gone: set[str], side: str, merged: str) -> str:
+    """A name whose import one side removed, but which the other side's work still needs."""
+    for name in sorted(gone):
+        word = re.findall(r"\w+", name)[-1]
+        pattern = rf"\b{word}\b"
+        if len(re.findall(pattern, merged)) > len(re.findall(pattern, side)):
+            return word
     return ""
 
 
