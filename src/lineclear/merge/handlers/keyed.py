@@ -107,10 +107,11 @@ class _Merger:
             child = self._child((*where, key), olds.get(key), lefts.get(key), rights.get(key))
             if child is not None:
                 merged[key] = child
+        _refuse_rival_edits(list(olds), list(lefts), list(rights))
         keys = merge_order(list(olds), list(lefts), list(rights), set(merged), is_ordered=left.is_ordered)
         children = [merged[key] for key in keys]
         for side in (left, right):
-            _fit_leads(children, side.children or [])
+            _fit_leads(children, side.children or [], left.glue)
         return Entry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
 
     def _child(
@@ -149,9 +150,13 @@ def _by_key(entries: list[Entry]) -> dict[str, Entry]:
     return found
 
 
-def _fit_leads(children: list[Entry], side: list[Entry]) -> None:
+def _fit_leads(children: list[Entry], side: list[Entry], glue: str) -> None:
     """The first entry often has other blanks before it than the rest: an entry that moved away from the first
     place, or into it, gets the blanks of its new place."""
+    if len(side) == 1 and not glue and side[0].children is None and not side[0].lead.strip():
+        for before, child in pairwise(children):
+            if child.key == side[0].key and before.children is None:
+                child.lead = ""
     if len(side) < 2 or side[0].lead.strip() or side[1].lead.strip() or side[0].lead == side[1].lead:
         return
     for place, child in enumerate(children):
@@ -159,6 +164,32 @@ def _fit_leads(children: list[Entry], side: list[Entry]) -> None:
             child.lead = side[1].lead
         elif place == 0 and child.key != side[0].key and child.lead == side[1].lead:
             child.lead = side[0].lead
+
+
+def _refuse_rival_edits(base: list[str], left: list[str], right: list[str]) -> None:
+    """Where the key is the text, an edit looks like a removal and an addition: two of them must not become
+    two entries, nor may an edit win silently over a removal."""
+    ours, theirs = _replaced(base, left), _replaced(base, right)
+    for key in (set(base) - set(left)) & (set(base) - set(right)):
+        if ours.get(key) != theirs.get(key):
+            raise Undecided(f"both sides changed {key}")
+
+
+def _replaced(base: list[str], side: list[str]) -> dict[str, tuple[str, ...]]:
+    """Removed keys with what the side put in their place."""
+    place = {key: number for number, key in enumerate(base)}
+    found: dict[str, tuple[str, ...]] = {}
+    run: list[str] = []
+    last = -1
+    for key in [*side, ""]:
+        at = place.get(key, -1) if key else len(base)
+        if at < 0:
+            run.append(key)
+            continue
+        if run:
+            found |= {base[number]: tuple(run) for number in range(last + 1, at)}
+        last, run = at, []
+    return found
 
 
 # -- order -------------------------------------------------------------------------------------
