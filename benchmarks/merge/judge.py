@@ -122,7 +122,7 @@ def _words(texts: tuple[str, ...]) -> list[str]:
         low, high = _bounds(base[word], left[word], right[word])
         if merged[word] < low:
             lost.append(word)
-        elif merged[word] > high and word not in FORM_WORDS:
+        elif merged[word] > high and word not in FORM_WORDS and "." not in word:  # a version may be chosen
             extra.append(word)
     lost = [word for word in lost if word not in FORM_WORDS and not _outbid(word, merged)]
     found = []
@@ -202,6 +202,10 @@ DECLARING = re.compile(
     r"(definition|declaration|_item|declarator|_spec|^method|^class|^module|property_signature)$"
 )
 KEYED = ("pair", "block_mapping_pair", "flow_pair")
+# Inside these, names are local or repeat by nature: only one object with one key twice is a fault.
+UNNAMED = (
+    "block", "statement_block", "function_body", "array", "block_sequence", "arguments", "table_array_element"
+)  # fmt: skip
 SKIPPED = ("import", "use_declaration", "parameter", "type_parameter")
 
 
@@ -237,18 +241,14 @@ def _declared(root: Any) -> Counter[tuple[str, ...]]:
             continue
         label = _label(node)
         if label:
-            if not any(part.startswith("=") for part in scope) or node.type in KEYED:
+            if not any(part.startswith("=") for part in scope):
                 found[(*scope, node.type, label)] += 1
             scope = (*scope, label)
-        elif node.type in (
-            "block",
-            "statement_block",
-            "function_body",
-            "array",
-            "block_sequence",
-            "arguments",
-        ):
-            scope = (*scope, f"={node.start_point[0] if node.type in ('array', 'block_sequence') else ''}")
+        elif node.type in UNNAMED and "class" not in node.parent.type:
+            scope = (*scope, "=")
+        elif node.type in ("object", "block_mapping", "flow_mapping"):
+            keys = Counter(_label(child) for child in node.children if child.type in KEYED)
+            found.update({("one object", "key", key): count for key, count in keys.items() if count > 1})
         stack.extend((child, scope) for child in node.children if child.is_named)
     return found
 
