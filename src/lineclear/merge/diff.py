@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # A pair of ranges that differ: a[a0:a1] became b[b0:b1].
 Edit = tuple[int, int, int, int]
 
-MAX_EDITS = 400  # in one stretch without a unique common item; beyond it the stretch is one replacement
+MAX_EDITS = 160  # in one stretch without a unique common item; beyond it the stretch is one replacement
 
 
 class Steps:

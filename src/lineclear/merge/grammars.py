@@ -35,6 +35,8 @@ GRAMMARS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "xml": ("tree_sitter_xml", "language_xml", (".xml",)),
 }
 
+MAX_KEPT_TREES = 4  # the mergers and the verifier read the same three texts, one after the other
+_kept: dict[tuple[str, str], Tree] = {}
 _parsers: dict[str, Parser | None] = {}
 
 
@@ -51,7 +53,15 @@ def parse(language: str, text: str) -> Tree | None:
     if language not in _parsers:
         _parsers[language] = _load(language)
     parser = _parsers[language]
-    return None if parser is None else parser.parse(text.encode("utf-8", "surrogatepass"))
+    if parser is None:
+        return None
+    tree = _kept.get((language, text))
+    if tree is None:
+        tree = parser.parse(text.encode("utf-8", "surrogatepass"))
+        while len(_kept) >= MAX_KEPT_TREES:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[language, text] = tree
+    return tree
 
 
 def _load(language: str) -> Parser | None:

@@ -32,6 +32,21 @@ _STARTS = {
     "c": re.compile(r"#\s*include\b"),
     "cpp": re.compile(r"#\s*include\b"),
 }
+_SCRIPT_WORDS = ("import", "export", "const", "let", "var")
+_FIRST_WORDS: dict[str, tuple[str, ...]] = {
+    "python": ("from", "import"),
+    "typescript": _SCRIPT_WORDS,
+    "tsx": _SCRIPT_WORDS,
+    "javascript": _SCRIPT_WORDS,
+    "rust": ("use", "pub", "mod", "extern"),
+    "java": ("import",),
+    "kotlin": ("import",),
+    "c_sharp": ("using", "global"),
+    "php": ("use",),
+    "go": ("",),
+    "c": ("#",),
+    "cpp": ("#",),
+}
 _NAMES = {
     "python": re.compile(r"(?s)(from\s+\S+\s+import\s+)\(?(?P<names>[^()#]*?),?\s*\)?\s*$"),
     "typescript": re.compile(r"(?s)((?:import|export)[^{]*)\{(?P<names>[^{}]*?),?\s*\}(?P<rest>[^{}]*)$"),
@@ -66,7 +81,9 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
     """The widened place and its text, or None when something else than imports stands there."""
     if language not in _STARTS:
         return None
-    spans = [_spans(language, lines) for lines in (file.base, file.left, file.right)]
+    spans = file.import_spans
+    if spans is None:
+        spans = file.import_spans = [_spans(language, lines) for lines in (file.base, file.left, file.right)]
     wide = widen(file.chunks, chunk, spans)
     if wide is None:
         return None
@@ -84,7 +101,10 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
         return None
     if not any(unit.is_statement for unit in left) or not any(unit.is_statement for unit in right):
         return None
-    around = _sorting(_group(language, file.left, wide.l0, wide.l1), _group(language, file.right, wide.r0, wide.r1))
+    around = _sorting(
+        _group(language, file.left, wide.l0, wide.l1, spans[1]),
+        _group(language, file.right, wide.r0, wide.r1, spans[2]),
+    )
     text = _merge_units(base, left, right, language, around, steps)
     return None if text is None else (wide, text)
 
@@ -95,16 +115,17 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
 def _spans(language: str, lines: list[str]) -> dict[int, int]:
     """First line of every statement -> the line behind its last."""
     start_of = _STARTS[language]
+    words = _FIRST_WORDS[language]
     found: dict[int, int] = {}
-    number = 0
-    while number < len(lines):
-        if start_of.match(lines[number].lstrip()):
+    behind = 0
+    for number, line in enumerate(lines):
+        if number < behind:
+            continue
+        text = line.lstrip()
+        if text.startswith(words) and start_of.match(text):
             end = _end_of(language, lines, number)
             if end:
-                found[number] = end
-                number = end
-                continue
-        number += 1
+                found[number] = behind = end
     return found
 
 
@@ -224,7 +245,8 @@ def _merge_units(
     for chunk in three_way(*keys, steps):
         ours, theirs = keys[1][chunk.l0 : chunk.l1], keys[2][chunk.r0 : chunk.r1]
         if chunk.kind == "conflict":
-            order += _unite(ours, theirs, *keys, sort_key)
+            old = keys[0][chunk.b0 : chunk.b1]
+            order += _beside(old, ours, theirs) or _unite(ours, theirs, *keys, sort_key)
         else:
             order += theirs if chunk.kind == "right" else ours
     seen: set[str] = set()
@@ -236,6 +258,15 @@ def _merge_units(
         seen.add(key)
         out.append(text)
     return "".join(out)
+
+
+def _beside(old: list[str], ours: list[str], theirs: list[str]) -> list[str] | None:
+    """One side only added before and behind what the other side changed."""
+    for added, changed in ((theirs, ours), (ours, theirs)):
+        for start in range(len(added) - len(old) + 1 if old else 0):
+            if added[start : start + len(old)] == old:
+                return [*added[:start], *changed, *added[start + len(old) :]]
+    return None
 
 
 def _unite(
@@ -285,7 +316,7 @@ def _with_names(base: list[str], left: Unit, right: Unit, language: str) -> str 
 
 
 def _sorted_in(names: list[str], added: list[str], ours: list[str], theirs: list[str]) -> list[str]:
-    for key in (str, str.lower, _cased):
+    for key in (str, str.lower, _cased) if max(len(ours), len(theirs)) > 2 else ():
         if all(side == sorted(side, key=key) for side in (ours, theirs)):  # type: ignore[arg-type]
             return sorted([*names, *added], key=key)  # type: ignore[arg-type]
     return [*names, *added]
@@ -337,9 +368,8 @@ def _body(left: Unit, right: Unit, names: list[str], indent: str) -> str:
 # -- order -------------------------------------------------------------------------------------
 
 
-def _group(language: str, lines: list[str], start: int, end: int) -> list[str]:
+def _group(language: str, lines: list[str], start: int, end: int, spans: dict[int, int]) -> list[str]:
     """The keys of the statements around a place, up to the next line that is none."""
-    spans = _spans(language, lines)
     ends = {stop: first for first, stop in spans.items()}
     while start in ends:
         start = ends[start]

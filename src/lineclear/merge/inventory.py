@@ -98,6 +98,20 @@ _IMPORTS = {
     "import_header",
     "import",
 }
+_IMPORT_PARENTS = {
+    "import_declaration",
+    "import_spec_list",
+    "if_statement",
+    "try_statement",
+    "except_clause",
+    "block",
+    "import_list",
+    "preproc_ifdef",
+    "preproc_if",
+    "mod_item",
+    "declaration_list",
+}
+MAX_IMPORT_DEPTH = 3
 _BINDING = {"python", "typescript", "tsx", "javascript", "java", "kotlin", "rust", "php"}
 _LAST_WORD = re.compile(r"\w+")
 _OPAQUE = {"string", "comment", "template_string", "string_literal", "line_comment", "block_comment", "raw_string_literal"}
@@ -114,12 +128,23 @@ class Inventory:
 
 
 def take_inventory(language: str, tree: Tree) -> Inventory:
+    """Everything that is there twice; walks the whole tree."""
     taken = Inventory(tree.root_node.has_error)
     todo: list[tuple[Node, str]] = [(tree.root_node, "")]
     while todo:
         node, scope = todo.pop()
         _look_at(language, node, scope, taken, todo)
+    take_imports(language, tree.root_node, taken)
     return taken
+
+
+def take_imports(language: str, node: Node, taken: Inventory, depth: int = MAX_IMPORT_DEPTH) -> None:
+    """The imports near the top of the tree; those inside functions are left to the count of words."""
+    for child in node.named_children:
+        if child.type in _IMPORTS:
+            _note_imports(language, child, taken)
+        if depth and child.type in _IMPORT_PARENTS:
+            take_imports(language, child, taken, depth - 1)
 
 
 def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list[tuple[Node, str]]) -> None:
@@ -127,8 +152,6 @@ def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list
     is_list = node.type in _LISTS
     for child in node.named_children:
         kind = child.type
-        if kind in _IMPORTS:
-            _note_imports(language, child, taken)
         if is_list and child.end_byte - child.start_byte > 3:
             _count(counted, f"element {_flat(child)[:200]}")
         label = _label(language, child)

@@ -22,7 +22,7 @@ class Settings:
 
     __slots__ = ("max_bytes", "steps_per_byte")
 
-    def __init__(self, max_bytes: int = 4_000_000, steps_per_byte: int = 64) -> None:
+    def __init__(self, max_bytes: int = 4_000_000, steps_per_byte: int = 3) -> None:
         self.max_bytes = max_bytes
         self.steps_per_byte = steps_per_byte
 

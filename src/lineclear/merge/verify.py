@@ -12,7 +12,11 @@ from collections import Counter
 from itertools import pairwise
 
 from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.inventory import Inventory, take_inventory
+from lineclear.merge.inventory import Inventory, take_imports, take_inventory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
@@ -25,10 +29,35 @@ def find_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
     """The first doubt, in words, or an empty string."""
     return (
         _form_doubt(base, left, right, merged)
-        or _word_doubt(path, base, left, right, merged)
-        or _seam_doubt(base, left, right, merged)
+        or _text_doubt(path, base, left, right, merged)
         or _structure_doubt(path, base, left, right, merged)
     )
+
+
+def _text_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
+    """Words and their neighbours, without the lines at both ends that all four texts share."""
+    head, tail = _common_ends([base, left, right, merged])
+    parts = [text[head : len(text) - tail] for text in (base, left, right, merged)]
+    words = [_words(part) for part in parts]
+    doubt = _word_doubt(parts, words, (left, right) if language_of(path) else None)
+    return doubt or _seam_doubt(words)
+
+
+def _common_ends(texts: list[str]) -> tuple[int, int]:
+    """How many characters at the start and at the end all texts share, in whole lines."""
+    low, high = min(texts), max(texts)
+    limit = min(len(text) for text in texts)
+    head = 0
+    while head < min(len(low), len(high)) and low[head : head + 512] == high[head : head + 512]:
+        head += 512
+    head = low.rfind("\n", 0, max(0, min(head - 1, limit))) + 1
+    ends = [text[max(head, len(text) - limit + head) :][::-1] for text in texts]
+    low, high = min(ends), max(ends)
+    tail = 0
+    while tail < len(low) and low[tail : tail + 512] == high[tail : tail + 512]:
+        tail += 512
+    tail = low.rfind("\n", 0, max(0, min(tail - 1, len(low))))
+    return head, max(0, tail)
 
 
 # -- form --------------------------------------------------------------------------------------
@@ -64,11 +93,10 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(_VERSION.sub(" 0v ", text))
 
 
-def _word_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
+def _word_doubt(parts: list[str], words: list[list[str]], sides: tuple[str, str] | None) -> str:
     """Every word is there as often as both sides' changes say; versions may be chosen, never invented."""
-    counts = [Counter(_words(text)) for text in (base, left, right, merged)]
-    shared = _shared_changes(base, left, right)
-    is_code = bool(language_of(path))
+    counts = [Counter(found) for found in words]
+    shared = _shared_changes(*parts[:3])
     for word in set().union(*counts):
         if word in _PUNCTUATION:
             continue
@@ -76,10 +104,10 @@ def _word_doubt(path: str, base: str, left: str, right: str, merged: str) -> str
         low, high = _bounds(b, lt - b, r - b, shared.get(word, 0))
         if not low <= m <= high:
             return f"`{word}` is there {m} times, {low if m < low else high} were due"
-        if is_code and word[0].isalpha() and _gone_but_used(b, lt, r):
+        if sides and word[0].isalpha() and _gone_but_used(word, (b, lt, r), sides):
             return f"one side removed `{word}` everywhere, the other uses it more"
-    known = set(_VERSION.findall(left)) | set(_VERSION.findall(right))
-    invented = [version for version in _VERSION.findall(merged) if version not in known]
+    known = set(_VERSION.findall(parts[1])) | set(_VERSION.findall(parts[2]))
+    invented = [version for version in _VERSION.findall(parts[3]) if version not in known]
     return f"version {invented[0]} is in neither side" if invented else ""
 
 
@@ -107,16 +135,21 @@ def _bounds(base: int, by_left: int, by_right: int, shared: int) -> tuple[int, i
     return max(0, low), max(0, high)
 
 
-def _gone_but_used(base: int, left: int, right: int) -> bool:
-    return base > 0 and ((left == 0 and right > base) or (right == 0 and left > base))
+def _gone_but_used(word: str, counts: tuple[int, int, int], sides: tuple[str, str]) -> bool:
+    base, left, right = counts
+    if base > 0 and left == 0 and right > base:
+        return not re.search(rf"\b{re.escape(word)}\b", sides[0])
+    if base > 0 and right == 0 and left > base:
+        return not re.search(rf"\b{re.escape(word)}\b", sides[1])
+    return False
 
 
 # -- seams -------------------------------------------------------------------------------------
 
 
-def _seam_doubt(base: str, left: str, right: str, merged: str) -> str:
+def _seam_doubt(words: list[list[str]]) -> str:
     """Neighbouring words that one side put together stay together, except where the other side edited."""
-    b, lt, r, m = (set(pairwise(_words(text))) for text in (base, left, right, merged))
+    b, lt, r, m = (set(pairwise(found)) for found in words)
     for side in (lt, r):
         fresh = m - side
         cut_behind = {first for first, _ in fresh}
@@ -134,23 +167,38 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     language = language_of(path)
     if not language:
         return ""
-    taken = [_inventory(language, text) for text in (base, left, right, merged)]
-    b, lt, r, m = taken
-    if b is None or lt is None or r is None or m is None:
+    trees = [parse(language, text) for text in (base, left, right, merged)]
+    b, lt, r = (None if tree is None else tree.root_node for tree in trees[:3])
+    if b is None or lt is None or r is None or trees[3] is None:
         return ""
+    m = take_inventory(language, trees[3])
     if m.has_error and not (lt.has_error or r.has_error or b.has_error):
         return "the result does not parse, all sources do"
-    twice = m.repeated - lt.repeated - r.repeated - b.repeated
-    if twice:
-        return f"{min(twice)} is there twice"
-    due = (lt.imports | r.imports) - (b.imports - lt.imports) - (b.imports - r.imports)
-    if m.imports != due:
-        return f"import {min(m.imports ^ due)} is lost or left over"
-    for side, text in ((lt, left), (r, right)):
-        used = _still_used(b.imports - side.imports - m.imports, text, merged)
+    if m.repeated:
+        before = set().union(*(take_inventory(language, tree).repeated for tree in trees[:3] if tree))
+        if m.repeated - before:
+            return f"{min(m.repeated - before)} is there twice"
+    return _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
+
+
+def _import_doubt(
+    language: str, roots: tuple[Node, Node, Node], texts: tuple[str, str, str], merged: set[str]
+) -> str:
+    b, lt, r = (_imports_of(language, root) for root in roots)
+    due = (lt | r) - (b - lt) - (b - r)
+    if merged != due:
+        return f"import {min(merged ^ due)} is lost or left over"
+    for side, text in ((lt, texts[0]), (r, texts[1])):
+        used = _still_used(b - side - merged, text, texts[2])
         if used:
             return f"one side removed the import of `{used}`, the result uses it more than that side"
     return ""
+
+
+def _imports_of(language: str, root: Node) -> set[str]:
+    taken = Inventory(False)
+    take_imports(language, root, taken)
+    return taken.imports
 
 
 def _still_used(gone: set[str], side: str, merged: str) -> str:
@@ -161,8 +209,3 @@ def _still_used(gone: set[str], side: str, merged: str) -> str:
         if len(re.findall(pattern, merged)) > len(re.findall(pattern, side)):
             return word
     return ""
-
-
-def _inventory(language: str, text: str) -> Inventory | None:
-    tree = parse(language, text)
-    return None if tree is None else take_inventory(language, tree)
