@@ -191,11 +191,12 @@ def _slide(ia: list[int], ib: list[int], found: list[Edit]) -> list[Edit]:
     slid: list[Edit] = []
     for position, (a0, a1, b0, b1) in enumerate(found):
         limit = found[position + 1][0] if position + 1 < len(found) else len(ia)
+        by = 0
         if a0 == a1:
-            while a1 < limit and ib[b0] == ia[a1]:
-                a0, a1, b0, b1 = a0 + 1, a1 + 1, b0 + 1, b1 + 1
+            while a1 + by < limit and ib[b0 + by] == ia[a1 + by]:
+                by += 1
         elif b0 == b1:
-            while a1 < limit and ia[a0] == ia[a1]:
-                a0, a1, b0, b1 = a0 + 1, a1 + 1, b0 + 1, b1 + 1
-        slid.append((a0, a1, b0, b1))
+            while a1 + by < limit and ia[a0 + by] == ia[a1 + by]:
+                by += 1
+        slid.append((a0 + by, a1 + by, b0 + by, b1 + by))
     return _join(slid)

@@ -12,7 +12,9 @@ from lineclear.merge.lines import split_lines
 from lineclear.merge.tokens import split_code
 
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
-_VERSION_CONTEXT = re.compile(r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I)
+_VERSION_CONTEXT = re.compile(
+    r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I
+)
 
 
 def only_blanks(base: str, left: str, right: str, *, indent_matters: bool) -> str | None:
@@ -99,22 +101,19 @@ def _higher_line(base: str, left: str, right: str) -> str | None:
     masks = {_VERSION.sub("\0", line) for line in (base, left, right)}
     if len(masks) != 1 or not _VERSION_CONTEXT.search(base):
         return None
-    numbers = [[_rank(v) for v in _VERSION.findall(line)] for line in (base, left, right)]
-    if len(numbers[0]) != 1 or None in (n[0] for n in numbers):
+    if len(_VERSION.findall(base)) != 1:
         return None
-    old, ours, theirs = (n[0] for n in numbers)
-    assert old is not None and ours is not None and theirs is not None
+    old, ours, theirs = (_rank(_VERSION.findall(line)[0]) for line in (base, left, right))
     if ours == theirs or ours < old or theirs < old:
         return None
     return left if ours > theirs else right
 
 
-def _rank(version: str) -> tuple[tuple[int, ...], int, str] | None:
+def _rank(version: str) -> tuple[list[int], bool, str]:
     """Numbers first; a text behind them (rc, SNAPSHOT) ranks below the same numbers without one."""
-    found = re.match(r"v?(\d+(?:\.\d+)*)(.*)$", version)
-    if not found:
-        return None
-    parts = [int(part) for part in found[1].split(".")]
+    numbers = re.findall(r"\d+(?:\.\d+)*", version)[0]
+    parts = [int(part) for part in numbers.split(".")]
     while len(parts) > 1 and parts[-1] == 0:
         parts.pop()
-    return tuple(parts), 0 if found[2] else 1, found[2]
+    behind = version.removeprefix("v").removeprefix(numbers)
+    return parts, not behind, behind

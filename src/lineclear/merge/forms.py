@@ -31,20 +31,21 @@ def separate(base: str, left: str, right: str) -> tuple[str, str, str, Form]:
     """The three texts with plain line ends and a final newline, and the form of the result."""
     texts = [base, left, right]
     added = not base
-    bom = _pick(*(text.startswith(BOM) for text in texts), added)
+    bom = _pick([text.startswith(BOM) for text in texts], added)
     texts = [text.removeprefix(BOM) for text in texts]
     ends = [_line_end(text) for text in texts]
     line_end = "\n"
     if all(end is not None for end in ends) and "\r\n" in ends:
-        line_end = "\r\n" if _pick(*(end == "\r\n" for end in ends), added) else "\n"
+        line_end = "\r\n" if _pick([end == "\r\n" for end in ends], added) else "\n"
         texts = [text.replace("\r\n", "\n") for text in texts]
-    final = _pick(*(text.endswith("\n") for text in texts), added)
+    final = _pick([text.endswith("\n") for text in texts], added)
     texts = [text if text.endswith("\n") or not text else text + "\n" for text in texts]
     return texts[0], texts[1], texts[2], Form(bom, line_end, final)
 
 
-def _pick(base: bool, left: bool, right: bool, added: bool) -> bool:
+def _pick(answers: list[bool], added: bool) -> bool:
     """Three-way choice of a yes or no; with no base, yes needs only one side."""
+    base, left, right = answers
     if added:
         return left or right
     return right if left == base else left

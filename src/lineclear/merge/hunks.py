@@ -13,7 +13,33 @@ if TYPE_CHECKING:
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.lines import Chunk
 
-_BRACED = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".go", ".rs", ".java", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".kt", ".kts", ".css", ".scss", ".json", ".toml")
+_BRACED = (
+    ".ts",
+    ".tsx",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".mts",
+    ".cts",
+    ".go",
+    ".rs",
+    ".java",
+    ".c",
+    ".h",
+    ".cc",
+    ".cpp",
+    ".hpp",
+    ".cs",
+    ".rb",
+    ".php",
+    ".kt",
+    ".kts",
+    ".css",
+    ".scss",
+    ".json",
+    ".toml",
+)
 _PROSE = (".md", ".rst", ".txt", ".adoc", ".mdx")
 
 

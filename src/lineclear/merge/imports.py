@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from lineclear.merge.engine import FileMerge
 
-_SCRIPT = re.compile(r"import\b(?!\s*\()|export\s+(?:type\s+)?(?:\*|\{)|(?:const|let|var)\s+[\w{].*=\s*require\(")
+_SCRIPT = re.compile(
+    r"import\b(?!\s*\()|export\s+(?:type\s+)?(?:\*|\{)|(?:const|let|var)\s+[\w{].*=\s*require\("
+)
 _STARTS = {
     "python": re.compile(r"from\s+[.\w]+\s+import\b|import\s+\w"),
     "typescript": _SCRIPT,
@@ -206,7 +208,9 @@ def _statement(language: str, lines: list[str]) -> Unit:
         if names:
             unit.head, unit.names = found[1], names
             unit.rest = found.groupdict().get("rest") or ""
-            unit.key = "import " + indent + " ".join((unit.head + "{}" + unit.rest.rstrip().rstrip(";")).split())
+            unit.key = (
+                "import " + indent + " ".join((unit.head + "{}" + unit.rest.rstrip().rstrip(";")).split())
+            )
     return unit
 
 
@@ -231,7 +235,7 @@ def _merge_units(
     left: list[Unit],
     right: list[Unit],
     language: str,
-    sort_key: Callable[[str], object] | None,
+    sort_key: Callable[[str], str] | None,
     steps: Steps,
 ) -> str | None:
     maps = [{unit.key: unit for unit in units if unit.is_statement} for units in (base, left, right)]
@@ -242,17 +246,17 @@ def _merge_units(
         return None
     keys = [[unit.key for unit in units] for units in (base, left, right)]
     order: list[str] = []
-    for chunk in three_way(*keys, steps):
+    for chunk in three_way(keys[0], keys[1], keys[2], steps):
         ours, theirs = keys[1][chunk.l0 : chunk.l1], keys[2][chunk.r0 : chunk.r1]
         if chunk.kind == "conflict":
             old = keys[0][chunk.b0 : chunk.b1]
-            order += _beside(old, ours, theirs) or _unite(ours, theirs, *keys, sort_key)
+            order += _beside(old, ours, theirs) or _unite(ours, theirs, keys, sort_key)
         else:
             order += theirs if chunk.kind == "right" else ours
     seen: set[str] = set()
     out: list[str] = []
     for key in order:
-        text = _unit_text(key, maps, language, sort_key) if key else "\n"
+        text = _unit_text(key, maps, language) if key else "\n"
         if text is None or (key and key in seen):
             return None
         seen.add(key)
@@ -272,22 +276,19 @@ def _beside(old: list[str], ours: list[str], theirs: list[str]) -> list[str] | N
 def _unite(
     ours: list[str],
     theirs: list[str],
-    base: list[str],
-    left: list[str],
-    right: list[str],
-    sort_key: Callable[[str], object] | None,
+    keys: list[list[str]],
+    sort_key: Callable[[str], str] | None,
 ) -> list[str]:
     """Left's order, without what right removed, with what right added."""
+    base, left, right = keys
     united = [key for key in ours if not key or key not in base or key in right]
     added = [key for key in theirs if key and key not in base and key not in left]
     if sort_key and all(united) and all(theirs):
-        return sorted([*united, *added], key=lambda key: sort_key(key))  # type: ignore[arg-type,return-value]
+        return sorted([*united, *added], key=sort_key)
     return [*united, *added]
 
 
-def _unit_text(
-    key: str, maps: list[dict[str, Unit]], language: str, sort_key: Callable[[str], object] | None
-) -> str | None:
+def _unit_text(key: str, maps: list[dict[str, Unit]], language: str) -> str | None:
     base, left, right = (known.get(key) for known in maps)
     if left is None or right is None:
         only = left or right
@@ -317,16 +318,16 @@ def _with_names(base: list[str], left: Unit, right: Unit, language: str) -> str 
 
 def _sorted_in(names: list[str], added: list[str], ours: list[str], theirs: list[str]) -> list[str]:
     for key in (str, str.lower, _cased) if max(len(ours), len(theirs)) > 2 else ():
-        if all(side == sorted(side, key=key) for side in (ours, theirs)):  # type: ignore[arg-type]
-            return sorted([*names, *added], key=key)  # type: ignore[arg-type]
+        if all(side == sorted(side, key=key) for side in (ours, theirs)):
+            return sorted([*names, *added], key=key)
     return [*names, *added]
 
 
-def _cased(name: str) -> tuple[int, str]:
+def _cased(name: str) -> str:
     """Constants, then types, then the rest, as isort and rustfmt order them."""
     if name == "self":
-        return (-1, name)
-    return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
+        return ""
+    return ("0" if name.isupper() else "1" if name[:1].isupper() else "2") + name
 
 
 def _render(left: Unit, right: Unit, names: list[str], language: str) -> str:
@@ -379,12 +380,12 @@ def _group(language: str, lines: list[str], start: int, end: int, spans: dict[in
     return [unit.key for unit in units or [] if unit.is_statement]
 
 
-def _sorting(left: list[str], right: list[str]) -> Callable[[str], object] | None:
+def _sorting(left: list[str], right: list[str]) -> Callable[[str], str] | None:
     """The order that both sides' groups keep, if they keep one."""
     if len(left) < 2 or len(right) < 2:
         return None
     for key in (str, str.lower, _source):
-        if left == sorted(left, key=key) and right == sorted(right, key=key):  # type: ignore[arg-type]
+        if left == sorted(left, key=key) and right == sorted(right, key=key):
             return key
     return None
 

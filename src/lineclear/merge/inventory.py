@@ -83,7 +83,16 @@ _KEYED = {
     "attribute_item": "attribute",
     "impl_item": "impl",
 }
-_LISTS = {"list", "array", "set", "array_expression", "literal_value", "array_initializer", "token_tree", "use_list"}
+_LISTS = {
+    "list",
+    "array",
+    "set",
+    "array_expression",
+    "literal_value",
+    "array_initializer",
+    "token_tree",
+    "use_list",
+}
 _OVERLOADED = {"java", "cpp", "c_sharp", "kotlin", "typescript", "tsx"}
 _IMPORTS = {
     "import_statement",
@@ -114,7 +123,15 @@ _IMPORT_PARENTS = {
 MAX_IMPORT_DEPTH = 3
 _BINDING = {"python", "typescript", "tsx", "javascript", "java", "kotlin", "rust", "php"}
 _LAST_WORD = re.compile(r"\w+")
-_OPAQUE = {"string", "comment", "template_string", "string_literal", "line_comment", "block_comment", "raw_string_literal"}
+_OPAQUE = {
+    "string",
+    "comment",
+    "template_string",
+    "string_literal",
+    "line_comment",
+    "block_comment",
+    "raw_string_literal",
+}
 
 
 class Inventory:
@@ -161,7 +178,9 @@ def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list
             todo.append((child, f"{scope}/{label}" if label else scope))
     for label, times in counted.items():
         if times > 1:
-            taken.repeated.add(f"{label} in {scope or 'the file'}" + (f" ({times} times)" if times > 2 else ""))
+            taken.repeated.add(
+                f"{label} in {scope or 'the file'}" + (f" ({times} times)" if times > 2 else "")
+            )
 
 
 def _count(counted: dict[str, int], label: str) -> None:
@@ -206,7 +225,11 @@ def _keyed_label(node: Node, kind: str) -> str:
         return "impl " + " ".join(text[: end - node.start_byte].decode("utf-8", "replace").split())
     if kind in ("decorator", "attribute"):
         return ""
-    key = node.child_by_field_name("key") or node.child_by_field_name("value") or node.child_by_field_name("pattern")
+    key = (
+        node.child_by_field_name("key")
+        or node.child_by_field_name("value")
+        or node.child_by_field_name("pattern")
+    )
     if key is None and node.named_child_count:
         key = node.named_children[0]
     return f"{kind} {_flat(key)[:200]}" if key is not None else ""

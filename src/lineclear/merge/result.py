@@ -18,7 +18,7 @@ class Labels:
 
 
 class Settings:
-    """Bounds of one merge. Work is counted in steps, never in seconds, so that every machine answers alike."""
+    """Bounds of one merge. Work is counted in steps, not in seconds: every machine answers alike."""
 
     __slots__ = ("max_bytes", "steps_per_byte")
 

@@ -46,7 +46,9 @@ def _keeps_enough(b: list[str], found: list[Edit]) -> bool:
     return gone * 2 <= words
 
 
-def _weave(b: list[str], lt: list[str], r: list[str], by_left: list[Edit], by_right: list[Edit]) -> str | None:
+def _weave(
+    b: list[str], lt: list[str], r: list[str], by_left: list[Edit], by_right: list[Edit]
+) -> str | None:
     out: list[str] = []
     i = j = at = 0
     while i < len(by_left) or j < len(by_right):

@@ -64,7 +64,11 @@ def _common_ends(texts: list[str]) -> tuple[int, int]:
 
 
 def _form_doubt(base: str, left: str, right: str, merged: str) -> str:
-    for name, trait in (("byte order mark", _has_bom), ("line ends", _has_crlf), ("final newline", _is_ended)):
+    for name, trait in (
+        ("byte order mark", _has_bom),
+        ("line ends", _has_crlf),
+        ("final newline", _is_ended),
+    ):
         b, lt, r = trait(base), trait(left), trait(right)
         wanted = {lt, r} if lt == r or not base else {lt if r == b else r}
         if trait(merged) not in wanted:
@@ -204,7 +208,7 @@ def _imports_of(language: str, root: Node) -> set[str]:
 def _still_used(gone: set[str], side: str, merged: str) -> str:
     """A name whose import one side removed, but which the other side's work still needs."""
     for name in sorted(gone):
-        word = re.findall(r"\w+", name)[-1]
+        word = str(re.findall(r"\w+", name)[-1])
         pattern = rf"\b{word}\b"
         if len(re.findall(pattern, merged)) > len(re.findall(pattern, side)):
             return word

@@ -49,7 +49,10 @@ def unite_added(file: FileMerge, chunk: Chunk) -> str | None:
 def _can_slide(file: FileMerge, chunk: Chunk, slide: int, ours: list[str], theirs: list[str]) -> bool:
     """The lines above equal the last lines of both additions, so the cut may be made higher."""
     above = file.base[chunk.b0 - slide : chunk.b0]
-    before_left, before_right = file.left[chunk.l0 - slide : chunk.l0], file.right[chunk.r0 - slide : chunk.r0]
+    before_left, before_right = (
+        file.left[chunk.l0 - slide : chunk.l0],
+        file.right[chunk.r0 - slide : chunk.r0],
+    )
     if slide == 0:
         return True
     return above == before_left == before_right == ours[len(ours) - slide :] == theirs[len(theirs) - slide :]
@@ -75,7 +78,9 @@ def _gap(ours: list[str], theirs: list[str], file: FileMerge, chunk: Chunk) -> l
     return ["\n"] * blanks
 
 
-def _added(file: FileMerge, table: Table, version: int, lines: list[str], first: int, last: int) -> Added | None:
+def _added(
+    file: FileMerge, table: Table, version: int, lines: list[str], first: int, last: int
+) -> Added | None:
     root = file.trees.root(version)
     if root is None or root.has_error:
         return None
@@ -168,7 +173,9 @@ def _registered(node: Node, table: Table) -> str:
     arguments = call.child_by_field_name("arguments") if call is not None else None
     if function is None or arguments is None or not arguments.named_child_count:
         return ""
-    if _text(function).partition(".")[0] not in table.calls or not arguments.named_children[0].type.endswith("string"):
+    if _text(function).partition(".")[0] not in table.calls or not arguments.named_children[0].type.endswith(
+        "string"
+    ):
         return ""
     return _text(arguments.named_children[0])
 
