@@ -1,4 +1,4 @@
-"""What must hold of every merge, whatever the texts: no exception, no invented or doubled work, no side preferred."""
+"""What must hold of every merge: no exception, no invented or doubled work, no side preferred."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def program(path: str, values: dict[int, int]) -> str:
 )
 @settings(deadline=None)
 def test_edits_in_disjoint_functions_are_composed(path: str, plan: list[tuple[str, str]]) -> None:
-    base = {n: 1 for n in range(0, 40, 2)}
+    base = dict.fromkeys(range(0, 40, 2), 1)
     left, right, wanted = dict(base), dict(base), dict(base)
     for place, (who, what) in enumerate(plan):
         n = place * 4  # an untouched function lies between any two edits
@@ -176,7 +176,7 @@ def test_functions_added_at_one_place_are_all_there_once(path: str, ours: int, t
 @given(st.sampled_from(sorted(BODY)), st.integers(0, 19), st.booleans())
 @settings(deadline=None)
 def test_a_function_dropped_here_and_edited_there_is_a_conflict(path: str, place: int, swap: bool) -> None:
-    base = {n: 1 for n in range(20)}
+    base = dict.fromkeys(range(20), 1)
     dropped = {n: 1 for n in range(20) if n != place}
     edited = base | {place: 77}
     left, right = (edited, dropped) if swap else (dropped, edited)

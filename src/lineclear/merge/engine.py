@@ -108,9 +108,25 @@ class FileMerge:
                 settled[place] = text
                 rules.append((f"lines {place.b0 + 1}-{max(place.b0 + 1, place.b1)} of the base", rule))
         self.chunks = chunks
-        if all(chunk in settled for chunk in self.conflicting()):
+        open_ones = [chunk for chunk in self.conflicting() if chunk not in settled]
+        if not open_ones:
             return MergeResult(self.join(settled), rules=rules)
+        doubt = self._doubt_beside(open_ones, settled) if settled else ""
+        if doubt:
+            return self.plain(doubt)
         return self.marked(settled, rules, "both sides changed these lines")
+
+    def _doubt_beside(self, open_ones: list[Chunk], settled: dict[Chunk, str]) -> str:
+        """The verifier's word on what was settled, with left's text where it is still open."""
+        texts = []
+        for version in range(3):
+            parts = []
+            for chunk in self.chunks:
+                b, lt, r = self.hunk(chunk).texts()
+                parts.append(lt if chunk in open_ones else (b, lt, r)[version])
+            texts.append("".join(parts))
+        filled = settled | {chunk: self.hunk(chunk).texts()[1] for chunk in open_ones}
+        return find_doubt(self.path, texts[0], texts[1], texts[2], self.join(filled))
 
     def plain(self, doubt: str) -> MergeResult:
         """The line merge with its conflicts, none of them settled."""

@@ -6,6 +6,7 @@ from lineclear.merge import exact
 from lineclear.merge.diff import Steps
 from lineclear.merge.imports import merge_imports
 from lineclear.merge.syntax.members import unite_added
+from lineclear.merge.syntax.symbols import symbols_in
 from lineclear.merge.tokens import merge_tokens
 
 TYPE_CHECKING = False
@@ -66,7 +67,9 @@ class Hunk:
         return "content" if self.left_lines and self.right_lines else "delete/edit"
 
     def symbols(self) -> list[str]:
-        return []
+        """What the hunk touches, by the side that shows more of it."""
+        chunk, trees = self.chunk, self.file.trees
+        return symbols_in(trees.root(1), chunk.l0, chunk.l1) or symbols_in(trees.root(2), chunk.r0, chunk.r1)
 
 
 def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
