@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_STYLES = re.compile(r".*\.(?:css|scss|less)")
+_STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
+_LOCAL = "route below"
 _ROUTED = re.compile(r".*\.(?:py|js|ts|mjs|rb|go|java|kt)")
 
 
@@ -98,6 +99,8 @@ def _both_add(
     found = []
     for name in sorted(set(ours) & set(theirs)):
         (path, body), (other, text) = ours[name], theirs[name]
+        if path != other and name.startswith(_LOCAL):
+            continue  # each file may hang below a prefix of its own
         if body != text or path != other:
             where = [path] if path == other else [path, other]
             found.append(Finding(kind, where, f"{name} is defined by both sides ({' and '.join(where)})"))
@@ -143,8 +146,8 @@ def _selectors(text: str) -> dict[str, str]:
 
 
 _ROUTE = re.compile(
-    r"""@\w+(?:\.\w+)*\.(route|get|post|put|patch|delete)\(\s*["']([^"'\n]+)["']"""
-    r"""|\b(?:app|router|server)\.(get|post|put|patch|delete)\(\s*["'`](/[^"'`\n]*)["'`]"""
+    r"""@(\w+(?:\.\w+)*\.(?:route|get|post|put|patch|delete))\(\s*["']([^"'\n]+)["']"""
+    r"""|\b((?:app|router|server)\.(?:get|post|put|patch|delete))\(\s*["'`](/[^"'`\n]*)["'`]"""
     r"""|^\s*(?:re_)?path\(\s*r?["']([^"'\n]*)["']"""
     r"""|@(Get|Post|Put|Patch|Delete|Request)Mapping\(\s*["']([^"'\n]+)["']""",
     re.M,
@@ -158,5 +161,6 @@ def _routes(text: str) -> dict[str, str]:
         words = [group for group in match.groups() if group is not None]
         end = text.find("\n", match.end())
         line = text[match.start() : end if end >= 0 else len(text)]
-        found[" ".join(["route", *words])] = line.strip()
+        kind = "route of" if words[0].startswith("app.") else _LOCAL
+        found[" ".join([kind, *words])] = line.strip()
     return found
