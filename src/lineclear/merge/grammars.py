@@ -66,6 +66,7 @@ def parse(language: str, text: str) -> Tree | None:
 
 def _load(language: str) -> Parser | None:
     from importlib import import_module
+    from warnings import catch_warnings, simplefilter
 
     if language not in GRAMMARS:
         return None
@@ -73,6 +74,9 @@ def _load(language: str) -> Parser | None:
     try:
         from tree_sitter import Language, Parser
 
-        return Parser(Language(getattr(import_module(module_name), function)()))
+        grammar = getattr(import_module(module_name), function)()
     except ImportError:
         return None
+    with catch_warnings():
+        simplefilter("ignore", DeprecationWarning)  # the scss wheel 1.0 gives its address as a number
+        return Parser(Language(grammar))

@@ -101,7 +101,7 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
     base, left, right = parts
     if base is None or left is None or right is None:
         return None
-    if not any(unit.is_statement for unit in left) or not any(unit.is_statement for unit in right):
+    if not any(unit.is_statement for unit in [*left, *right]):
         return None
     around = _sorting(
         _group(language, file.left, wide.l0, wide.l1, spans[1]),

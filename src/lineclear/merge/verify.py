@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
+_NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does not say
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
 # Their number follows from the items between them; the parser judges whether they stand right.
 _PUNCTUATION = frozenset(",;(){}[]\"'`")
@@ -192,7 +193,7 @@ def _import_doubt(
     due = (lt | r) - (b - lt) - (b - r)
     if merged != due:
         return f"import {min(merged ^ due)} is lost or left over"
-    for side, text in ((lt, texts[0]), (r, texts[1])):
+    for side, text in ((lt, texts[0]), (r, texts[1])) if language not in _NAMELESS else ():
         used = _still_used(b - side - merged, text, texts[2])
         if used:
             return f"one side removed the import of `{used}`, the result uses it more than that side"
