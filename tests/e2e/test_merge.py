@@ -78,7 +78,7 @@ def test_bytes_that_are_not_utf_8_come_out_as_they_were(bare_line: CommandLine, 
 
 def test_git_calls_it_as_a_driver(repo: TemporaryRepo, bare_line: CommandLine) -> None:
     two_branches(repo, {"data.json": BASE}, {"data.json": LEFT}, {"data.json": RIGHT})
-    (repo.path / ".git" / "info" / "attributes").write_text("*.json merge=lineclear\n")
+    bare_line.ok("setup", "git-merge")
     command = " ".join(bare_line.argv("merge-file", "%O", "%A", "%B", "--path", "%P", "-o", "%A"))
     repo.git("config", "merge.lineclear.driver", command)
     repo.environment["PYTHONPATH"] = bare_line.environment["PYTHONPATH"]
@@ -129,3 +129,31 @@ def test_two_migrations_with_one_number_are_put_in_a_row(repo: TemporaryRepo, ba
     assert answer.data["renames"] == [{"from": f"{folder}/0002_ferry.py", "to": f"{folder}/0003_ferry.py"}]
     text = repo.git("show", f"{answer.data['tree']}:{folder}/0003_ferry.py")
     assert '("port", "0002_tug")' in text
+
+
+def test_binary_files_stay_as_they_are_and_conflict(bare_line: CommandLine, tmp_path: Path) -> None:
+    files = three_files(tmp_path, b"\0a", b"\0b", b"\0c")
+    out = tmp_path / "out"
+    assert bare_line.run("merge-file", *files, "--path", "p.png", "-o", str(out)).code == 1
+    assert out.read_bytes() == b"\0b"
+
+
+def test_the_driver_is_installed_once_and_taken_away_without_a_trace(
+    repo: TemporaryRepo, bare_line: CommandLine
+) -> None:
+    repo.git("config", "merge.other.driver", "true")
+    before = repo.git("config", "--local", "--list")
+    planned = bare_line.ok("setup", "git-merge", "--dry-run").out
+    assert repo.git("config", "--local", "--list") == before
+    assert bare_line.ok("setup", "git-merge").out == planned
+    assert repo.git("config", "merge.default") == "lineclear"
+    assert bare_line.ok("setup", "git-merge").out == "Nothing to change.\n"
+    bare_line.ok("setup", "git-merge", "--remove")
+    assert repo.git("config", "--local", "--list") == before
+
+
+def test_another_driver_is_not_replaced(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    repo.git("config", "merge.default", "union")
+    assert bare_line.run("setup", "git-merge").code == 2
+    bare_line.ok("setup", "git-merge", "--remove")
+    assert repo.git("config", "merge.default") == "union"

@@ -71,6 +71,7 @@ ELSEWHERE = {
     "demo",
     "merge-file",
     "merge-tree",
+    "setup git-merge",
     "propose",
     "proposal list",
     "proposal show",

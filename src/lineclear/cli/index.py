@@ -57,6 +57,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "db backup": ("db", "WIRE", "Write a consistent copy of the store to a file"),
     "db verify": ("db", "WIRE", "Check the store for damage"),
     "db copy": ("db", "WIRE", "Copy the store to another engine by replaying its log"),
+    "setup git-merge": ("merge", "WIRE", "Make lineclear this repository's merge driver and mergetool"),
     "completion": ("completion", "WIRE", "Print a completion script for bash, zsh or fish"),
 }
 

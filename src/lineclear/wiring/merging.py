@@ -7,7 +7,7 @@ import os
 from lineclear.core import refusals
 from lineclear.git.run import GitFailed, git
 from lineclear.git.trees import GitTrees
-from lineclear.merge import Labels, merge_texts
+from lineclear.merge import Conflict, Labels, MergeResult, merge_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.merge_trees import Job
-    from lineclear.merge.result import MergeResult
 
 # Below this many files a second process costs more than it saves.
 _WORTH_SPREADING = 8
@@ -39,6 +38,9 @@ def merge_files(base: str, left: str, right: str, *, path: str, labels: Labels) 
     texts = [Text(content) for content in contents]
     encoding = "utf-8" if all(text.encoding == "utf-8" for text in texts) else "latin-1"
     b, lt, r = (content.decode(encoding) for content in contents)
+    if any(b"\0" in content[:8000] for content in contents):  # git's own test for binary files
+        binary = Conflict(0, 0, "binary", doubt="the files are not text; the left one is kept")
+        return MergeResult(lt, [binary], verdict=binary.doubt), encoding
     git_text = _git_text(base, left, right, labels, encoding)
     return merge_texts(path, b, lt, r, git_text=git_text, labels=labels), encoding
 

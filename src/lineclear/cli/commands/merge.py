@@ -1,4 +1,4 @@
-"""merge-file, merge-tree: the merge engine without a store; exit codes as git expects them of a driver."""
+"""merge-file, merge-tree, setup git-merge: the merge engine without a store, with exit codes for git."""
 
 from __future__ import annotations
 
@@ -89,7 +89,20 @@ def merge_tree(context: Context, args: Namespace) -> int:
     return 0 if report["clean"] else CONFLICTS
 
 
+def _declare_setup(parser: ArgumentParser) -> None:
+    parser.add_argument("--remove", action="store_true", help="take everything away again")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be changed")
+
+
+def setup(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.merge_driver import change_driver
+
+    steps = change_driver(context.cwd, context.environ, remove=args.remove, dry_run=args.dry_run)
+    context.out.data({"steps": steps, "dry_run": args.dry_run}, *steps or ("Nothing to change.",))
+
+
 COMMANDS = {
+    "setup git-merge": Command(setup, _declare_setup),
     "merge-file": Command(merge_file, _declare_file),
     "merge-tree": Command(merge_tree, _declare_tree),
 }
