@@ -25,7 +25,8 @@ class GitTrees:
 
     def merge(self, base: str, left: str, right: str) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
         root = self._commit(base)
-        words = ["merge-tree", "--write-tree", "-z", "--no-messages"]
+        # Git's own driver, also where we are installed as the default: we ask for its result, then for ours.
+        words = ["-c", "merge.default=text", "merge-tree", "--write-tree", "-z", "--no-messages"]
         sides = [self._commit(left, root), self._commit(right, root)]
         output = git([*words, *sides], self.cwd, check=False, timeout_s=600)
         if not output:
