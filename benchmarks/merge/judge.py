@@ -117,9 +117,11 @@ def _bounds(base: int, left: int, right: int) -> tuple[int, int]:
 def _words(texts: tuple[str, ...]) -> list[str]:
     counts = [Counter(VERSION.findall(text)) for text in texts]
     base, left, right, merged = counts
+    gained, dropped = _alike(texts)
     lost, extra = [], []
     for word in set(left) | set(right) | set(merged):
         low, high = _bounds(base[word], left[word], right[word])
+        low, high = low - gained[word], high + dropped[word]
         if merged[word] < low:
             lost.append(word)
         elif merged[word] > high and word not in FORM_WORDS and "." not in word:  # a version may be chosen
@@ -131,6 +133,15 @@ def _words(texts: tuple[str, ...]) -> list[str]:
     if extra:
         found.append(f"surplus words: {' '.join(sorted(extra)[:8])}")
     return found
+
+
+def _alike(texts: tuple[str, ...]) -> tuple[Counter[str], Counter[str]]:
+    """Words of the lines that both sides added, and that both removed: a net count hides such changes."""
+    base, left, right = (Counter(_plain_lines(text)) for text in texts[:3])
+    sums = []
+    for lines in ((left - base) & (right - base), (base - left) & (base - right)):
+        sums.append(Counter(word for line in lines.elements() for word in VERSION.findall(line)))
+    return sums[0], sums[1]
 
 
 def _outbid(word: str, merged: Counter[str]) -> bool:

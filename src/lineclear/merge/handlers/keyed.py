@@ -112,6 +112,8 @@ class _Merger:
         children = [merged[key] for key in keys]
         for side in (left, right):
             _fit_leads(children, side.children or [], left.glue)
+        if not left.glue:
+            _say_once(children, lefts, rights)
         return Entry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
 
     def _child(
@@ -148,6 +150,14 @@ def _by_key(entries: list[Entry]) -> dict[str, Entry]:
             raise Undecided(f"{entry.key} is there twice")
         found[entry.key] = entry
     return found
+
+
+def _say_once(children: list[Entry], lefts: dict[str, Entry], rights: dict[str, Entry]) -> None:
+    """Both sides added an entry under the same comment: the comment stands above both."""
+    for before, child in pairwise(children):
+        is_from_both = all((before.key in side) != (child.key in side) for side in (lefts, rights))
+        if is_from_both and child.lead.strip() and child.lead == before.lead:
+            child.lead = ""
 
 
 def _fit_leads(children: list[Entry], side: list[Entry], glue: str) -> None:
