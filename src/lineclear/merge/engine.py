@@ -86,7 +86,6 @@ class FileMerge:
         self.left = lines.split_lines(left)
         self.right = lines.split_lines(right)
         self.chunks = lines.three_way(self.base, self.left, self.right, steps)
-        self.import_spans: list[dict[int, int]] | None = None
         self.trees = Trees(self.language, base, left, right)
 
     def conflicting(self) -> list[Chunk]:

@@ -84,20 +84,32 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int, after
     return taken
 
 
-def higher_version(base: str, left: str, right: str) -> str | None:
-    """Both sides raised the same version numbers and changed nothing else: the higher one."""
+def line_by_line(base: str, left: str, right: str) -> tuple[str, str] | None:
+    """(rule, text) where no line came or went and each line has one answer.
+
+    A line changed by one side only is that side's; where both raised one version number, the higher one.
+    """
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     if not (len(b) == len(lt) == len(r)):
         return None
-    lines = [_higher_line(*three) for three in zip(b, lt, r, strict=True)]
-    return None if None in lines else "".join(line for line in lines if line is not None)
+    rule, out = "neighbouring lines", []
+    for old, ours, theirs in zip(b, lt, r, strict=True):
+        line = _changed_once(old, ours, theirs)
+        if line is None:
+            rule, line = "version", _higher_line(old, ours, theirs)
+        if line is None:
+            return None
+        out.append(line)
+    return rule, "".join(out)
+
+
+def _changed_once(base: str, left: str, right: str) -> str | None:
+    if left == right or right == base:
+        return left
+    return right if left == base else None
 
 
 def _higher_line(base: str, left: str, right: str) -> str | None:
-    if left == right or right == base:
-        return left
-    if left == base:
-        return right
     masks = {_VERSION.sub("\0", line) for line in (base, left, right)}
     if len(masks) != 1 or not _VERSION_CONTEXT.search(base):
         return None

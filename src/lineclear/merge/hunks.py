@@ -90,9 +90,9 @@ def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     text = exact.one_holds_the_other(base, left, right, steps)
     if text is not None:
         return "subsumed", text
-    text = exact.higher_version(base, left, right)
-    if text is not None:
-        return "version", text
+    found = exact.line_by_line(base, left, right)
+    if found is not None:
+        return found
     text = unite_added(hunk.file, hunk.chunk)
     if text is not None:
         return "members", text

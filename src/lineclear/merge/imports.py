@@ -56,7 +56,7 @@ _NAMES = {
 }
 _NAMES["tsx"] = _NAMES["javascript"] = _NAMES["typescript"]
 _WIDTH = {"python": 88, "rust": 100}
-MAX_STATEMENT_LINES = 200
+MAX_STATEMENT_LINES = 100
 
 
 class Unit:
@@ -83,9 +83,11 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
     """The widened place and its text, or None when something else than imports stands there."""
     if language not in _STARTS:
         return None
-    spans = file.import_spans
-    if spans is None:
-        spans = file.import_spans = [_spans(language, lines) for lines in (file.base, file.left, file.right)]
+    spans = [
+        _spans(language, file.base, chunk.b0, chunk.b1),
+        _spans(language, file.left, chunk.l0, chunk.l1),
+        _spans(language, file.right, chunk.r0, chunk.r1),
+    ]
     wide = widen(file.chunks, chunk, spans)
     if wide is None:
         return None
@@ -114,16 +116,16 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
 # -- statements --------------------------------------------------------------------------------
 
 
-def _spans(language: str, lines: list[str]) -> dict[int, int]:
-    """First line of every statement -> the line behind its last."""
+def _spans(language: str, lines: list[str], first: int, last: int) -> dict[int, int]:
+    """First line of every statement around a place -> the line behind its last."""
     start_of = _STARTS[language]
     words = _FIRST_WORDS[language]
     found: dict[int, int] = {}
     behind = 0
-    for number, line in enumerate(lines):
+    for number in range(max(0, first - MAX_STATEMENT_LINES), min(len(lines), last + MAX_STATEMENT_LINES)):
         if number < behind:
             continue
-        text = line.lstrip()
+        text = lines[number].lstrip()
         if text.startswith(words) and start_of.match(text):
             end = _end_of(language, lines, number)
             if end:

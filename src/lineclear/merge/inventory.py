@@ -121,6 +121,8 @@ _IMPORT_PARENTS = {
     "declaration_list",
 }
 MAX_IMPORT_DEPTH = 3
+MAX_KNOWN_DEPTH = 3
+MIN_KNOWN_BYTES = 64
 _BINDING = {"python", "typescript", "tsx", "javascript", "java", "kotlin", "rust", "php"}
 _LAST_WORD = re.compile(r"\w+")
 _OPAQUE = {
@@ -144,13 +146,28 @@ class Inventory:
         self.bindings: set[str] = set()
 
 
-def take_inventory(language: str, tree: Tree) -> Inventory:
-    """Everything that is there twice; walks the whole tree."""
+def known_parts(root: Node) -> set[bytes]:
+    """The texts of the larger nodes near the top: an equal node of the result needs no second look."""
+    found: set[bytes] = set()
+    level = [root]
+    for _ in range(MAX_KNOWN_DEPTH):
+        level = [child for node in level for child in node.named_children if _is_large(child)]
+        found.update(child.text or b"" for child in level)
+    return found
+
+
+def _is_large(node: Node) -> bool:
+    return node.end_byte - node.start_byte >= MIN_KNOWN_BYTES
+
+
+def take_inventory(language: str, tree: Tree, known: set[bytes] | None = None) -> Inventory:
+    """Everything that is there twice; walks the whole tree, except parts that are `known`."""
     taken = Inventory(tree.root_node.has_error)
     todo: list[tuple[Node, str]] = [(tree.root_node, "")]
     while todo:
         node, scope = todo.pop()
-        _look_at(language, node, scope, taken, todo)
+        if not (known and _is_large(node) and node.text in known):
+            _look_at(language, node, scope, taken, todo)
     take_imports(language, tree.root_node, taken)
     return taken
 

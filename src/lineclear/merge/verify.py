@@ -12,7 +12,7 @@ from collections import Counter
 from itertools import pairwise
 
 from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.inventory import Inventory, take_imports, take_inventory
+from lineclear.merge.inventory import Inventory, known_parts, take_imports, take_inventory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,29 +36,29 @@ def find_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
 
 
 def _text_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
-    """Words and their neighbours, without the lines at both ends that all four texts share."""
-    head, tail = _common_ends([base, left, right, merged])
-    parts = [text[head : len(text) - tail] for text in (base, left, right, merged)]
-    words = [_words(part) for part in parts]
+    """Words and their neighbours, in the lines that not all four texts share."""
+    parts = _differing_lines([base, left, right, merged])
+    words = [[_words(line) for line, _ in part] for part in parts]
     doubt = _word_doubt(parts, words, (left, right) if language_of(path) else None)
-    return doubt or _seam_doubt(words)
+    return doubt or _seam_doubt(parts, words, merged)
 
 
-def _common_ends(texts: list[str]) -> tuple[int, int]:
-    """How many characters at the start and at the end all texts share, in whole lines."""
-    low, high = min(texts), max(texts)
-    limit = min(len(text) for text in texts)
-    head = 0
-    while head < min(len(low), len(high)) and low[head : head + 512] == high[head : head + 512]:
-        head += 512
-    head = low.rfind("\n", 0, max(0, min(head - 1, limit))) + 1
-    ends = [text[max(head, len(text) - limit + head) :][::-1] for text in texts]
-    low, high = min(ends), max(ends)
-    tail = 0
-    while tail < len(low) and low[tail : tail + 512] == high[tail : tail + 512]:
-        tail += 512
-    tail = low.rfind("\n", 0, max(0, min(tail - 1, len(low))))
-    return head, max(0, tail)
+def _differing_lines(texts: list[str]) -> list[list[tuple[str, str]]]:
+    """Per text its lines (each with the line behind it) without those that are in all texts."""
+    split = [[line for line in text.split("\n") if line.strip()] for text in texts]
+    counts = [Counter(lines) for lines in split]
+    shared = counts[0] & counts[1] & counts[2] & counts[3]
+    differing = []
+    for lines in split:
+        skip = dict(shared)
+        kept = []
+        for line, behind in zip(lines, [*lines[1:], ""], strict=False):
+            if skip.get(line, 0):
+                skip[line] -= 1
+            else:
+                kept.append((line, behind))
+        differing.append(kept)
+    return differing
 
 
 # -- form --------------------------------------------------------------------------------------
@@ -98,10 +98,12 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(_VERSION.sub(" 0v ", text))
 
 
-def _word_doubt(parts: list[str], words: list[list[str]], sides: tuple[str, str] | None) -> str:
+def _word_doubt(
+    parts: list[list[tuple[str, str]]], words: list[list[list[str]]], sides: tuple[str, str] | None
+) -> str:
     """Every word is there as often as both sides' changes say; versions may be chosen, never invented."""
-    counts = [Counter(found) for found in words]
-    shared = _shared_changes(*parts[:3])
+    counts = [Counter(word for found in lines for word in found) for lines in words]
+    shared = _shared_changes(*([line for line, _ in part] for part in parts[:3]))
     for word in set().union(*counts):
         if word in _PUNCTUATION:
             continue
@@ -111,14 +113,14 @@ def _word_doubt(parts: list[str], words: list[list[str]], sides: tuple[str, str]
             return f"`{word}` is there {m} times, {low if m < low else high} were due"
         if sides and word[0].isalpha() and _gone_but_used(word, (b, lt, r), sides):
             return f"one side removed `{word}` everywhere, the other uses it more"
-    known = set(_VERSION.findall(parts[1])) | set(_VERSION.findall(parts[2]))
-    invented = [version for version in _VERSION.findall(parts[3]) if version not in known]
-    return f"version {invented[0]} is in neither side" if invented else ""
+    versions = [{version for line, _ in part for version in _VERSION.findall(line)} for part in parts]
+    invented = versions[3] - versions[1] - versions[2]
+    return f"version {min(invented)} is in neither side" if invented else ""
 
 
-def _shared_changes(base: str, left: str, right: str) -> dict[str, int]:
+def _shared_changes(base: list[str], left: list[str], right: list[str]) -> dict[str, int]:
     """Per word, how much both sides changed it by the very same lines."""
-    b, lt, r = (Counter(text.split("\n")) for text in (base, left, right))
+    b, lt, r = Counter(base), Counter(left), Counter(right)
     shared: Counter[str] = Counter()
     for line, times in ((lt - b) & (r - b)).items():
         for word in _words(line):
@@ -152,17 +154,28 @@ def _gone_but_used(word: str, counts: tuple[int, int, int], sides: tuple[str, st
 # -- seams -------------------------------------------------------------------------------------
 
 
-def _seam_doubt(words: list[list[str]]) -> str:
+def _seam_doubt(parts: list[list[tuple[str, str]]], words: list[list[list[str]]], merged: str) -> str:
     """Neighbouring words that one side put together stay together, except where the other side edited."""
-    b, lt, r, m = (set(pairwise(found)) for found in words)
-    for side in (lt, r):
+    b, lt, r, m = (_neighbours(part, found) for part, found in zip(parts, words, strict=True))
+    missing = [side - b - m for side in (lt, r)]
+    if not any(missing):
+        return ""
+    m = set(pairwise(_words(merged)))
+    for side, gone in zip((lt, r), missing, strict=True):
         fresh = m - side
         cut_behind = {first for first, _ in fresh}
         cut_before = {second for _, second in fresh}
-        for first, second in side - b - m:
+        for first, second in sorted(gone - m):
             if first not in cut_behind and second not in cut_before:
                 return f"`{first} {second}` was added by one side and is not there"
     return ""
+
+
+def _neighbours(part: list[tuple[str, str]], words: list[list[str]]) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for (_, behind), line in zip(part, words, strict=True):
+        found.update(pairwise([*line, *_words(behind)[:1]]))
+    return found
 
 
 # -- structure ---------------------------------------------------------------------------------
@@ -176,7 +189,7 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     b, lt, r = (None if tree is None else tree.root_node for tree in trees[:3])
     if b is None or lt is None or r is None or trees[3] is None:
         return ""
-    m = take_inventory(language, trees[3])
+    m = take_inventory(language, trees[3], known_parts(lt) | known_parts(r))
     if m.has_error and not (lt.has_error or r.has_error or b.has_error):
         return "the result does not parse, all sources do"
     if m.repeated:
