@@ -40,6 +40,7 @@ HANDLERS: list[tuple[re.Pattern[str], str]] = [
     ),
     (re.compile(r".*\.toml|(?:.*/)?Pipfile"), "toml_files"),
     (re.compile(r".*\.ya?ml"), "yaml_files"),
+    (re.compile(r"(?:.*/)?build\.gradle(?:\.kts)?|(?:.*/)?Gemfile"), "build_scripts"),
     (re.compile(r".*\.xml|.*\.csproj|.*\.props|.*\.targets|.*\.resx"), "xml_files"),
 ]
 
