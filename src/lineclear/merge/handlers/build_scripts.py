@@ -33,7 +33,7 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
 
 def _cut_gradle(text: str) -> Entry:
-    children, tail = _statements(text.splitlines(True), _root_key)
+    children, tail = _statements(text, _root_key)
     for place, child in enumerate(children):
         if _LISTS.match(child.text) and re.search(r"\n\s*\}\s*$", child.text):
             children[place] = _block(child)
@@ -42,32 +42,34 @@ def _cut_gradle(text: str) -> Entry:
 
 def _block(entry: Entry) -> Entry:
     lines = entry.text.splitlines(True)
-    children, tail = _statements(lines[1:-1], _dependency_key)
+    children, tail = _statements("".join(lines[1:-1]), _dependency_key)
     return Entry(entry.key, entry.lead, lines[0], children, tail + lines[-1])
 
 
-def _statements(lines: list[str], key_of: Callable[[str], str]) -> tuple[list[Entry], str]:
+def _statements(text: str, key_of: Callable[[str], str]) -> tuple[list[Entry], str]:
     """Statements with the comments above them; one goes on until its brackets are closed."""
     entries: list[Entry] = []
     lead = statement = ""
-    is_comment = False
-    for line in lines:
+    depth, is_comment = 0, False
+    plain_lines = _QUOTED.sub(_blanked, text).splitlines(True)
+    for line, plain in zip(text.splitlines(True), plain_lines, strict=True):
         if not statement and (is_comment or not line.strip() or line.lstrip().startswith(("//", "/*"))):
             is_comment = (is_comment or line.lstrip().startswith("/*")) and "*/" not in line
             lead += line
             continue
         statement += line
-        if _depth(statement) <= 0:
+        depth += sum((letter in "{([") - (letter in "})]") for letter in plain)
+        if depth <= 0:
             entries.append(Entry(key_of(statement), lead, statement))
             lead = statement = ""
+            depth = 0
     if statement:
         raise Undecided("a block does not end")
     return entries, lead
 
 
-def _depth(text: str) -> int:
-    plain = _QUOTED.sub("", text)
-    return sum((letter in "{([") - (letter in "})]") for letter in plain)
+def _blanked(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
 
 
 def _root_key(statement: str) -> str:

@@ -6,6 +6,7 @@ Points that both sides add come in the order left, right, or sorted where the li
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from lineclear.merge.handlers.by_key import as_text, merge_by_key
 from lineclear.merge.handlers.keyed import Entry, Undecided
@@ -26,6 +27,7 @@ def cut(text: str) -> Entry:
     root = Entry("", "", "", [])
     stack = [(0, root)]
     lead = ""
+    counts: Counter[int] = Counter()
     for block in _blocks(text):
         found = _HEADING.match(block)
         if not block.strip():
@@ -39,7 +41,8 @@ def cut(text: str) -> Entry:
             _add(stack[-1][1], entry)
             stack.append((level, entry))
         else:
-            _add(stack[-1][1], Entry(_key(block, stack[-1][1]), lead, block))
+            parent = stack[-1][1]
+            _add(parent, Entry(_key(block, counts, id(parent)), lead, block))
         lead = ""
     root.tail = lead
     return root
@@ -50,11 +53,12 @@ def _add(parent: Entry, child: Entry) -> None:
     parent.children.append(child)
 
 
-def _key(block: str, parent: Entry) -> str:
+def _key(block: str, counts: Counter[int], parent: int) -> str:
     """A point is known by its text; other paragraphs by their number, so that edits of them meet."""
     if _POINT.match(block):
         return " ".join(block.split())
-    return f"text {sum(child.key.startswith('text ') for child in parent.children or [])}"
+    counts[parent] += 1
+    return f"text {counts[parent]}"
 
 
 def _blocks(text: str) -> list[str]:
@@ -64,22 +68,24 @@ def _blocks(text: str) -> list[str]:
     for line in text.splitlines(True):
         if _FENCE.match(line):
             is_fenced = not is_fenced
-            blocks = _grow(blocks, line)
+            _grow(blocks, line)
         elif is_fenced:
             blocks[-1] += line
         elif not line.strip() or _HEADING.match(line) or _POINT.match(line):
             blocks.append(line)
         else:
-            blocks = _grow(blocks, line)
+            _grow(blocks, line)
     if is_fenced:
         raise Undecided("a fence does not end")
     return blocks
 
 
-def _grow(blocks: list[str], line: str) -> list[str]:
+def _grow(blocks: list[str], line: str) -> None:
     """Continue the block before; text after a blank line that is indented belongs to the point above."""
     if blocks and blocks[-1].strip() and not _HEADING.match(blocks[-1]):
-        return [*blocks[:-1], blocks[-1] + line]
-    if line[:2] == "  " and len(blocks) > 1 and not blocks[-1].strip() and _POINT.match(blocks[-2]):
-        return [*blocks[:-2], blocks[-2] + blocks[-1] + line]
-    return [*blocks, line]
+        blocks[-1] += line
+    elif line[:2] == "  " and len(blocks) > 1 and not blocks[-1].strip() and _POINT.match(blocks[-2]):
+        blank = blocks.pop()
+        blocks[-1] += blank + line
+    else:
+        blocks.append(line)

@@ -5,6 +5,8 @@ Arrays keep their order and are merged as text, except the few that are known to
 
 from __future__ import annotations
 
+import re
+
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, first_of, merge_by_key
 from lineclear.merge.handlers.keyed import Entry, Undecided
 from lineclear.merge.handlers.versions import narrower
@@ -15,7 +17,13 @@ SETS = {
     "package.json": ("keywords", "files", "browserslist", "workspaces", "onlyBuiltDependencies"),
     "composer.json": ("keywords",),
 }
-_SPACE = " \t\n\r"
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_WORD = re.compile(r"[^,\]}/\s]+")
+_PASSED = re.compile(r'[\[\]{}"]')
+_BLANKS = {
+    "//": re.compile(r"(?:\s+|//[^\n]*|/\*.*?(?:\*/|\Z))*", re.S),
+    "#": re.compile(r"(?:\s+|#[^\n]*)*"),
+}
 
 
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
@@ -31,7 +39,7 @@ class Scanner:
     def __init__(self, text: str, sets: tuple[str, ...] = (), comment: str = "//") -> None:
         self.text = text
         self.sets = sets
-        self.comment = comment
+        self.blanks = _BLANKS[comment]
         self.at = 0
 
     def cut(self) -> Entry:
@@ -46,19 +54,10 @@ class Scanner:
 
     def skip(self) -> str:
         """Blanks and comments."""
-        start, text = self.at, self.text
-        while self.at < len(text):
-            if text[self.at] in _SPACE:
-                self.at += 1
-            elif text.startswith(self.comment, self.at):
-                end = text.find("\n", self.at)
-                self.at = len(text) if end < 0 else end
-            elif self.comment == "//" and text.startswith("/*", self.at):
-                end = text.find("*/", self.at + 2)
-                self.at = len(text) if end < 0 else end + 2
-            else:
-                break
-        return text[start : self.at]
+        start = self.at
+        found = self.blanks.match(self.text, start)
+        self.at = found.end() if found else start
+        return self.text[start : self.at]
 
     def value(self, key: str, lead: str, start: int, depth: int) -> Entry:
         """The value at this place; `start` is where its entry began, with its key."""
@@ -74,8 +73,8 @@ class Scanner:
         elif letter == '"':
             self.string()
         else:
-            while self.at < len(self.text) and self.text[self.at] not in ",]}/" + _SPACE:
-                self.at += 1
+            found = _WORD.match(self.text, self.at)
+            self.at = found.end() if found else self.at
         if start == self.at:
             raise Undecided("a value is missing")
         return Entry(key, lead, self.text[start : self.at])
@@ -117,26 +116,21 @@ class Scanner:
         return entry
 
     def string(self) -> str:
-        start = self.at
-        if self.text[start : start + 1] != '"':
-            raise Undecided("a name is missing")
-        self.at += 1
-        while self.text[self.at : self.at + 1] != '"':
-            if self.at >= len(self.text) or self.text[self.at] == "\n":
-                raise Undecided("a string does not end")
-            self.at += 2 if self.text[self.at] == "\\" else 1
-        self.at += 1
-        return self.text[start + 1 : self.at - 1]
+        found = _STRING.match(self.text, self.at)
+        if found is None:
+            raise Undecided("a string is missing or does not end")
+        self.at = found.end()
+        return found[0][1:-1]
 
     def pass_over(self) -> None:
         """To the end of an array, whatever it holds."""
         depth = 0
-        while self.at < len(self.text):
-            letter = self.text[self.at]
-            if letter == '"':
+        while found := _PASSED.search(self.text, self.at):
+            self.at = found.start()
+            if found[0] == '"':
                 self.string()
                 continue
-            depth += (letter in "[{") - (letter in "]}")
+            depth += 1 if found[0] in "[{" else -1
             self.at += 1
             if not depth:
                 return

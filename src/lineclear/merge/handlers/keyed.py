@@ -218,11 +218,12 @@ def merge_order(
         raise Undecided("both sides added the same keys in different order")
     primary, secondary = (left, right) if theirs == old else (right, left)
     order = [key for key in primary if key in kept]
+    known = set(base)
     added = set(primary) - set(secondary)
     for previous, run in _runs(order, secondary, kept):
         start = order.index(previous) + 1 if previous is not None else 0
         end = start
-        while end < len(order) and order[end] in added and order[end] not in base:
+        while end < len(order) and order[end] in added and order[end] not in known:
             end += 1
         met = order[start:end]
         if met and is_ordered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.json_files import Scanner
@@ -12,6 +13,9 @@ from lineclear.merge.result import Labels, MergeResult
 
 _TABLE = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _PAIR = re.compile(r"""\s*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)\s*=""")
+_SIGN = re.compile(r"""[\n#"'\[\]{}]""")
+_NEXT = re.compile(r"^\s*\[", re.M)
+_NAME = re.compile(r"^\s*(?:name|id)\s*=(.*)$", re.M)
 # Tables and keys whose arrays are sets, by the file that has them.
 SET_TABLES = re.compile(r"project\.optional-dependencies|dependency-groups|features|project\.urls")
 SET_KEYS = (
@@ -34,41 +38,42 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
 def cut(text: str) -> Entry:
     root = Entry("", "", "", [])
-    table, lead = root, ""
-    lines = text.splitlines(True)
-    number = 0
-    while number < len(lines):
-        line = lines[number]
-        number += 1
+    table, lead, at = root, "", 0
+    arrays: Counter[str] = Counter()
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        line = text[at:end]
         if not line.strip() or line.lstrip().startswith("#"):
             lead += line
+            at = end
             continue
         found = _TABLE.match(line)
         if found:
-            table = Entry(_table_key(found, root, lines, number), lead, line, [])
-            root.children = [*(root.children or []), table]
+            table = Entry(_table_key(found, text, end, arrays), lead, line, [])
+            _add(root, table)
         else:
-            while not _is_whole(line):
-                if number >= len(lines):
-                    raise Undecided("a value does not end")
-                line += lines[number]
-                number += 1
-            (table.children if table.children is not None else []).append(_pair(table.key, lead, line))
-        lead = ""
+            end = _end_of_value(text, at)
+            _add(table, _pair(table.key, lead, text[at:end]))
+        lead, at = "", end
     root.tail = lead
     return root
 
 
-def _table_key(found: re.Match[str], root: Entry, lines: list[str], number: int) -> str:
-    """Tables in an array are told apart by their name, or by nothing: then two of them are `Undecided`."""
+def _add(parent: Entry, child: Entry) -> None:
+    assert parent.children is not None
+    parent.children.append(child)
+
+
+def _table_key(found: re.Match[str], text: str, at: int, arrays: Counter[str]) -> str:
+    """Tables in an array are told apart by their name, or by their number where they have none."""
     key = f"{found[1]}{found[2]}"
     if found[1] == "[[":
-        for line in lines[number:]:
-            if _TABLE.match(line):
-                break
-            if re.match(r"\s*(name|id)\s*=", line):
-                return f"{key} {line.split('=', 1)[1].strip()}"
-        key += f" {sum(child.key.startswith(key) for child in root.children or [])}"
+        following = _NEXT.search(text, at)
+        name = _NAME.search(text, at, following.start() if following else len(text))
+        if name:
+            return f"{key} {name[1].strip()}"
+        arrays[key] += 1
+        key += f" {arrays[key]}"
     return key
 
 
@@ -106,11 +111,13 @@ def package_of(text: str) -> str:
     return re.sub(r"[-_.]+", "-", found[1]).lower() + (f";{marker}" if marker else "")
 
 
-def _is_whole(text: str) -> bool:
-    """Every bracket and every string that opens here is closed here."""
-    depth, at = 0, 0
-    while at < len(text):
-        letter = text[at]
+def _end_of_value(text: str, at: int) -> int:
+    """Behind the line on which every bracket and every string of this pair is closed."""
+    depth = 0
+    while found := _SIGN.search(text, at):
+        at, letter = found.start(), found[0]
+        if letter == "\n" and depth <= 0:
+            return at + 1
         if letter == "#":
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
@@ -118,12 +125,12 @@ def _is_whole(text: str) -> bool:
         if letter in "\"'":
             quote = letter * 3 if text.startswith(letter * 3, at) else letter
             at = _string_end(text, at + len(quote), quote)
-            if at < 0:
-                return False
             continue
         depth += (letter in "[{") - (letter in "]}")
         at += 1
-    return depth <= 0
+    if depth > 0:
+        raise Undecided("a value does not end")
+    return len(text)
 
 
 def _string_end(text: str, at: int, quote: str) -> int:
@@ -136,4 +143,4 @@ def _string_end(text: str, at: int, quote: str) -> int:
             raise Undecided("a string does not end on its line")
         else:
             at += 1
-    return -1
+    raise Undecided("a string does not end")
