@@ -318,7 +318,7 @@ def _imported(root: Any) -> Counter[str]:
         is_short = node.type in ("import_declaration", "using_directive") and node.named_child_count <= 2
         if is_short or node.type in IMPORTING:
             found.update(_atoms(node))
-        else:
+        elif "function" not in node.type:  # an import inside a body is local to it
             stack.extend(node.children)
     return found
 
