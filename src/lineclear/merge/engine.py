@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
 from lineclear.merge.grammars import language_of
@@ -86,7 +88,18 @@ class FileMerge:
         self.left = lines.split_lines(left)
         self.right = lines.split_lines(right)
         self.chunks = lines.three_way(self.base, self.left, self.right, steps)
+        self._offsets: dict[int, list[int]] = {}
         self.trees = Trees(self.language, base, left, right)
+
+    def offset(self, version: int, line: int) -> int:
+        """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""
+        if version not in self._offsets:
+            sizes = (
+                len(text.encode("utf-8", "surrogatepass"))
+                for text in (self.base, self.left, self.right)[version]
+            )
+            self._offsets[version] = [0, *accumulate(sizes)]
+        return self._offsets[version][line]
 
     def conflicting(self) -> list[Chunk]:
         return [chunk for chunk in self.chunks if chunk.kind == "conflict"]
@@ -118,11 +131,12 @@ class FileMerge:
     def _doubt_beside(self, open_ones: list[Chunk], settled: dict[Chunk, str]) -> str:
         """The verifier's word on what was settled, with left's text where it is still open."""
         texts = []
+        still_open = set(open_ones)
         for version in range(3):
             parts = []
             for chunk in self.chunks:
-                b, lt, r = self.hunk(chunk).texts()
-                parts.append(lt if chunk in open_ones else (b, lt, r)[version])
+                texts_here = self.hunk(chunk).texts()
+                parts.append(texts_here[1 if chunk in still_open else version])
             texts.append("".join(parts))
         filled = settled | {chunk: self.hunk(chunk).texts()[1] for chunk in open_ones}
         return find_doubt(self.path, texts[0], texts[1], texts[2], self.join(filled))

@@ -57,14 +57,14 @@ def _is_between(b: list[str], middle: list[str], far: list[str], steps: Steps) -
             return False
         at_m += len(kept)
         at_b = a1
-        taken = _covered(b[a0:a1], far[f0:f1], middle, at_m, b[a1 : a1 + 1])
+        taken = _covered(b[a0:a1], far[f0:f1], middle, at_m)
         if taken is None:
             return False
         at_m += taken
     return at_m == len(middle) and steps.left > 0
 
 
-def _covered(gone: list[str], come: list[str], middle: list[str], at: int, after: list[str]) -> int | None:
+def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> int | None:
     """How many lines of `middle` from `at` this edit explains; None if it explains them badly."""
     if gone and come:
         for whole in (come, gone):
@@ -73,13 +73,13 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int, after
         return None
     pool = gone or come
     taken = used = 0
-    while at + taken < len(middle) and used < len(pool):
-        line = middle[at + taken]
-        if after and line == after[0] and line not in pool[used:]:
+    while at + taken < len(middle):
+        place = used
+        while place < len(pool) and pool[place] != middle[at + taken]:
+            place += 1
+        if place == len(pool):
             break
-        if line not in pool[used:]:
-            break
-        used += pool[used:].index(line) + 1
+        used = place + 1
         taken += 1
     return taken
 
@@ -116,9 +116,14 @@ def _higher_line(base: str, left: str, right: str) -> str | None:
     if len(_VERSION.findall(base)) != 1:
         return None
     old, ours, theirs = (_rank(_VERSION.findall(line)[0]) for line in (base, left, right))
-    if ours == theirs or ours < old or theirs < old:
+    if ours == theirs or ours < old or theirs < old or _kind_of(ours[2]) != _kind_of(theirs[2]):
         return None
     return left if ours > theirs else right
+
+
+def _kind_of(behind: str) -> str:
+    """A snapshot against a release is a choice, not a comparison."""
+    return re.sub(r"[\d.]", "", behind)
 
 
 def _rank(version: str) -> tuple[list[int], bool, str]:

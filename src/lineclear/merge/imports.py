@@ -282,7 +282,7 @@ def _unite(
     sort_key: Callable[[str], str] | None,
 ) -> list[str]:
     """Left's order, without what right removed, with what right added."""
-    base, left, right = keys
+    base, left, right = (set(versions) for versions in keys)
     united = [key for key in ours if not key or key not in base or key in right]
     added = [key for key in theirs if key and key not in base and key not in left]
     if sort_key and all(united) and all(theirs):

@@ -87,7 +87,7 @@ def _added(
     text = "".join(lines[first:last])
     if not text.strip():
         return None
-    before = len("".join(lines[:first]).encode("utf-8", "surrogatepass"))
+    before = file.offset(version, first)
     head = len(text) - len(text.lstrip())
     start = before + len(text[:head].encode("utf-8", "surrogatepass"))
     end = before + len(text.rstrip().encode("utf-8", "surrogatepass"))
