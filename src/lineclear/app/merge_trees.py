@@ -5,8 +5,8 @@ Reads and writes objects through the `Trees` port; no work tree and no reference
 
 from __future__ import annotations
 
-from lineclear.merge import Labels, merge_texts
-from lineclear.merge.trees import TreeFacts, merge_trees
+from lineclear.merge import Labels, merge_texts, merge_trees
+from lineclear.merge.trees import TreeFacts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 
-__all__ = ["Conflict", "Labels", "MergeResult", "Settings", "merge_texts"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.merge.trees import TreeFacts, TreePlan
+
+__all__ = ["Conflict", "Labels", "MergeResult", "Settings", "merge_texts", "merge_trees"]
 
 
 def merge_texts(
@@ -30,3 +34,10 @@ def merge_texts(
     from lineclear.merge.engine import merge_diverged
 
     return merge_diverged(path, base, left, right, git_text, labels or Labels(), settings or Settings())
+
+
+def merge_trees(facts: TreeFacts) -> TreePlan:
+    """What to change, run or report after a merge of whole trees, so that the files fit together."""
+    from lineclear.merge.trees import merge_trees as plan
+
+    return plan(facts)
