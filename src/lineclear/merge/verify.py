@@ -104,7 +104,7 @@ def _word_doubt(
     """Every word is there as often as both sides' changes say; versions may be chosen, never invented."""
     counts = [Counter(word for found in lines for word in found) for lines in words]
     shared = _shared_changes(*([line for line, _ in part] for part in parts[:3]))
-    for word in set().union(*counts):
+    for word in sorted(set().union(*counts), key=_names_first):
         if word in _PUNCTUATION:
             continue
         b, lt, r, m = (count[word] for count in counts)
@@ -116,6 +116,10 @@ def _word_doubt(
     versions = [{version for line, _ in part for version in _VERSION.findall(line)} for part in parts]
     invented = versions[3] - versions[1] - versions[2]
     return f"version {min(invented)} is in neither side" if invented else ""
+
+
+def _names_first(word: str) -> tuple[bool, str]:
+    return not word[0].isalpha(), word
 
 
 def _shared_changes(base: list[str], left: list[str], right: list[str]) -> dict[str, int]:
