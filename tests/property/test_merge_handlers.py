@@ -12,7 +12,7 @@ from lineclear.merge.registry import HANDLERS, handlers_for
 from lineclear.merge.result import Labels
 
 CASES = Path(__file__).parents[1] / "merge_cases"
-PATHS = {"ignore-list": ".gitignore"}
+PATHS = {"ignore-list": ".gitignore", "python": "shop.py"}
 
 
 def all_texts() -> list[tuple[str, str]]:

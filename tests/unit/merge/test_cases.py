@@ -1,7 +1,7 @@
 """Every case in tests/merge_cases: a directory per kind of file, in it a directory per situation with `base`,
 `left`, `right` and either `expected` or `conflict` (the reason, in words).
 
-A directory of files that is called like a file is its path; the others stand in `PATHS`.
+A directory called like a file gives the path; the others stand in `PATHS`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from lineclear.merge import merge_texts
 
 CASES = Path(__file__).parents[2] / "merge_cases"
-PATHS = {"ignore-list": ".gitignore"}
+PATHS = {"ignore-list": ".gitignore", "python": "shop.py"}
 FOUND = sorted(path.parent for path in CASES.glob("*/*/base"))
 
 
