@@ -116,13 +116,16 @@ def _higher_line(base: str, left: str, right: str) -> str | None:
     if len(_VERSION.findall(base)) != 1:
         return None
     old, ours, theirs = (_rank(_VERSION.findall(line)[0]) for line in (base, left, right))
-    if ours == theirs or ours < old or theirs < old or _kind_of(ours[2]) != _kind_of(theirs[2]):
+    if ours == theirs or ours < old or theirs < old:
+        return None
+    high, low = max(ours, theirs), min(ours, theirs)
+    if low[2] and _kind_of(low[2]) != _kind_of(high[2]):
         return None
     return left if ours > theirs else right
 
 
 def _kind_of(behind: str) -> str:
-    """A snapshot against a release is a choice, not a comparison."""
+    """A lower snapshot against a higher release is a choice, not a comparison."""
     return re.sub(r"[\d.]", "", behind)
 
 
