@@ -17,9 +17,13 @@ _VERSION_CONTEXT = re.compile(
 )
 
 
-def only_blanks(base: str, left: str, right: str, *, indent_matters: bool) -> str | None:
-    """One side changed nothing but blanks, or both sides differ in nothing else."""
-    b, lt, r = (_visible(text, indent_matters) for text in (base, left, right))
+def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
+    """One side changed nothing but blanks, or both sides differ in nothing else.
+
+    `inside` says which blanks count for nothing: all of them ("code"), all but indents ("indented code"),
+    or only those at the end of a line ("text").
+    """
+    b, lt, r = (_visible(text, inside) for text in (base, left, right))
     if lt == b:
         return right
     if r in (b, lt):
@@ -27,8 +31,10 @@ def only_blanks(base: str, left: str, right: str, *, indent_matters: bool) -> st
     return None
 
 
-def _visible(text: str, indent_matters: bool) -> list[str]:
-    if not indent_matters:
+def _visible(text: str, inside: str) -> list[str]:
+    if inside == "text":
+        return [line.rstrip() for line in text.split("\n")]
+    if inside == "code":
         return [token for token in split_code(text) if not token.isspace()]
     shown: list[str] = []
     for line in text.split("\n"):

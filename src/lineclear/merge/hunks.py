@@ -6,7 +6,7 @@ from lineclear.merge import exact
 from lineclear.merge.diff import Steps
 from lineclear.merge.imports import merge_imports
 from lineclear.merge.syntax.members import unite_added
-from lineclear.merge.syntax.symbols import symbols_in
+from lineclear.merge.syntax.symbols import is_in_text, symbols_in
 from lineclear.merge.tokens import merge_tokens
 
 TYPE_CHECKING = False
@@ -44,6 +44,9 @@ _BRACED = (
 _PROSE = (".md", ".rst", ".txt", ".adoc", ".mdx")
 
 
+_LONG_TEXTS = ("`", '"""', "'''", 'r#"', "<<")
+
+
 class Hunk:
     __slots__ = ("file", "chunk", "base_lines", "left_lines", "right_lines")
 
@@ -57,9 +60,18 @@ class Hunk:
     def texts(self) -> tuple[str, str, str]:
         return "".join(self.base_lines), "".join(self.left_lines), "".join(self.right_lines)
 
-    @property
-    def indent_matters(self) -> bool:
-        return not self.file.path.endswith(_BRACED)
+    def blanks(self) -> str:
+        """Which blanks mean nothing in this kind of file."""
+        if not self.file.language:
+            return "text"
+        return "code" if self.file.path.endswith(_BRACED) else "indented code"
+
+    def may_touch_a_long_text(self) -> bool:
+        if any(mark in text for text in self.texts() for mark in _LONG_TEXTS):
+            return True
+        chunk, trees = self.chunk, self.file.trees
+        places = ((0, chunk.b0), (1, chunk.l0), (2, chunk.r0))
+        return any(is_in_text(trees.root(version), row) for version, row in places)
 
     def kind(self) -> str:
         if not self.base_lines:
@@ -84,7 +96,9 @@ def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
 def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     base, left, right = hunk.texts()
     if hunk.kind() != "delete/edit":
-        text = exact.only_blanks(base, left, right, indent_matters=hunk.indent_matters)
+        text = exact.only_blanks(base, left, right, inside=hunk.blanks())
+        if text is not None and hunk.may_touch_a_long_text():
+            text = exact.only_blanks(base, left, right, inside="text")
         if text is not None:
             return "blanks", text
     text = exact.one_holds_the_other(base, left, right, steps)

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_SYMBOLS = 5
+_TEXTS = ("string", "template", "heredoc", "block_scalar", "jsx_text", "raw_text")
 _SUFFIXES = (
     "definition",
     "declaration",
@@ -45,6 +46,16 @@ def symbols_in(root: Node | None, first_row: int, last_row: int) -> list[str]:
     if around and not inside:
         return [".".join(around[-2:])]
     return [".".join([*around[-1:], name]) for name in inside[:MAX_SYMBOLS]]
+
+
+def is_in_text(root: Node | None, row: int) -> bool:
+    """The row begins inside a string, a template or a heredoc."""
+    node = root.descendant_for_point_range((row, 0), (row, 0)) if root is not None else None
+    while node is not None:
+        if node.start_point[0] < row and any(word in node.type for word in _TEXTS):
+            return True
+        node = node.parent
+    return False
 
 
 def name_of(node: Node) -> str:
