@@ -18,11 +18,11 @@ endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint bench fix docs clean
+.PHONY: help demo check test lint bench bench-merge fix docs clean
 
 help: ## list the targets
 	@echo "lineclear: make TARGET"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.runtime ## race real processes on one store, beside a naive JSON file (needs no test tools)
 	@$(BIN)/lineclear demo
@@ -49,6 +49,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## measure, and print ratios to floors measured in the same run
 	@$(BIN)/python -m benchmarks
+
+bench-merge: $(VENV)/.dev ## score the merge engine on real conflicts (LINECLEAR_MERGE_CASES=DIR)
+	@$(BIN)/python -m benchmarks.merge
 
 fix: $(VENV)/.dev ## format, and repair what ruff can repair
 	@$(BIN)/ruff check --fix --exit-zero $(CODE)

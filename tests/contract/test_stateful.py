@@ -17,11 +17,11 @@ from lineclear.app.ports import Caller
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import ALL
 from tests.contract.commands import GROUPS, Command, Door, History, remember
-from tests.contract.three_engines import Engine, MemoryEngine, PostgresEngine, SqliteEngine
+from tests.contract.three_engines import Engine, MemoryEngine, PostgresEngine, SqliteEngine, rows_of
 from tests.world import FakeClock, Graveyard
 
 if TYPE_CHECKING:
-    from lineclear.app.ports import Store
+    pass
 
 # Two trees; a sub-agent; one agent that is bound to a process which may die.
 AGENTS = {"ann": "main", "bob": "main", "ann/sub": "main", "cyd": "other"}
@@ -85,7 +85,7 @@ class SameOnAllEngines(RuleBasedStateMachine):
         (_, model, _), *others = self.engines.stores
         for name, store, _ in others:
             for table in ALL:
-                assert _rows(store, table) == _rows(model, table), f"{table.name} on {name}"
+                assert rows_of(store, table) == rows_of(model, table), f"{table.name} on {name}"
             assert store.check() == []
         for name, store, _ in self.engines.stores:
             assert audit(store)["findings"] == [], name
@@ -105,10 +105,6 @@ def _outcome(run: Callable[[Door], Any], door: Door) -> tuple[str, Any]:
         return "answer", run(door)
     except Refusal as refusal:
         return "refusal", refusal.as_data()
-
-
-def _rows(store: Store, table: Any) -> list[dict[str, int | str]]:
-    return [row.as_dict() for row in store.read(lambda view: view.scan(table, "key"))]
 
 
 @pytest.mark.postgres

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lineclear.core.instants import Instant
+from lineclear.core.tables import LOG
 from lineclear.process.bell import Bell
 from lineclear.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store
+    from lineclear.core.tables import Entry, Table
 
 _numbers = itertools.count(1)
 
@@ -82,3 +84,11 @@ class PostgresEngine(Engine):
         from lineclear.store.postgres.engine import PostgresStore
 
         return PostgresStore(self.url, self.repo, clock=clock)
+
+
+def log_of(store: Store) -> list[Entry]:
+    return store.read(lambda view: view.scan(LOG, "key"))
+
+
+def rows_of(store: Store, table: Table[Any]) -> list[dict[str, int | str]]:
+    return [row.as_dict() for row in store.read(lambda view: view.scan(table, "key"))]

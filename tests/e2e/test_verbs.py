@@ -69,6 +69,9 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
 # Told by tests of their own below, or in test_with.py.
 ELSEWHERE = {
     "demo",
+    "merge-file",
+    "merge-tree",
+    "setup git-merge",
     "propose",
     "proposal list",
     "proposal show",

@@ -47,6 +47,8 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "say": ("messages", "WORK", "Send a message to an agent, a topic or everyone"),
     "inbox": ("messages", "WORK", "Read what was sent to you, urgent first"),
     "topic": ("messages", "WORK", "Listen to a topic, or no longer"),
+    "merge-file": ("merge", "WORK", "Merge one file three ways: what is safe, else named conflicts"),
+    "merge-tree": ("merge", "WORK", "Merge two trees without a work tree and print the tree's id"),
     "agent list": ("agents", "LOOK", "List everybody who was ever here"),
     "agent leave": ("agents", "WORK", "End an agent's presence and free what it holds"),
     "log": ("log", "LOOK", "Show the log; -f follows it, --before orders two events"),
@@ -55,8 +57,12 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "db backup": ("db", "WIRE", "Write a consistent copy of the store to a file"),
     "db verify": ("db", "WIRE", "Check the store for damage"),
     "db copy": ("db", "WIRE", "Copy the store to another engine by replaying its log"),
+    "setup git-merge": ("merge", "WIRE", "Make lineclear this repository's merge driver and mergetool"),
     "completion": ("completion", "WIRE", "Print a completion script for bash, zsh or fish"),
 }
+
+# Git calls these as merge drivers: 1 means conflicts, and only codes above 128 mean that they failed.
+CALLED_BY_GIT = ("merge-file", "merge-tree")
 
 GROUPS = ("START", "WORK", "LOOK", "WIRE")
 

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 
 from lineclear.cli.command import Context
-from lineclear.cli.index import GROUPS, INDEX, find_verb
+from lineclear.cli.index import CALLED_BY_GIT, GROUPS, INDEX, find_verb
 from lineclear.cli.render import Output, Unwritable
 from lineclear.core import refusals
 from lineclear.core.names import agent_name, operation_id
@@ -30,6 +30,7 @@ def run(argv: list[str], environ: Mapping[str, str] | None = None) -> int:
     try:
         code, refusal = _attempt(argv, out, environ)
         if refusal is not None:
+            code = _as_git_reads(argv, code)
             out.refuse(refusal)
         out.flush()
     except Unwritable as lost:
@@ -65,6 +66,12 @@ def _keep_name(refusal: Refusal, argv: list[str]) -> None:
         return
     if not refusal.next.endswith("--help"):
         refusal.next += f" --as {refusals.quote(own[own.index('--as') + 1])}"
+
+
+def _as_git_reads(argv: list[str], code: int) -> int:
+    """The code of a failure, where git would take a small one for a conflict."""
+    verb, _ = find_verb(_split_globals(argv)[1])
+    return code + 128 if verb in CALLED_BY_GIT and code <= 128 else code
 
 
 def _before_dashes(argv: list[str]) -> list[str]:

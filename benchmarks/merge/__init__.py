@@ -1,0 +1,1 @@
+"""How good the merge engine is on real conflicts: an independent scorer. Run with `make bench-merge`."""

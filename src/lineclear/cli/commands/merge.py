@@ -1,0 +1,108 @@
+"""merge-file, merge-tree, setup git-merge: the merge engine without a store, with exit codes for git."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.cli.command import Command, Context
+from lineclear.core import refusals
+from lineclear.merge.result import Labels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+CONFLICTS = 1
+
+
+def _declare_file(parser: ArgumentParser) -> None:
+    parser.add_argument("base", metavar="BASE", help="the common ancestor; an empty file if there is none")
+    parser.add_argument("left", metavar="LEFT")
+    parser.add_argument("right", metavar="RIGHT")
+    parser.add_argument(
+        "--path", metavar="PATH", default="", help="the file's path in the repository: decides the rules"
+    )
+    parser.add_argument(
+        "-o", dest="target", metavar="OUT", default="", help="write the result here, not to stdout"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="say per place which rule settled it, or why none did"
+    )
+    parser.add_argument(
+        "-L", dest="labels", metavar="NAME", action="append", default=[], help="names for left, base, right"
+    )
+
+
+def merge_file(context: Context, args: Namespace) -> int:
+    from lineclear.app.merge_trees import result_data
+    from lineclear.wiring.merging import merge_files, write_bytes
+
+    base, left, right = (os.path.join(context.cwd, name) for name in (args.base, args.left, args.right))
+    names = [*args.labels, *("ours", "base", "theirs")[len(args.labels) :]]
+    labels = Labels(names[0], names[1], names[2])
+    result, encoding = merge_files(base, left, right, path=args.path or args.left, labels=labels)
+    data: dict[str, Any] = {"clean": result.is_clean, **result_data(result)}
+    if args.target:
+        write_bytes(os.path.join(context.cwd, args.target), result.text.encode(encoding))
+    elif encoding != "utf-8":
+        raise refusals.bad_value("file", args.left, "it is not UTF-8; name a file for the result with -o")
+    if args.explain:
+        for line in explain(data):
+            context.out.hint(line)
+    if args.target:
+        context.out.data(data)
+    else:
+        context.out.content({**data, "text": result.text}, result.text)
+    return 0 if result.is_clean else CONFLICTS
+
+
+def explain(data: dict[str, Any]) -> list[str]:
+    lines = [f"{row['where']}: {row['rule']}" for row in data["rules"]]
+    for row in data["conflicts"]:
+        place = f"lines {row['first_line']}-{row['last_line']}: " if "first_line" in row else ""
+        symbols = f" ({', '.join(row['symbols'])})" if row.get("symbols") else ""
+        lines.append(f"{place}conflict, {row['kind']}{symbols}: {row.get('doubt') or 'no rule settles it'}")
+    return lines
+
+
+def _declare_tree(parser: ArgumentParser) -> None:
+    parser.add_argument("base", metavar="BASE-ISH", help="the commit or tree that both started from")
+    parser.add_argument("left", metavar="A")
+    parser.add_argument("right", metavar="B")
+    parser.add_argument("--explain", action="store_true", help="also say which rule settled each place")
+
+
+def merge_tree(context: Context, args: Namespace) -> int:
+    from lineclear.wiring.merging import merge_tree as merge
+
+    report = merge(context.cwd, args.base, args.left, args.right)
+    lines = [report["tree"]]
+    for file in report["files"]:
+        lines.append(f"{'merged  ' if file['clean'] else 'conflict'}  {file['path']}")
+        if args.explain or not file["clean"]:
+            lines += [f"          {line}" for line in explain(file)]
+    lines += [f"renamed   {row['from']} -> {row['to']}" for row in report["renames"]]
+    lines += [f"{finding['kind']}  {finding['text']}" for finding in report["findings"]]
+    lines += [f"then run  {command}" for command in report["commands"]]
+    context.out.data(report, *lines)
+    return 0 if report["clean"] else CONFLICTS
+
+
+def _declare_setup(parser: ArgumentParser) -> None:
+    parser.add_argument("--remove", action="store_true", help="take everything away again")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be changed")
+
+
+def setup(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.merge_driver import change_driver
+
+    steps = change_driver(context.cwd, context.environ, remove=args.remove, dry_run=args.dry_run)
+    context.out.data({"steps": steps, "dry_run": args.dry_run}, *steps or ("Nothing to change.",))
+
+
+COMMANDS = {
+    "setup git-merge": Command(setup, _declare_setup),
+    "merge-file": Command(merge_file, _declare_file),
+    "merge-tree": Command(merge_tree, _declare_tree),
+}

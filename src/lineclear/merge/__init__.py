@@ -1,0 +1,43 @@
+"""Three texts in, one text or named conflicts out. As pure as core: no file, no process, no clock.
+
+Order per file, the first that answers: equal sides, git's own text, exact rules, the handler for this
+kind of file, tokens inside a hunk, the syntax tree; else a conflict. Whatever is not git's own text is
+checked by `verify`, which shares no rule with the mergers; any doubt makes it a conflict.
+"""
+
+from __future__ import annotations
+
+from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.merge.trees import TreeFacts, TreePlan
+
+__all__ = ["Conflict", "Labels", "MergeResult", "Settings", "merge_texts", "merge_trees"]
+
+
+def merge_texts(
+    path: str,
+    base: str,
+    left: str,
+    right: str,
+    *,
+    git_text: str | None = None,
+    labels: Labels | None = None,
+    settings: Settings | None = None,
+) -> MergeResult:
+    """Merge one file. `base` is empty when both sides added it; `git_text` is git's own result, if known."""
+    if left == right or right == base:
+        return MergeResult(left, verdict="git")
+    if left == base:
+        return MergeResult(right, verdict="git")
+    from lineclear.merge.engine import merge_diverged
+
+    return merge_diverged(path, base, left, right, git_text, labels or Labels(), settings or Settings())
+
+
+def merge_trees(facts: TreeFacts) -> TreePlan:
+    """What to change, run or report after a merge of whole trees, so that the files fit together."""
+    from lineclear.merge.trees import merge_trees as plan
+
+    return plan(facts)

@@ -1,0 +1,202 @@
+"""Which items of two sequences are the same, in order: unique items first, then the shortest edit.
+
+Used for lines and for tokens. Work is counted in steps; when they run out, the rest counts as
+different, which can only make a conflict larger, never a merge wrong.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# A pair of ranges that differ: a[a0:a1] became b[b0:b1].
+Edit = tuple[int, int, int, int]
+
+MAX_EDITS = 160  # in one stretch without a unique common item; beyond it the stretch is one replacement
+
+
+class Steps:
+    """The work left for one file."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, count: int) -> bool:
+        """False once the budget is gone."""
+        self.left -= count
+        return self.left > 0
+
+
+def edits(a: Sequence[str], b: Sequence[str], steps: Steps) -> list[Edit]:
+    """The differing ranges, in order; between two of them everything is equal."""
+    numbers: dict[str, int] = {}
+    ia = [numbers.setdefault(item, len(numbers)) for item in a]
+    ib = [numbers.setdefault(item, len(numbers)) for item in b]
+    steps.spend(len(ia) + len(ib))
+    found: list[Edit] = []
+    _compare(ia, ib, steps, found)
+    return _slide(ia, ib, _join(found))
+
+
+def _compare(ia: list[int], ib: list[int], steps: Steps, found: list[Edit]) -> None:
+    """Iterative: a stack of ranges still to be compared, in reverse order of place."""
+    todo = [(0, len(ia), 0, len(ib))]
+    while todo:
+        a0, a1, b0, b1 = _trim(ia, ib, *todo.pop())
+        if a0 == a1 or b0 == b1:
+            if a0 != a1 or b0 != b1:
+                found.append((a0, a1, b0, b1))
+            continue
+        anchors = _unique_anchors(ia, ib, a0, a1, b0, b1, steps)
+        if anchors:
+            todo.extend(reversed(_between(anchors, a0, a1, b0, b1)))
+        else:
+            _shortest(ia, ib, a0, a1, b0, b1, steps, found)
+
+
+def _trim(ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int) -> Edit:
+    while a0 < a1 and b0 < b1 and ia[a0] == ib[b0]:
+        a0 += 1
+        b0 += 1
+    while a0 < a1 and b0 < b1 and ia[a1 - 1] == ib[b1 - 1]:
+        a1 -= 1
+        b1 -= 1
+    return a0, a1, b0, b1
+
+
+def _between(anchors: list[tuple[int, int]], a0: int, a1: int, b0: int, b1: int) -> list[Edit]:
+    gaps = []
+    for x, y in anchors:
+        gaps.append((a0, x, b0, y))
+        a0, b0 = x + 1, y + 1
+    gaps.append((a0, a1, b0, b1))
+    return gaps
+
+
+def _unique_anchors(
+    ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int, steps: Steps
+) -> list[tuple[int, int]]:
+    """Items that occur once on both sides, the longest run of them that is in the same order."""
+    if not steps.spend(a1 - a0 + b1 - b0):
+        return []
+    seen: dict[int, int] = {}
+    for x in range(a0, a1):
+        seen[ia[x]] = -1 if ia[x] in seen else x
+    there: dict[int, int] = {}
+    for y in range(b0, b1):
+        item = ib[y]
+        if seen.get(item, -1) >= 0:
+            there[item] = -1 if item in there else y
+    pairs = [(seen[item], y) for item, y in there.items() if y >= 0]
+    return _longest_rising(pairs)
+
+
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """`pairs` come ordered by their second number; keep the most whose first number rises too."""
+    from bisect import bisect_left
+
+    tops: list[int] = []
+    at: list[int] = []
+    before = [-1] * len(pairs)
+    for k, (x, _) in enumerate(pairs):
+        place = bisect_left(tops, x)
+        before[k] = at[place - 1] if place else -1
+        if place == len(tops):
+            tops.append(x)
+            at.append(k)
+        else:
+            tops[place] = x
+            at[place] = k
+    chain = []
+    k = at[-1] if at else -1
+    while k >= 0:
+        chain.append(pairs[k])
+        k = before[k]
+    chain.reverse()
+    return chain
+
+
+def _shortest(
+    ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int, steps: Steps, found: list[Edit]
+) -> None:
+    """Myers' greedy shortest edit, with every frontier kept so that the path can be walked back."""
+    trace = _frontiers(ia, ib, a0, a1, b0, b1, steps)
+    if trace is None:
+        found.append((a0, a1, b0, b1))
+        return
+    found.extend(_walk_back(trace, a0, a1, b0, b1))
+
+
+def _frontiers(
+    ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int, steps: Steps
+) -> list[dict[int, int]] | None:
+    n, m = a1 - a0, b1 - b0
+    front = {1: 0}
+    trace: list[dict[int, int]] = []
+    for d in range(min(n + m, MAX_EDITS) + 1):
+        trace.append(front)
+        if not steps.spend(d + 1):
+            return None
+        following: dict[int, int] = {}
+        for k in range(-d, d + 1, 2):
+            down = k == -d or (k != d and front[k - 1] < front[k + 1])
+            x = front[k + 1] if down else front[k - 1] + 1
+            y = x - k
+            while x < n and y < m and ia[a0 + x] == ib[b0 + y]:
+                x += 1
+                y += 1
+            following[k] = x
+            if x >= n and y >= m:
+                return trace
+        front = following
+    return None
+
+
+def _walk_back(trace: list[dict[int, int]], a0: int, a1: int, b0: int, b1: int) -> list[Edit]:
+    x, y = a1 - a0, b1 - b0
+    moves: list[Edit] = []
+    for d in range(len(trace) - 1, 0, -1):
+        front = trace[d]
+        k = x - y
+        down = k == -d or (k != d and front[k - 1] < front[k + 1])
+        from_k = k + 1 if down else k - 1
+        from_x = front[from_k]
+        from_y = from_x - from_k
+        if down:
+            moves.append((a0 + from_x, a0 + from_x, b0 + from_y, b0 + from_y + 1))
+        else:
+            moves.append((a0 + from_x, a0 + from_x + 1, b0 + from_y, b0 + from_y))
+        x, y = from_x, from_y
+    moves.reverse()
+    return moves
+
+
+def _join(found: list[Edit]) -> list[Edit]:
+    """Touching edits become one."""
+    joined: list[Edit] = []
+    for edit in found:
+        if joined and joined[-1][1] == edit[0] and joined[-1][3] == edit[2]:
+            last = joined[-1]
+            joined[-1] = (last[0], edit[1], last[2], edit[3])
+        else:
+            joined.append(edit)
+    return joined
+
+
+def _slide(ia: list[int], ib: list[int], found: list[Edit]) -> list[Edit]:
+    """Move pure insertions and deletions down as far as the equal items allow, as git does."""
+    slid: list[Edit] = []
+    for position, (a0, a1, b0, b1) in enumerate(found):
+        limit = found[position + 1][0] if position + 1 < len(found) else len(ia)
+        by = 0
+        if a0 == a1:
+            while a1 + by < limit and ib[b0 + by] == ia[a1 + by]:
+                by += 1
+        elif b0 == b1:
+            while a1 + by < limit and ia[a0 + by] == ia[a1 + by]:
+                by += 1
+        slid.append((a0 + by, a1 + by, b0 + by, b1 + by))
+    return _join(slid)

@@ -1,0 +1,184 @@
+"""The order of rules for one file, and the writing of what is left as conflicts."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from lineclear.merge import forms, lines, registry
+from lineclear.merge.diff import Steps
+from lineclear.merge.grammars import language_of
+from lineclear.merge.hunks import Hunk, resolve
+from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
+from lineclear.merge.syntax import Trees
+from lineclear.merge.verify import find_doubt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.merge.lines import Chunk
+
+
+def merge_diverged(
+    path: str, base: str, left: str, right: str, git_text: str | None, labels: Labels, settings: Settings
+) -> MergeResult:
+    """Merge two sides that differ from the base and from each other."""
+    if git_text is not None and _is_gits_answer(git_text, base, left, right):
+        return MergeResult(git_text, rules=[("file", "git")], verdict="git")
+    refusal = _why_not(base, left, right, settings)
+    b, lt, r, form = forms.separate(base, left, right)
+    merge = FileMerge(path, b, lt, r, labels, _steps_for(b, lt, r, settings))
+    if refusal:
+        return _restored(merge.plain(refusal), form)
+    if git_text is None and not merge.conflicting():
+        return MergeResult(form.restore(merge.join({})), rules=[("file", "lines")], verdict="git")
+    result = _handled(path, b, lt, r, labels) or merge.run()
+    if result.is_clean:
+        doubt = find_doubt(path, base, left, right, form.restore(result.text))
+        if doubt:
+            return _restored(merge.plain(doubt), form)
+        result.verdict = "verified"
+    return _restored(result, form)
+
+
+def _restored(result: MergeResult, form: forms.Form) -> MergeResult:
+    result.text = form.restore(result.text, is_clean=result.is_clean)
+    return result
+
+
+def _is_gits_answer(git_text: str, base: str, left: str, right: str) -> bool:
+    found = lines.marker_lines(git_text)
+    if not found:
+        return True
+    known = {line for text in (base, left, right) for line in lines.marker_lines(text)}
+    return all(line in known for line in found)
+
+
+def _why_not(base: str, left: str, right: str, settings: Settings) -> str:
+    """What forbids any rule of ours, or nothing."""
+    texts = (base, left, right)
+    if sum(len(text) for text in texts) > settings.max_bytes * 3:
+        return "the file is larger than the limit for merging by rules"
+    if any("\0" in text for text in texts):
+        return "the file is not text"
+    if lines.marker_lines(left) or lines.marker_lines(right):  # a base made of several may hold them
+        return "a side already holds conflict markers"
+    return ""
+
+
+def _steps_for(base: str, left: str, right: str, settings: Settings) -> Steps:
+    return Steps(20_000 + settings.steps_per_byte * (len(base) + len(left) + len(right)))
+
+
+def _handled(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
+    for handler in registry.handlers_for(path):
+        result = handler.merge(path, base, left, right, labels)
+        if result is not None:
+            return result
+    return None
+
+
+class FileMerge:
+    """One file on its way: the line merge, then each hunk by the rules."""
+
+    def __init__(self, path: str, base: str, left: str, right: str, labels: Labels, steps: Steps) -> None:
+        self.path = path
+        self.language = language_of(path)
+        self.labels = labels
+        self.steps = steps
+        self.base = lines.split_lines(base)
+        self.left = lines.split_lines(left)
+        self.right = lines.split_lines(right)
+        self.chunks = lines.three_way(self.base, self.left, self.right, steps)
+        self._offsets: dict[int, list[int]] = {}
+        self.trees = Trees(self.language, base, left, right)
+
+    def offset(self, version: int, line: int) -> int:
+        """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""
+        if version not in self._offsets:
+            sizes = (
+                len(text.encode("utf-8", "surrogatepass"))
+                for text in (self.base, self.left, self.right)[version]
+            )
+            self._offsets[version] = [0, *accumulate(sizes)]
+        return self._offsets[version][line]
+
+    def conflicting(self) -> list[Chunk]:
+        return [chunk for chunk in self.chunks if chunk.kind == "conflict"]
+
+    def hunk(self, chunk: Chunk) -> Hunk:
+        return Hunk(self, chunk)
+
+    def run(self) -> MergeResult:
+        """Every conflict through the rules; what they leave becomes markers."""
+        settled: dict[Chunk, str] = {}
+        rules: list[tuple[str, str]] = []
+        chunks = self.chunks
+        for chunk in self.conflicting():
+            answer = resolve(self.hunk(chunk), self.steps)
+            if answer is not None:
+                rule, text, place = answer
+                chunks = lines.cover(chunks, place) if place is not chunk else chunks
+                settled[place] = text
+                rules.append((f"lines {place.b0 + 1}-{max(place.b0 + 1, place.b1)} of the base", rule))
+        self.chunks = chunks
+        open_ones = [chunk for chunk in self.conflicting() if chunk not in settled]
+        if not open_ones:
+            return MergeResult(self.join(settled), rules=rules)
+        doubt = self._doubt_beside(open_ones, settled) if settled else ""
+        if doubt:
+            return self.plain(doubt)
+        return self.marked(settled, rules, "both sides changed these lines")
+
+    def _doubt_beside(self, open_ones: list[Chunk], settled: dict[Chunk, str]) -> str:
+        """The verifier's word on what was settled, with left's text where it is still open."""
+        texts = []
+        still_open = set(open_ones)
+        for version in range(3):
+            parts = []
+            for chunk in self.chunks:
+                texts_here = self.hunk(chunk).texts()
+                parts.append(texts_here[1 if chunk in still_open else version])
+            texts.append("".join(parts))
+        filled = settled | {chunk: self.hunk(chunk).texts()[1] for chunk in open_ones}
+        return find_doubt(self.path, texts[0], texts[1], texts[2], self.join(filled))
+
+    def plain(self, doubt: str) -> MergeResult:
+        """The line merge with its conflicts, none of them settled."""
+        result = self.marked({}, [], doubt)
+        if result.is_clean:
+            whole = lines.write_conflict(self.left, self.right, self.labels, "")
+            result = MergeResult("".join(whole), [Conflict(1, len(whole), doubt=doubt)])
+        result.verdict = doubt
+        return result
+
+    def join(self, settled: dict[Chunk, str]) -> str:
+        return "".join(self._settled_text(chunk, settled) for chunk in self.chunks)
+
+    def _settled_text(self, chunk: Chunk, settled: dict[Chunk, str]) -> str:
+        if chunk.kind == "conflict":
+            return settled[chunk]
+        if chunk.kind == "right":
+            return "".join(self.right[chunk.r0 : chunk.r1])
+        return "".join(self.left[chunk.l0 : chunk.l1])
+
+    def marked(self, settled: dict[Chunk, str], rules: list[tuple[str, str]], doubt: str) -> MergeResult:
+        out: list[str] = []
+        conflicts: list[Conflict] = []
+        line = 1
+        for chunk in self.chunks:
+            if chunk.kind != "conflict" or chunk in settled:
+                text = self._settled_text(chunk, settled)
+                out.append(text)
+                line += text.count("\n")
+                continue
+            hunk = self.hunk(chunk)
+            head, tail = lines.trim_common(hunk.left_lines, hunk.right_lines)
+            ours = hunk.left_lines[head : len(hunk.left_lines) - tail]
+            theirs = hunk.right_lines[head : len(hunk.right_lines) - tail]
+            symbols = hunk.symbols()
+            body = lines.write_conflict(ours, theirs, self.labels, ", ".join(symbols[:3]))
+            ending = hunk.left_lines[len(hunk.left_lines) - tail :] if tail else []
+            out += [*hunk.left_lines[:head], *body, *ending]
+            first = line + head
+            conflicts.append(Conflict(first, first + len(body) - 1, hunk.kind(), symbols, doubt))
+            line = first + len(body) + tail
+        return MergeResult("".join(out), conflicts, rules, doubt)

@@ -1,0 +1,145 @@
+"""The rules for one hunk that need no guess: only blanks differ, one side holds the other, version numbers.
+
+Each takes the three texts of the hunk and answers with the text, or None.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.diff import Steps, edits
+from lineclear.merge.lines import split_lines
+from lineclear.merge.tokens import split_code
+
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
+_VERSION_CONTEXT = re.compile(
+    r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I
+)
+
+
+def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
+    """One side changed nothing but blanks, or both sides differ in nothing else.
+
+    `inside` says which blanks count for nothing: all of them ("code"), all but indents ("indented code"),
+    or only those at the end of a line ("text").
+    """
+    b, lt, r = (_visible(text, inside) for text in (base, left, right))
+    if lt == b:
+        return right
+    if r in (b, lt):
+        return left
+    return None
+
+
+def _visible(text: str, inside: str) -> list[str]:
+    if inside == "text":
+        return [line.rstrip() for line in text.split("\n")]
+    if inside == "code":
+        return [token for token in split_code(text) if not token.isspace()]
+    shown: list[str] = []
+    for line in text.split("\n"):
+        if line.strip():
+            shown.append(line[: len(line) - len(line.lstrip())] + "\n")
+            shown += [token for token in split_code(line) if not token.isspace()]
+    return shown
+
+
+def one_holds_the_other(base: str, left: str, right: str, steps: Steps) -> str | None:
+    """One side made every change of the other, and more."""
+    b, lt, r = split_lines(base), split_lines(left), split_lines(right)
+    if _is_between(b, lt, r, steps):
+        return right
+    if _is_between(b, r, lt, steps):
+        return left
+    return None
+
+
+def _is_between(b: list[str], middle: list[str], far: list[str], steps: Steps) -> bool:
+    """`middle` is `b` with some of the edits that lead to `far`, none of them cut in a doubtful way."""
+    at_m = at_b = 0
+    for a0, a1, f0, f1 in [*edits(b, far, steps), (len(b), len(b), len(far), len(far))]:
+        kept = b[at_b:a0]
+        if middle[at_m : at_m + len(kept)] != kept:
+            return False
+        at_m += len(kept)
+        at_b = a1
+        taken = _covered(b[a0:a1], far[f0:f1], middle, at_m)
+        if taken is None:
+            return False
+        at_m += taken
+    return at_m == len(middle) and steps.left > 0
+
+
+def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> int | None:
+    """How many lines of `middle` from `at` this edit explains; None if it explains them badly."""
+    if gone and come:
+        for whole in (come, gone):
+            if middle[at : at + len(whole)] == whole:
+                return len(whole)
+        return None
+    pool = gone or come
+    taken = used = 0
+    while at + taken < len(middle):
+        place = used
+        while place < len(pool) and pool[place] != middle[at + taken]:
+            place += 1
+        if place == len(pool):
+            break
+        used = place + 1
+        taken += 1
+    return taken
+
+
+def line_by_line(base: str, left: str, right: str) -> tuple[str, str] | None:
+    """(rule, text) where no line came or went and each line has one answer.
+
+    A line changed by one side only is that side's; where both raised one version number, the higher one.
+    """
+    b, lt, r = split_lines(base), split_lines(left), split_lines(right)
+    if not (len(b) == len(lt) == len(r)):
+        return None
+    rule, out = "neighbouring lines", []
+    for old, ours, theirs in zip(b, lt, r, strict=True):
+        line = _changed_once(old, ours, theirs)
+        if line is None:
+            rule, line = "version", _higher_line(old, ours, theirs)
+        if line is None:
+            return None
+        out.append(line)
+    return rule, "".join(out)
+
+
+def _changed_once(base: str, left: str, right: str) -> str | None:
+    if left == right or right == base:
+        return left
+    return right if left == base else None
+
+
+def _higher_line(base: str, left: str, right: str) -> str | None:
+    masks = {_VERSION.sub("\0", line) for line in (base, left, right)}
+    if len(masks) != 1 or not _VERSION_CONTEXT.search(base):
+        return None
+    if len(_VERSION.findall(base)) != 1:
+        return None
+    old, ours, theirs = (_rank(_VERSION.findall(line)[0]) for line in (base, left, right))
+    if ours == theirs or ours < old or theirs < old:
+        return None
+    high, low = max(ours, theirs), min(ours, theirs)
+    if low[2] and _kind_of(low[2]) != _kind_of(high[2]):
+        return None
+    return left if ours > theirs else right
+
+
+def _kind_of(behind: str) -> str:
+    """A lower snapshot against a higher release is a choice, not a comparison."""
+    return re.sub(r"[\d.]", "", behind)
+
+
+def _rank(version: str) -> tuple[list[int], bool, str]:
+    """Numbers first; a text behind them (rc, SNAPSHOT) ranks below the same numbers without one."""
+    numbers = re.findall(r"\d+(?:\.\d+)*", version)[0]
+    parts = [int(part) for part in numbers.split(".")]
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    behind = version.removeprefix("v").removeprefix(numbers)
+    return parts, not behind, behind

@@ -1,0 +1,59 @@
+"""What a text has besides its lines: byte order mark, line ends, final newline. Each is merged by itself.
+
+A side that only converted line ends then no longer conflicts with a side that edited.
+"""
+
+from __future__ import annotations
+
+BOM = "\ufeff"
+
+
+class Form:
+    """The form that the merged text gets back."""
+
+    __slots__ = ("bom", "line_end", "final_newline")
+
+    def __init__(self, bom: bool, line_end: str, final_newline: bool) -> None:
+        self.bom = bom
+        self.line_end = line_end
+        self.final_newline = final_newline
+
+    def restore(self, text: str, *, is_clean: bool = True) -> str:
+        """The last marker of a conflict keeps its newline: git and editors look for whole lines."""
+        if is_clean and not self.final_newline and text.endswith("\n"):
+            text = text[:-1]
+        if self.line_end == "\r\n":
+            text = text.replace("\n", "\r\n")
+        return BOM + text if self.bom else text
+
+
+def separate(base: str, left: str, right: str) -> tuple[str, str, str, Form]:
+    """The three texts with plain line ends and a final newline, and the form of the result."""
+    texts = [base, left, right]
+    added = not base
+    bom = _pick([text.startswith(BOM) for text in texts], added)
+    texts = [text.removeprefix(BOM) for text in texts]
+    ends = [_line_end(text) for text in texts]
+    line_end = "\n"
+    if all(end is not None for end in ends) and "\r\n" in ends:
+        line_end = "\r\n" if _pick([end == "\r\n" for end in ends], added) else "\n"
+        texts = [text.replace("\r\n", "\n") for text in texts]
+    final = _pick([text.endswith("\n") for text in texts], added)
+    texts = [text if text.endswith("\n") or not text else text + "\n" for text in texts]
+    return texts[0], texts[1], texts[2], Form(bom, line_end, final)
+
+
+def _pick(answers: list[bool], added: bool) -> bool:
+    """Three-way choice of a yes or no; with no base, yes needs only one side."""
+    base, left, right = answers
+    if added:
+        return left or right
+    return right if left == base else left
+
+
+def _line_end(text: str) -> str | None:
+    """The one line end used throughout, or None when the text mixes them."""
+    pairs = text.count("\r\n")
+    if pairs == 0:
+        return "\n"
+    return "\r\n" if pairs == text.count("\n") and pairs == text.count("\r") else None

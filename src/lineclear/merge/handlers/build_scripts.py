@@ -1,0 +1,117 @@
+"""build.gradle and build.gradle.kts by block and dependency, Gemfile by gem. These are programs: only the
+blocks that are lists by nature are merged by key, and the order of everything else counts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
+from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.versions import narrower
+from lineclear.merge.result import Labels, MergeResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LISTS = re.compile(r"\s*(dependencies|plugins)\s*\{\s*\n")
+_QUOTED = re.compile(
+    r"""'''.*?'''|\"\"\".*?\"\"\"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|//[^\n]*|/\*.*?\*/""", re.S
+)
+_COORDINATES = re.compile(r"""\s*([\w.]+)[\s(]+[^"'\n]*["']([\w.$-]+:[\w.$-]+)(?::[^"'\n]*)?["']""")
+_GEM = re.compile(r"""\s*gem[\s(]+["']([\w-]+)["']""")
+
+
+def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+    choose = first_of(narrower, as_text(path))
+    cut = _cut_gems if path.rpartition("/")[2] == "Gemfile" else _cut_gradle
+    return merge_by_key(cut, choose, base, left, right, "dependencies")
+
+
+# -- Gradle ------------------------------------------------------------------------------------
+
+
+def _cut_gradle(text: str) -> Entry:
+    children, tail = _statements(text, _root_key)
+    for place, child in enumerate(children):
+        if _LISTS.match(child.text) and re.search(r"\n\s*\}\s*$", child.text):
+            children[place] = _block(child)
+    return Entry("", "", "", children, tail, is_ordered=True)
+
+
+def _block(entry: Entry) -> Entry:
+    lines = entry.text.splitlines(True)
+    children, tail = _statements("".join(lines[1:-1]), _dependency_key)
+    return Entry(entry.key, entry.lead, lines[0], children, tail + lines[-1])
+
+
+def _statements(text: str, key_of: Callable[[str], str]) -> tuple[list[Entry], str]:
+    """Statements with the comments above them; one goes on until its brackets are closed."""
+    entries: list[Entry] = []
+    lead = statement = ""
+    depth, is_comment = 0, False
+    plain_lines = _QUOTED.sub(_blanked, text).splitlines(True)
+    for line, plain in zip(text.splitlines(True), plain_lines, strict=True):
+        if not statement and (is_comment or not line.strip() or line.lstrip().startswith(("//", "/*"))):
+            is_comment = (is_comment or line.lstrip().startswith("/*")) and "*/" not in line
+            lead += line
+            continue
+        statement += line
+        depth += sum((letter in "{([") - (letter in "})]") for letter in plain)
+        if depth <= 0:
+            entries.append(Entry(key_of(statement), lead, statement))
+            lead = statement = ""
+            depth = 0
+    if statement:
+        raise Undecided("a block does not end")
+    return entries, lead
+
+
+def _blanked(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
+
+
+def _root_key(statement: str) -> str:
+    """What a block or an assignment is about; else its text."""
+    found = re.match(r"\s*([^={\n]+?)\s*(?:=|\{)", statement)
+    return found[1] if found else " ".join(statement.split())
+
+
+def _dependency_key(statement: str) -> str:
+    found = _COORDINATES.match(statement)
+    if found:
+        return f"{found[1]} {found[2]}"
+    plugin = re.match(r"""\s*id[\s(]+["']([\w.-]+)["']""", statement)
+    return plugin[1] if plugin else " ".join(statement.split())
+
+
+# -- Gemfile -----------------------------------------------------------------------------------
+
+
+def _cut_gems(text: str) -> Entry:
+    root = Entry("", "", "", [])
+    block: Entry | None = None
+    lead = ""
+    for line in text.splitlines(True):
+        parent = block or root
+        assert parent.children is not None
+        if not line.strip() or line.lstrip().startswith("#"):
+            lead += line
+        elif re.match(r"\s*end\s*$", line) and block is not None:
+            block.tail = lead + line
+            block, lead = None, ""
+        elif re.search(r"\bdo\s*$", line):
+            if block is not None:
+                raise Undecided("nested blocks")
+            block = Entry(line.strip(), lead, line, [])
+            parent.children.append(block)
+            lead = ""
+        else:
+            found = _GEM.match(line)
+            parent.children.append(Entry(f"gem {found[1]}" if found else line.strip(), lead, line))
+            lead = ""
+    if block is not None or re.search(r",\s*\n\s+\S", text):
+        raise Undecided("a form of Gemfile that is not cut by line")
+    root.tail = lead
+    return root

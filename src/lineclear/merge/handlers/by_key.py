@@ -1,0 +1,53 @@
+"""What every handler by key does: cut three texts, merge the entries, refuse where the cut is not exact."""
+
+from __future__ import annotations
+
+from lineclear.merge.handlers.keyed import Entry, Undecided, merge_entries
+from lineclear.merge.result import Labels, MergeResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.merge.handlers.keyed import Choose
+
+DEEPEST = 60  # nesting beyond this is not a file that people edit
+
+
+def merge_by_key(
+    cut: Callable[[str], Entry], choose: Choose, base: str, left: str, right: str, rule: str
+) -> MergeResult | None:
+    """None: a text does not have the form, or two wishes for one key cannot both be met."""
+    try:
+        trees = [cut(text) for text in (base, left, right)]
+        if any(tree.write() != text for tree, text in zip(trees, (base, left, right), strict=True)):
+            return None
+        merged = merge_entries(trees[0], trees[1], trees[2], choose)
+        return MergeResult(merged.write(), rules=[("file", rule)])
+    except Undecided:
+        return None
+
+
+def as_text(path: str) -> Choose:
+    """For one entry: the rules for plain lines and tokens, as if it were the whole file."""
+
+    def choose(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
+        from lineclear.merge.diff import Steps
+        from lineclear.merge.engine import FileMerge
+
+        steps = Steps(20_000 + 64 * (len(base) + len(left) + len(right)))
+        result = FileMerge(path, base, left, right, Labels(), steps).run()
+        return result.text if result.is_clean and base else None
+
+    return choose
+
+
+def first_of(*rules: Choose) -> Choose:
+    def choose(where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
+        for rule in rules:
+            text = rule(where, base, left, right)
+            if text is not None:
+                return text
+        return None
+
+    return choose

@@ -1,0 +1,126 @@
+"""go.mod by module, the higher version wins as in Go itself; go.sum by line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from lineclear.merge.handlers.by_key import merge_by_key
+from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.result import Labels, MergeResult
+
+_BLOCK = re.compile(r"(require|replace|exclude|retract|tool)\s*\(\s*$")
+
+
+def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+    if path.endswith("go.sum"):
+        if _tells_apart(base, left, right):
+            return None
+        return merge_by_key(_cut_sum, _same_only, base, left, right, "go.sum lines")
+    result = merge_by_key(_cut_mod, _higher, base, left, right, "modules")
+    if result is None or _is_twice(result.text, base, left, right):
+        return None
+    return result
+
+
+def _tells_apart(base: str, left: str, right: str) -> bool:
+    """One side dropped a module that the other took up: only `go mod tidy` knows which lines are needed."""
+    old, ours, theirs = (set(text.splitlines()) for text in (base, left, right))
+    dropped = [{line.split(" ")[0] for line in old - side} for side in (ours, theirs)]
+    taken = [{line.split(" ")[0] for line in side - old} for side in (ours, theirs)]
+    return bool(dropped[0] & taken[1] or dropped[1] & taken[0])
+
+
+def _same_only(_where: tuple[str, ...], _base: str, _left: str, _right: str) -> str | None:
+    """Two checksums for one module and version: never a choice."""
+    return None
+
+
+def _cut_sum(text: str) -> Entry:
+    children = []
+    for line in text.splitlines(True):
+        words = line.split()
+        if len(words) != 3:
+            raise Undecided("not a line of go.sum")
+        children.append(Entry(f"{words[0]} {words[1]}", "", line))
+    return Entry("", "", "", children)
+
+
+def _cut_mod(text: str) -> Entry:
+    root = Entry("", "", "", [])
+    assert root.children is not None
+    block: Entry | None = None
+    lead = ""
+    for line in text.splitlines(True):
+        plain = line.split("//")[0].strip()
+        if block is not None and plain == ")":
+            block.tail = lead + line
+            block, lead = None, ""
+        elif not plain:
+            lead += line
+        elif block is None and _BLOCK.match(plain):
+            name = _BLOCK.match(plain)
+            assert name is not None
+            block = Entry(name[1], lead, line, [])
+            root.children.append(block)
+            lead = ""
+        else:
+            inside = block.children if block is not None else root.children
+            (inside if inside is not None else []).append(Entry(_mod_key(plain, block), lead, line))
+            lead = ""
+    if block is not None:
+        raise Undecided("a block does not end")
+    root.tail = lead
+    _name_blocks(root.children)
+    return root
+
+
+def _name_blocks(entries: list[Entry]) -> None:
+    """A block is known by what it holds and by how many such blocks follow: new ones are put in front."""
+    seen: Counter[str] = Counter()
+    for entry in reversed(entries):
+        if entry.children is not None:
+            is_indirect = all("// indirect" in child.text for child in entry.children)
+            kind = f"{entry.key} ({'indirect' if is_indirect else 'direct'}"
+            entry.key = f"{kind} {seen[kind]}"
+            seen[kind] += 1
+
+
+def _mod_key(plain: str, block: Entry | None) -> str:
+    if "=>" in plain:
+        return plain.partition("=>")[0].strip()
+    words = plain.split()
+    if block is not None:
+        # Several versions of one module may be excluded or retracted; only one is required.
+        return words[0] if block.key.startswith("require") else plain
+    return words[0] if words[0] in ("go", "module", "toolchain") else " ".join(words[:2])
+
+
+def _higher(where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
+    """Of two versions of a required module the higher one: what Go's own selection would do."""
+    if "=>" in left or "=>" in right or where[:1] == ("module",):
+        return None
+    version = re.compile(r"\bv?(\d+(?:\.\d+)*)(-[\w.-]+)?(\+\w+)?")
+    ours, theirs = version.search(left, left.find(" ")), version.search(right, right.find(" "))
+    if ours is None or theirs is None:
+        return None
+    if left.replace(ours[0], "", 1) != right.replace(theirs[0], "", 1):
+        return None
+    one, other = _rank(ours), _rank(theirs)
+    return None if one == other else left if one > other else right
+
+
+def _rank(found: re.Match[str]) -> tuple[list[int], int, str]:
+    """A pseudo-version ranks by its date, which comes first in it."""
+    return [int(part) for part in found[1].split(".")], int(not found[2]), found[2] or ""
+
+
+def _is_twice(merged: str, *inputs: str) -> bool:
+    """A module that one side moved to another block would be required twice."""
+    found = _required(merged)
+    before = [_required(text) for text in inputs]
+    return any(count > max(side[module] for side in before) for module, count in found.items())
+
+
+def _required(text: str) -> Counter[str]:
+    return Counter(re.findall(r"^(?:require)?\s+([\w./~-]+\.[\w./~-]+) v\d", text, re.M))

@@ -1,0 +1,289 @@
+"""Three-way merge of a text cut into entries with keys: manifests, data files, lists, changelogs.
+
+An entry is a leaf (`text`) or a container (`text` is its opening, `children`, `tail` its closing). Joined
+again, the entries give the very text they came from. Any doubt ends in `Undecided`: this module never
+chooses between two different wishes unless the kind of file brings a rule for it (`choose`).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # (path of keys, base, left, right) -> the text both would accept, or None
+    Choose = Callable[[tuple[str, ...], str, str, str], str | None]
+    Rank = tuple[tuple[int, ...], str]
+
+
+class Undecided(Exception):
+    """Both sides want something different for one key, or the text has no such form."""
+
+
+class Entry:
+    """`lead` is what stands before it (blanks, comments), `glue` what stands between its children."""
+
+    __slots__ = ("key", "lead", "text", "children", "tail", "glue", "is_ordered")
+
+    def __init__(
+        self,
+        key: str,
+        lead: str,
+        text: str,
+        children: list[Entry] | None = None,
+        tail: str = "",
+        glue: str = "",
+        is_ordered: bool = False,
+    ) -> None:
+        self.key = key
+        self.lead = lead
+        self.text = text
+        self.children = children
+        self.tail = tail
+        self.glue = glue
+        self.is_ordered = is_ordered
+
+    def own(self) -> str:
+        """Its text without the lead."""
+        if self.children is None:
+            return self.text + self.tail
+        return self.text + self.glue.join(child.write() for child in self.children) + self.tail
+
+    def write(self) -> str:
+        return self.lead + self.own()
+
+
+def merge_entries(base: Entry, left: Entry, right: Entry, choose: Choose) -> Entry:
+    return _Merger(choose).merge((), base, left, right)
+
+
+class _Merger:
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+
+    def merge(self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry) -> Entry:
+        """`base` is None when both sides added the key."""
+        lead = self._lead(where, base, left, right)
+        if left.own() == right.own() or (base is not None and right.own() == base.own()):
+            return _with_lead(left, lead)
+        if base is not None and left.own() == base.own():
+            return _with_lead(right, lead)
+        if left.children is None or right.children is None or (base is not None and base.children is None):
+            return self._leaf(where, base, left, right, lead)
+        return self._container(where, base, left, right, lead)
+
+    def _lead(self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry) -> str:
+        if left.lead == right.lead:
+            return left.lead
+        old = base.lead if base is not None else None
+        if right.lead == old:
+            return left.lead
+        if left.lead == old:
+            return right.lead
+        if not left.lead.strip() and not right.lead.strip():
+            return left.lead  # blanks only
+        raise Undecided(" ".join(where))
+
+    def _leaf(
+        self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry, lead: str
+    ) -> Entry:
+        text = self.choose(where, base.own() if base is not None else "", left.own(), right.own())
+        if text is None:
+            raise Undecided(" ".join(where))
+        return Entry(left.key, lead, text)
+
+    def _container(
+        self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry, lead: str
+    ) -> Entry:
+        opening = _one_of(base.text if base is not None else None, left.text, right.text)
+        tail = _one_of(base.tail if base is not None else None, left.tail, right.tail, blanks_are_alike=True)
+        olds = _by_key(base.children or []) if base is not None else {}
+        lefts, rights = _by_key(left.children or []), _by_key(right.children or [])
+        merged: dict[str, Entry] = {}
+        for key in {**lefts, **rights}:
+            child = self._child((*where, key), olds.get(key), lefts.get(key), rights.get(key))
+            if child is not None:
+                merged[key] = child
+        _refuse_rival_edits(list(olds), list(lefts), list(rights))
+        keys = merge_order(list(olds), list(lefts), list(rights), set(merged), is_ordered=left.is_ordered)
+        children = [merged[key] for key in keys]
+        for side in (left, right):
+            _fit_leads(children, side.children or [], left.glue)
+        if not left.glue:
+            _say_once(children, lefts, rights)
+        return Entry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
+
+    def _child(
+        self, where: tuple[str, ...], base: Entry | None, left: Entry | None, right: Entry | None
+    ) -> Entry | None:
+        if left is not None and right is not None:
+            return self.merge(where, base, left, right)
+        there = left or right
+        if base is None or there is None:
+            return there
+        if there.own() == base.own():
+            return None  # removed by one side, untouched by the other
+        raise Undecided(" ".join(where))
+
+
+def _with_lead(entry: Entry, lead: str) -> Entry:
+    return Entry(entry.key, lead, entry.text, entry.children, entry.tail, entry.glue, entry.is_ordered)
+
+
+def _one_of(base: str | None, left: str, right: str, *, blanks_are_alike: bool = False) -> str:
+    if left == right or right == base:
+        return left
+    if left == base:
+        return right
+    if blanks_are_alike and left.split() == right.split():
+        return left
+    raise Undecided(left.strip() or right.strip())
+
+
+def _by_key(entries: list[Entry]) -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.key in found:
+            raise Undecided(f"{entry.key} is there twice")
+        found[entry.key] = entry
+    return found
+
+
+def _say_once(children: list[Entry], lefts: dict[str, Entry], rights: dict[str, Entry]) -> None:
+    """Both sides added an entry under the same comment: the comment stands above both."""
+    for before, child in pairwise(children):
+        is_from_both = all((before.key in side) != (child.key in side) for side in (lefts, rights))
+        if is_from_both and child.lead.strip() and child.lead == before.lead:
+            child.lead = ""
+
+
+def _fit_leads(children: list[Entry], side: list[Entry], glue: str) -> None:
+    """The first entry often has other blanks before it than the rest: an entry that moved away from the first
+    place, or into it, gets the blanks of its new place."""
+    if len(side) == 1 and not glue and side[0].children is None and not side[0].lead.strip():
+        for before, child in pairwise(children):
+            if child.key == side[0].key and before.children is None:
+                child.lead = ""
+    if len(side) < 2 or side[0].lead.strip() or side[1].lead.strip() or side[0].lead == side[1].lead:
+        return
+    for place, child in enumerate(children):
+        if child.key == side[0].key and place > 0 and child.lead == side[0].lead:
+            child.lead = side[1].lead
+        elif place == 0 and child.key != side[0].key and child.lead == side[1].lead:
+            child.lead = side[0].lead
+
+
+def _refuse_rival_edits(base: list[str], left: list[str], right: list[str]) -> None:
+    """Where the key is the text, an edit looks like a removal and an addition: two of them must not become
+    two entries, nor may an edit win silently over a removal."""
+    ours, theirs = _replaced(base, left), _replaced(base, right)
+    for key in (set(base) - set(left)) & (set(base) - set(right)):
+        if ours.get(key) != theirs.get(key):
+            raise Undecided(f"both sides changed {key}")
+
+
+def _replaced(base: list[str], side: list[str]) -> dict[str, tuple[str, ...]]:
+    """Removed keys with what the side put in their place."""
+    place = {key: number for number, key in enumerate(base)}
+    found: dict[str, tuple[str, ...]] = {}
+    run: list[str] = []
+    last = -1
+    for key in [*side, ""]:
+        at = place.get(key, -1) if key else len(base)
+        if at < 0:
+            run.append(key)
+            continue
+        if run:
+            found |= {base[number]: tuple(run) for number in range(last + 1, at)}
+        last, run = at, []
+    return found
+
+
+# -- order -------------------------------------------------------------------------------------
+
+
+def merge_order(
+    base: list[str], left: list[str], right: list[str], kept: set[str], *, is_ordered: bool = False
+) -> list[str]:
+    """Each side's order. What both add at one place: sorted if the list is sorted there, else left first."""
+    shared = set(base) & set(left) & set(right)
+    old, ours, theirs = ([key for key in side if key in shared] for side in (base, left, right))
+    if ours != old and theirs != old and ours != theirs:
+        raise Undecided("both sides changed the order")
+    common = (set(left) & set(right)) - set(base)
+    if [key for key in left if key in common] != [key for key in right if key in common]:
+        raise Undecided("both sides added the same keys in different order")
+    primary, secondary = (left, right) if theirs == old else (right, left)
+    order = [key for key in primary if key in kept]
+    known = set(base)
+    added = set(primary) - set(secondary)
+    for previous, run in _runs(order, secondary, kept):
+        start = order.index(previous) + 1 if previous is not None else 0
+        end = start
+        while end < len(order) and order[end] in added and order[end] not in known:
+            end += 1
+        met = order[start:end]
+        if met and is_ordered:
+            raise Undecided("both sides added at one place of a list whose order counts")
+        ours_first = [*met, *run] if primary is left else [*run, *met]
+        order[start:end] = _sorted_here(order[:start], met, run, order[end:]) or ours_first
+    return order
+
+
+def _runs(order: list[str], side: list[str], kept: set[str]) -> list[tuple[str | None, list[str]]]:
+    """What the side adds, each run with the key before it that is in the order already."""
+    there = set(order)
+    runs: list[tuple[str | None, list[str]]] = []
+    previous: str | None = None
+    is_open = False
+    for key in side:
+        if key in there:
+            previous, is_open = key, False
+        elif key in kept:
+            if not is_open:
+                runs.append((previous, []))
+                is_open = True
+            runs[-1][1].append(key)
+    return runs
+
+
+def _sorted_here(before: list[str], met: list[str], run: list[str], after: list[str]) -> list[str] | None:
+    """Both runs in one sorted run, if either of them fits sorted between its neighbours."""
+    if not met:
+        return run
+    before, after = before[-4:], after[:4]
+    for rank, is_reversed, least in (
+        (_plain, False, 4),
+        (_folded, False, 4),
+        (_numbers, False, 3),
+        (_numbers, True, 3),
+    ):
+        if len(before) + len(after) < least:
+            continue
+        if all(
+            _is_sorted([rank(key) for key in (*before, *part, *after)], is_reversed) for part in (met, run)
+        ):
+            return sorted([*met, *run], key=rank, reverse=is_reversed)
+    return None
+
+
+def _is_sorted(ranks: list[Rank], is_reversed: bool) -> bool:
+    pairs = pairwise(reversed(ranks) if is_reversed else ranks)
+    return all(first < second for first, second in pairs)
+
+
+def _plain(key: str) -> Rank:
+    return ((), key)
+
+
+def _folded(key: str) -> Rank:
+    return ((), key.casefold())
+
+
+def _numbers(key: str) -> Rank:
+    """The first number in the key, for versions and issue numbers; keys without one are never sorted."""
+    found = re.search(r"\d+(?:\.\d+)*", key)
+    return (tuple(int(part) for part in found[0].split(".")) if found else (), "")

@@ -1,0 +1,146 @@
+"""TOML by table and key: pyproject.toml, Cargo.toml, any settings. Lists of dependencies count as sets."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
+from lineclear.merge.handlers.json_files import Scanner
+from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.versions import constrained, extras, narrower
+from lineclear.merge.result import Labels, MergeResult
+
+_TABLE = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
+_PAIR = re.compile(r"""\s*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)\s*=""")
+_SIGN = re.compile(r"""[\n#"'\[\]{}]""")
+_NEXT = re.compile(r"^\s*\[", re.M)
+_NAME = re.compile(r"^\s*(?:name|id)\s*=(.*)$", re.M)
+# Tables and keys whose arrays are sets, by the file that has them.
+SET_TABLES = re.compile(r"project\.optional-dependencies|dependency-groups|features|project\.urls")
+SET_KEYS = (
+    "dependencies",
+    "keywords",
+    "classifiers",
+    "requires",
+    "members",
+    "exclude",
+    "features",
+    "categories",
+)
+
+
+def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+    return merge_by_key(
+        cut, first_of(narrower, constrained, extras, as_text(path)), base, left, right, "keys"
+    )
+
+
+def cut(text: str) -> Entry:
+    root = Entry("", "", "", [])
+    table, lead, at = root, "", 0
+    arrays: Counter[str] = Counter()
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        line = text[at:end]
+        if not line.strip() or line.lstrip().startswith("#"):
+            lead += line
+            at = end
+            continue
+        found = _TABLE.match(line)
+        if found:
+            table = Entry(_table_key(found, text, end, arrays), lead, line, [])
+            _add(root, table)
+        else:
+            end = _end_of_value(text, at)
+            _add(table, _pair(table.key, lead, text[at:end]))
+        lead, at = "", end
+    root.tail = lead
+    return root
+
+
+def _add(parent: Entry, child: Entry) -> None:
+    assert parent.children is not None
+    parent.children.append(child)
+
+
+def _table_key(found: re.Match[str], text: str, at: int, arrays: Counter[str]) -> str:
+    """Tables in an array are told apart by their name, or by their number where they have none."""
+    key = f"{found[1]}{found[2]}"
+    if found[1] == "[[":
+        following = _NEXT.search(text, at)
+        name = _NAME.search(text, at, following.start() if following else len(text))
+        if name:
+            return f"{key} {name[1].strip()}"
+        arrays[key] += 1
+        key += f" {arrays[key]}"
+    return key
+
+
+def _pair(table: str, lead: str, text: str) -> Entry:
+    found = _PAIR.match(text)
+    if not found:
+        raise Undecided("neither a table nor a pair")
+    key = found[1]
+    value = text[found.end() :]
+    is_set = key in SET_KEYS or SET_TABLES.fullmatch(table.lstrip("["))
+    if is_set and value.lstrip().startswith("[") and value.rstrip().endswith("]"):
+        return _array(key, lead, text, found.end())
+    return Entry(key, lead, text)
+
+
+def _array(key: str, lead: str, text: str, at: int) -> Entry:
+    scanner = Scanner(text, (key,), "#")
+    scanner.at = at
+    scanner.skip()
+    if "'" in text:
+        return Entry(key, lead, text)
+    entry = scanner.value(key, lead, 0, 0)
+    entry.tail += text[scanner.at :]
+    for child in entry.children or []:
+        child.key = package_of(child.text)
+    return entry
+
+
+def package_of(text: str) -> str:
+    """The package that a requirement is about, with its extras and marker; the text itself if it is none."""
+    found = re.match(r"\s*[\"']?([A-Za-z0-9][\w.-]*)(\[[^\]]*\])?\s*(?=[<>=!~;@\"'\s]|$)", text)
+    if not found:
+        return text.strip()
+    marker = text.partition(";")[2].strip().strip("\"',")
+    return re.sub(r"[-_.]+", "-", found[1]).lower() + (f";{marker}" if marker else "")
+
+
+def _end_of_value(text: str, at: int) -> int:
+    """Behind the line on which every bracket and every string of this pair is closed."""
+    depth = 0
+    while found := _SIGN.search(text, at):
+        at, letter = found.start(), found[0]
+        if letter == "\n" and depth <= 0:
+            return at + 1
+        if letter == "#":
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+            continue
+        if letter in "\"'":
+            quote = letter * 3 if text.startswith(letter * 3, at) else letter
+            at = _string_end(text, at + len(quote), quote)
+            continue
+        depth += (letter in "[{") - (letter in "]}")
+        at += 1
+    if depth > 0:
+        raise Undecided("a value does not end")
+    return len(text)
+
+
+def _string_end(text: str, at: int, quote: str) -> int:
+    while at < len(text):
+        if text[at] == "\\" and quote[0] == '"':
+            at += 2
+        elif text.startswith(quote, at):
+            return at + len(quote)
+        elif len(quote) == 1 and text[at] == "\n":
+            raise Undecided("a string does not end on its line")
+        else:
+            at += 1
+    raise Undecided("a string does not end")

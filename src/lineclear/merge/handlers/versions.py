@@ -1,0 +1,101 @@
+"""Two version ranges for one package: the narrower one, when it lies within the wider one.
+
+Ranges that merely overlap, and exact pins that differ, are not decided here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.handlers.keyed import Undecided, merge_order
+
+_NUMBER = r"v?\d+(?:\.(?:\d+|\*|x))*(?:[-+.]?[A-Za-z][\w.+-]*)?"
+_PART = re.compile(rf"(\^|~=|~>|~|>=|<=|==|!=|<|>|=)?\s*({_NUMBER})")
+_RANGE = re.compile(rf"(?:(?:\^|~=|~>|~|>=|<=|==|<|>|=)?\s*{_NUMBER})(?:\s*,?\s*(?:>=|<=|<|>)\s*{_NUMBER})*")
+
+Point = tuple[int, ...]
+_LAST: Point = (10**9,)
+
+
+def narrower(_where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
+    """The side whose range lies within the other's, if nothing but that range differs."""
+    ours, theirs = _RANGE.findall(left), _RANGE.findall(right)
+    if not ours or len(ours) != len(theirs) or _RANGE.sub("\0", left) != _RANGE.sub("\0", right):
+        return None
+    answers = {_compare(one, other) for one, other in zip(ours, theirs, strict=True) if one != other}
+    if answers == {"left"}:
+        return left
+    return right if answers == {"right"} else None
+
+
+def constrained(_where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
+    """One side names a package with any version, the other with some: some versions are among any."""
+    for free, bound in ((left, right), (right, left)):
+        name, text = free.strip().strip("\"'"), bound.strip().strip("\"'")
+        is_name = re.fullmatch(r"[\w.-]+(\[[^\]]*\])?", name) is not None and text.startswith(name)
+        if is_name and _RANGE.fullmatch(text[len(name) :].strip()):
+            return bound
+    return None
+
+
+def extras(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
+    """One requirement with other extras on each side: extras are a set."""
+    cuts = [
+        re.fullmatch(r"(\s*[\"']?[\w.-]+\[)([\w.,\s-]+)(\].*)", text, re.S) for text in (base, left, right)
+    ]
+    if any(cut is None for cut in cuts) or len({(cut[1], cut[3]) for cut in cuts if cut}) != 1:
+        return None
+    old, ours, theirs = ([name.strip() for name in cut[2].split(",")] for cut in cuts if cut)
+    kept = {name for name in {*ours, *theirs} if name not in old or (name in ours and name in theirs)}
+    try:
+        names = merge_order(old, ours, theirs, kept)
+    except Undecided:
+        return None
+    glue = ", " if ", " in left else ","
+    whole = cuts[1]
+    return f"{whole[1]}{glue.join(names)}{whole[3]}" if whole and len(set(names)) == len(names) else None
+
+
+def _compare(ours: str, theirs: str) -> str:
+    one, other = _interval(ours), _interval(theirs)
+    if one is None or other is None:
+        return ""
+    if other[0] <= one[0] and one[1] <= other[1]:
+        return "left"
+    return "right" if one[0] <= other[0] and other[1] <= one[1] else ""
+
+
+def _interval(text: str) -> tuple[Point, Point] | None:
+    """From (included) to (not included). Numbers alone are a pin; a text behind them is not understood."""
+    low: Point = ()
+    high = _LAST
+    for sign, version in _PART.findall(text):
+        point = _point(version)
+        if point is None:
+            return None
+        if sign in (">=", ">"):
+            low = max(low, point)
+        elif sign in ("<", "<="):
+            high = min(high, point)
+        elif sign in ("^", "~", "~=", "~>"):
+            low, high = max(low, point), min(high, _end(sign, point))
+        else:
+            return None
+    return (low, high) if low < high else None
+
+
+def _point(version: str) -> Point | None:
+    if not re.fullmatch(r"v?\d+(\.\d+)*", version):
+        return None
+    return tuple(int(part) for part in version.removeprefix("v").split("."))
+
+
+def _end(sign: str, point: Point) -> Point:
+    """The first version that the sign no longer allows."""
+    if sign == "^":
+        place = next((n for n, part in enumerate(point) if part), len(point) - 1)
+    elif sign == "~":
+        place = min(1, len(point) - 1)
+    else:
+        place = max(0, len(point) - 2)
+    return (*point[:place], point[place] + 1)

@@ -1,0 +1,117 @@
+"""One hunk that both sides changed, and the rules that may settle it, in their order."""
+
+from __future__ import annotations
+
+from lineclear.merge import exact
+from lineclear.merge.diff import Steps
+from lineclear.merge.imports import merge_imports
+from lineclear.merge.syntax.members import unite_added
+from lineclear.merge.syntax.symbols import is_in_text, symbols_in
+from lineclear.merge.tokens import merge_tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.merge.engine import FileMerge
+    from lineclear.merge.lines import Chunk
+
+_BRACED = (
+    ".ts",
+    ".tsx",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".mts",
+    ".cts",
+    ".go",
+    ".rs",
+    ".java",
+    ".c",
+    ".h",
+    ".cc",
+    ".cpp",
+    ".hpp",
+    ".cs",
+    ".rb",
+    ".php",
+    ".kt",
+    ".kts",
+    ".css",
+    ".scss",
+    ".json",
+    ".toml",
+)
+_PROSE = (".md", ".rst", ".txt", ".adoc", ".mdx")
+
+
+_LONG_TEXTS = ("`", '"""', "'''", 'r#"', "<<")
+
+
+class Hunk:
+    __slots__ = ("file", "chunk", "base_lines", "left_lines", "right_lines")
+
+    def __init__(self, file: FileMerge, chunk: Chunk) -> None:
+        self.file = file
+        self.chunk = chunk
+        self.base_lines = file.base[chunk.b0 : chunk.b1]
+        self.left_lines = file.left[chunk.l0 : chunk.l1]
+        self.right_lines = file.right[chunk.r0 : chunk.r1]
+
+    def texts(self) -> tuple[str, str, str]:
+        return "".join(self.base_lines), "".join(self.left_lines), "".join(self.right_lines)
+
+    def blanks(self) -> str:
+        """Which blanks mean nothing in this kind of file."""
+        if not self.file.language:
+            return "text"
+        return "code" if self.file.path.endswith(_BRACED) else "indented code"
+
+    def may_touch_a_long_text(self) -> bool:
+        if any(mark in text for text in self.texts() for mark in _LONG_TEXTS):
+            return True
+        chunk, trees = self.chunk, self.file.trees
+        places = ((0, chunk.b0), (1, chunk.l0), (2, chunk.r0))
+        return any(is_in_text(trees.root(version), row) for version, row in places)
+
+    def kind(self) -> str:
+        if not self.base_lines:
+            return "add/add"
+        return "content" if self.left_lines and self.right_lines else "delete/edit"
+
+    def symbols(self) -> list[str]:
+        """What the hunk touches, by the side that shows more of it."""
+        chunk, trees = self.chunk, self.file.trees
+        return symbols_in(trees.root(1), chunk.l0, chunk.l1) or symbols_in(trees.root(2), chunk.r0, chunk.r1)
+
+
+def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
+    """(rule, text, place) of the first rule that settles the hunk; the place may be wider than the hunk."""
+    united = merge_imports(hunk.file, hunk.chunk, hunk.file.language, steps)
+    if united is not None:
+        return "imports", united[1], united[0]
+    found = _resolve_lines(hunk, steps)
+    return None if found is None else (*found, hunk.chunk)
+
+
+def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
+    base, left, right = hunk.texts()
+    if hunk.kind() != "delete/edit":
+        text = exact.only_blanks(base, left, right, inside=hunk.blanks())
+        if text is not None and hunk.may_touch_a_long_text():
+            text = exact.only_blanks(base, left, right, inside="text")
+        if text is not None:
+            return "blanks", text
+    text = exact.one_holds_the_other(base, left, right, steps)
+    if text is not None:
+        return "subsumed", text
+    found = exact.line_by_line(base, left, right)
+    if found is not None:
+        return found
+    text = unite_added(hunk.file, hunk.chunk)
+    if text is not None:
+        return "members", text
+    if hunk.kind() == "content":
+        text = merge_tokens(base, left, right, steps, prose=hunk.file.path.endswith(_PROSE))
+        if text is not None:
+            return "tokens", text
+    return None

@@ -1,0 +1,401 @@
+"""Import lines as a set: what either side added is there, what either side removed is gone.
+
+Works on whole statements, so a hunk is first widened to them. Order is each side's own; where both sides
+keep the group sorted, new ones are sorted in.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.diff import Steps
+from lineclear.merge.lines import Chunk, three_way
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.merge.engine import FileMerge
+
+_SCRIPT = re.compile(
+    r"import\b(?!\s*\()|export\s+(?:type\s+)?(?:\*|\{)|(?:const|let|var)\s+[\w{].*=\s*require\("
+)
+_STARTS = {
+    "python": re.compile(r"from\s+[.\w]+\s+import\b|import\s+\w"),
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "javascript": _SCRIPT,
+    "rust": re.compile(r"(?:pub(?:\([\w\s:]+\))?\s+)?(?:use\s+[\w:{*]|extern\s+crate\s|mod\s+\w+;)"),
+    "java": re.compile(r"import\s+[\w.]"),
+    "kotlin": re.compile(r"import\s+[\w.]"),
+    "c_sharp": re.compile(r"(?:global\s+)?using\s+(?:static\s+)?[\w.]+(?:\s*=\s*[\w.<>]+)?;"),
+    "php": re.compile(r"use\s+(?:function\s+|const\s+)?[\w\\]+"),
+    "go": re.compile(r"(?:import\s+)?(?:[\w.]+\s+)?\"[^\"]+\"\s*(?://.*)?$"),
+    "c": re.compile(r"#\s*include\b"),
+    "cpp": re.compile(r"#\s*include\b"),
+}
+_SCRIPT_WORDS = ("import", "export", "const", "let", "var")
+_FIRST_WORDS: dict[str, tuple[str, ...]] = {
+    "python": ("from", "import"),
+    "typescript": _SCRIPT_WORDS,
+    "tsx": _SCRIPT_WORDS,
+    "javascript": _SCRIPT_WORDS,
+    "rust": ("use", "pub", "mod", "extern"),
+    "java": ("import",),
+    "kotlin": ("import",),
+    "c_sharp": ("using", "global"),
+    "php": ("use",),
+    "go": ("",),
+    "c": ("#",),
+    "cpp": ("#",),
+}
+_NAMES = {
+    "python": re.compile(r"(?s)(from\s+\S+\s+import\s+)\(?(?P<names>[^()#]*?),?\s*\)?\s*$"),
+    "typescript": re.compile(r"(?s)((?:import|export)[^{]*)\{(?P<names>[^{}]*?),?\s*\}(?P<rest>[^{}]*)$"),
+    "rust": re.compile(r"(?s)((?:pub\S*\s+)?use\s+[\w:]*::)\{(?P<names>.*?),?\s*\}(?P<rest>;\s*)$"),
+}
+_NAMES["tsx"] = _NAMES["javascript"] = _NAMES["typescript"]
+_WIDTH = {"python": 88, "rust": 100}
+MAX_STATEMENT_LINES = 100
+
+
+class Unit:
+    """One statement, or one line between statements (blank, comment)."""
+
+    __slots__ = ("key", "lines", "head", "names", "rest")
+
+    def __init__(self, key: str, lines: list[str]) -> None:
+        self.key = key
+        self.lines = lines
+        self.head = self.rest = ""
+        self.names: list[str] | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+    @property
+    def is_statement(self) -> bool:
+        return self.key.startswith("import ")
+
+
+def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) -> tuple[Chunk, str] | None:
+    """The widened place and its text, or None when something else than imports stands there."""
+    if language not in _STARTS:
+        return None
+    spans = [
+        _spans(language, file.base, chunk.b0, chunk.b1),
+        _spans(language, file.left, chunk.l0, chunk.l1),
+        _spans(language, file.right, chunk.r0, chunk.r1),
+    ]
+    wide = widen(file.chunks, chunk, spans)
+    if wide is None:
+        return None
+    parts = [
+        _units(language, lines[start:end], start, span)
+        for lines, span, (start, end) in zip(
+            (file.base, file.left, file.right),
+            spans,
+            ((wide.b0, wide.b1), (wide.l0, wide.l1), (wide.r0, wide.r1)),
+            strict=True,
+        )
+    ]
+    base, left, right = parts
+    if base is None or left is None or right is None:
+        return None
+    if not any(unit.is_statement for unit in [*left, *right]):
+        return None
+    around = _sorting(
+        _group(language, file.left, wide.l0, wide.l1, spans[1]),
+        _group(language, file.right, wide.r0, wide.r1, spans[2]),
+    )
+    text = _merge_units(base, left, right, language, around, steps)
+    return None if text is None else (wide, text)
+
+
+# -- statements --------------------------------------------------------------------------------
+
+
+def _spans(language: str, lines: list[str], first: int, last: int) -> dict[int, int]:
+    """First line of every statement around a place -> the line behind its last."""
+    start_of = _STARTS[language]
+    words = _FIRST_WORDS[language]
+    found: dict[int, int] = {}
+    behind = 0
+    for number in range(max(0, first - MAX_STATEMENT_LINES), min(len(lines), last + MAX_STATEMENT_LINES)):
+        if number < behind:
+            continue
+        text = lines[number].lstrip()
+        if text.startswith(words) and start_of.match(text):
+            end = _end_of(language, lines, number)
+            if end:
+                found[number] = behind = end
+    return found
+
+
+def _end_of(language: str, lines: list[str], start: int) -> int:
+    """The line behind the statement that starts here; 0 if it does not end like one."""
+    depth = 0
+    for number in range(start, min(len(lines), start + MAX_STATEMENT_LINES)):
+        line = lines[number]
+        depth += line.count("(") + line.count("{") - line.count(")") - line.count("}")
+        if depth < 0:
+            return 0
+        if depth == 0 and not line.rstrip().endswith("\\"):
+            return number + 1 if _is_whole(language, lines[start : number + 1]) else 0
+    return 0
+
+
+def _is_whole(language: str, lines: list[str]) -> bool:
+    text = "".join(lines)
+    if language in ("typescript", "tsx", "javascript"):
+        return bool(re.search(r"[\"'][^\"']*[\"']\)?\s*;?\s*(?://.*)?$", text))
+    if language in ("rust", "java", "c_sharp", "php"):
+        return bool(re.search(r";\s*(?://.*)?$", text)) and text.count(";") == 1
+    return True
+
+
+def widen(chunks: list[Chunk], chunk: Chunk, spans: list[dict[int, int]]) -> Chunk | None:
+    """Grow the hunk, by lines that are the same, until it cuts no statement of any version."""
+    wide = Chunk("conflict", chunk.b0, chunk.b1, chunk.l0, chunk.l1, chunk.r0, chunk.r1)
+    inside = [_covered(span) for span in spans]
+    index = chunks.index(chunk)
+    before = chunks[index - 1] if index and chunks[index - 1].kind == "same" else None
+    after = chunks[index + 1] if index + 1 < len(chunks) and chunks[index + 1].kind == "same" else None
+    while _cuts(inside, (wide.b0, wide.l0, wide.r0)):
+        if before is None or wide.b0 <= before.b0:
+            return None
+        wide.b0, wide.l0, wide.r0 = wide.b0 - 1, wide.l0 - 1, wide.r0 - 1
+    while _cuts(inside, (wide.b1, wide.l1, wide.r1)):
+        if after is None or wide.b1 >= after.b1:
+            return None
+        wide.b1, wide.l1, wide.r1 = wide.b1 + 1, wide.l1 + 1, wide.r1 + 1
+    return wide
+
+
+def _covered(spans: dict[int, int]) -> set[int]:
+    """Places between two lines of one statement."""
+    return {place for start, end in spans.items() for place in range(start + 1, end)}
+
+
+def _cuts(inside: list[set[int]], places: tuple[int, int, int]) -> bool:
+    return any(place in cut for place, cut in zip(places, inside, strict=True))
+
+
+def _units(language: str, lines: list[str], offset: int, spans: dict[int, int]) -> list[Unit] | None:
+    """The statements and blank lines of a stretch, or None when it holds anything else."""
+    units: list[Unit] = []
+    number = 0
+    while number < len(lines):
+        end = spans.get(number + offset)
+        if end is not None:
+            units.append(_statement(language, lines[number : end - offset]))
+            number = end - offset
+        elif not lines[number].strip():
+            units.append(Unit("", [lines[number]]))
+            number += 1
+        else:
+            return None
+    return units
+
+
+def _statement(language: str, lines: list[str]) -> Unit:
+    text = "".join(lines)
+    indent = text[: len(text) - len(text.lstrip())]
+    unit = Unit("import " + indent + " ".join(text.split()), lines)
+    pattern = _NAMES.get(language)
+    found = pattern.match(text.strip()) if pattern else None
+    if found and "//" not in text and "#" not in text and "/*" not in text:
+        names = _split_names(found["names"])
+        if names:
+            unit.head, unit.names = found[1], names
+            unit.rest = found.groupdict().get("rest") or ""
+            unit.key = (
+                "import " + indent + " ".join((unit.head + "{}" + unit.rest.rstrip().rstrip(";")).split())
+            )
+    return unit
+
+
+def _split_names(text: str) -> list[str]:
+    """Parts between commas outside braces."""
+    parts, depth, start = [], 0, 0
+    for place, sign in enumerate(text + ","):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth == 0:
+            part = " ".join(text[start:place].split())
+            if part:
+                parts.append(part)
+            start = place + 1
+    return parts
+
+
+# -- the set -----------------------------------------------------------------------------------
+
+
+def _merge_units(
+    base: list[Unit],
+    left: list[Unit],
+    right: list[Unit],
+    language: str,
+    sort_key: Callable[[str], str] | None,
+    steps: Steps,
+) -> str | None:
+    maps = [{unit.key: unit for unit in units if unit.is_statement} for units in (base, left, right)]
+    if any(
+        len(known) != sum(unit.is_statement for unit in units)
+        for known, units in zip(maps, (base, left, right), strict=True)
+    ):
+        return None
+    keys = [[unit.key for unit in units] for units in (base, left, right)]
+    order: list[str] = []
+    for chunk in three_way(keys[0], keys[1], keys[2], steps):
+        ours, theirs = keys[1][chunk.l0 : chunk.l1], keys[2][chunk.r0 : chunk.r1]
+        if chunk.kind == "conflict":
+            old = keys[0][chunk.b0 : chunk.b1]
+            order += _beside(old, ours, theirs) or _unite(ours, theirs, keys, sort_key)
+        else:
+            order += theirs if chunk.kind == "right" else ours
+    seen: set[str] = set()
+    out: list[str] = []
+    for key in order:
+        text = _unit_text(key, maps, language) if key else "\n"
+        if text is None or (key and key in seen):
+            return None
+        seen.add(key)
+        out.append(text)
+    return "".join(out)
+
+
+def _beside(old: list[str], ours: list[str], theirs: list[str]) -> list[str] | None:
+    """One side only added before and behind what the other side changed."""
+    for added, changed in ((theirs, ours), (ours, theirs)):
+        for start in range(len(added) - len(old) + 1 if old else 0):
+            if added[start : start + len(old)] == old:
+                return [*added[:start], *changed, *added[start + len(old) :]]
+    return None
+
+
+def _unite(
+    ours: list[str],
+    theirs: list[str],
+    keys: list[list[str]],
+    sort_key: Callable[[str], str] | None,
+) -> list[str]:
+    """Left's order, without what right removed, with what right added."""
+    base, left, right = (set(versions) for versions in keys)
+    united = [key for key in ours if not key or key not in base or key in right]
+    added = [key for key in theirs if key and key not in base and key not in left]
+    if sort_key and all(united) and all(theirs):
+        return sorted([*united, *added], key=sort_key)
+    return [*united, *added]
+
+
+def _unit_text(key: str, maps: list[dict[str, Unit]], language: str) -> str | None:
+    base, left, right = (known.get(key) for known in maps)
+    if left is None or right is None:
+        only = left or right
+        if only is None or (base is not None and base.text != only.text):
+            return None
+        return only.text
+    if right.names == left.names or (base is not None and right.names == base.names):
+        return left.text if base is None or left.text != base.text else right.text
+    if base is not None and left.names == base.names:
+        return right.text
+    if left.names is None or right.names is None:
+        return None
+    return _with_names(base.names or [] if base else [], left, right, language)
+
+
+def _with_names(base: list[str], left: Unit, right: Unit, language: str) -> str | None:
+    ours, theirs = left.names or [], right.names or []
+    names = [name for name in ours if name not in base or name in theirs]
+    added = [name for name in theirs if name not in base and name not in ours]
+    names = _sorted_in(names, added, ours, theirs)
+    if not names or len(set(names)) != len(names):
+        return None
+    if names == theirs:
+        return right.text
+    return left.text if names == ours else _render(left, right, names, language)
+
+
+def _sorted_in(names: list[str], added: list[str], ours: list[str], theirs: list[str]) -> list[str]:
+    for key in (str, str.lower, _cased) if max(len(ours), len(theirs)) > 2 else ():
+        if all(side == sorted(side, key=key) for side in (ours, theirs)):
+            return sorted([*names, *added], key=key)
+    return [*names, *added]
+
+
+def _cased(name: str) -> str:
+    """Constants, then types, then the rest, as isort and rustfmt order them."""
+    if name == "self":
+        return ""
+    return ("0" if name.isupper() else "1" if name[:1].isupper() else "2") + name
+
+
+def _render(left: Unit, right: Unit, names: list[str], language: str) -> str:
+    indent = left.text[: len(left.text) - len(left.text.lstrip())]
+    opening, closing = ("(", ")") if language == "python" else ("{", "}")
+    many = len(left.lines) > 1 and len(right.lines) > 1
+    joined = ", ".join(names)
+    if language == "python":
+        one = f"{indent}{left.head}{joined}\n"
+    elif language == "rust":
+        one = f"{indent}{left.head}{{{joined}}}{left.rest}\n"
+    else:
+        one = f"{indent}{left.head}{{ {joined} }}{left.rest}\n"
+    if not many and len(one) - 1 <= max(_WIDTH.get(language, 80), len(left.text) - 1, len(right.text) - 1):
+        return one
+    body = _body(left, right, names, indent)
+    return f"{indent}{left.head}{opening}\n{body}{indent}{closing}{left.rest}".rstrip() + "\n"
+
+
+def _body(left: Unit, right: Unit, names: list[str], indent: str) -> str:
+    """One name per line, or lines filled as the longer side fills them."""
+    longer = left if len(left.lines) >= len(right.lines) else right
+    inner = longer.lines[1] if len(longer.lines) > 2 else indent + "    "
+    step = inner[: len(inner) - len(inner.lstrip())] or indent + "    "
+    is_filled = len(longer.lines) > 2 and len(_split_names(inner.strip())) > 1
+    ends = "," if len(longer.lines) < 3 or longer.lines[-2].rstrip().endswith(",") else ""
+    if not is_filled:
+        return ",\n".join(step + name for name in names) + ends + "\n"
+    rows, row = [], step + names[0]
+    for name in names[1:]:
+        if len(row) + len(name) + 3 > 100:
+            rows.append(row)
+            row = step + name
+        else:
+            row += ", " + name
+    return ",\n".join([*rows, row]) + ends + "\n"
+
+
+# -- order -------------------------------------------------------------------------------------
+
+
+def _group(language: str, lines: list[str], start: int, end: int, spans: dict[int, int]) -> list[str]:
+    """The keys of the statements around a place, up to the next line that is none."""
+    ends = {stop: first for first, stop in spans.items()}
+    while start in ends:
+        start = ends[start]
+    while end in spans:
+        end = spans[end]
+    units = _units(language, lines[start:end], start, spans)
+    return [unit.key for unit in units or [] if unit.is_statement]
+
+
+def _sorting(left: list[str], right: list[str]) -> Callable[[str], str] | None:
+    """The order that both sides' groups keep, if they keep one."""
+    if len(left) < 2 or len(right) < 2:
+        return None
+    for key in (str, str.lower, _source):
+        if left == sorted(left, key=key) and right == sorted(right, key=key):
+            return key
+    return None
+
+
+def _source(key: str) -> str:
+    """Where it is imported from: the quoted text, or the first dotted name."""
+    quoted = re.search(r"[\"']([^\"']+)[\"']", key)
+    if quoted:
+        return quoted[1].lower()
+    named = re.search(r"(?:from|import|use)\s+(?!from\b|import\b|use\b)([\w.:]+)", key)
+    return named[1].lower() if named else key.lower()

@@ -1,0 +1,328 @@
+"""What a file defines: definitions, keys, case labels, selectors that occur twice in one place; imports.
+
+Belongs to the verifier. Reads one syntax tree; compares nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+# Node types that give a name to something in their scope; the value is the kind shown to people.
+_NAMED = {
+    "function_definition": "function",
+    "function_declaration": "function",
+    "generator_function_declaration": "function",
+    "function_item": "function",
+    "function_signature_item": "function",
+    "method_declaration": "method",
+    "method_definition": "method",
+    "constructor_declaration": "constructor",
+    "method": "method",
+    "singleton_method": "method",
+    "class_definition": "type",
+    "class_declaration": "type",
+    "class_specifier": "type",
+    "abstract_class_declaration": "type",
+    "interface_declaration": "type",
+    "enum_declaration": "type",
+    "enum_item": "type",
+    "struct_item": "type",
+    "trait_item": "type",
+    "type_item": "type",
+    "type_alias_declaration": "type",
+    "type_spec": "type",
+    "record_declaration": "type",
+    "object_declaration": "type",
+    "class": "type",
+    "module": "type",
+    "namespace_declaration": "namespace",
+    "namespace_definition": "namespace",
+    "mod_item": "module",
+    "const_item": "constant",
+    "static_item": "constant",
+    "const_spec": "constant",
+    "macro_definition": "macro",
+    "variable_declarator": "variable",
+    "field_declaration": "field",
+    "public_field_definition": "field",
+    "property_signature": "field",
+    "property_declaration": "field",
+    "enum_variant": "case",
+    "enum_member_declaration": "case",
+    "enum_constant": "case",
+    "enumerator": "case",
+    "enum_entry": "case",
+    "required_parameter": "parameter",
+    "typed_parameter": "parameter",
+    "formal_parameter": "parameter",
+    "keyword_argument": "argument",
+    "field_initializer": "key",
+    "jsx_attribute": "attribute",
+}
+_KEYED = {
+    "pair": "key",
+    "keyed_element": "key",
+    "block_mapping_pair": "key",
+    "flow_pair": "key",
+    "case_clause": "case",
+    "switch_case": "case",
+    "switch_block_statement_group": "case",
+    "expression_case": "case",
+    "type_case": "case",
+    "match_arm": "case",
+    "when_entry": "case",
+    "rule_set": "selector",
+    "declaration": "property",
+    "table": "table",
+    "enum_assignment": "case",
+    "decorator": "decorator",
+    "attribute_item": "attribute",
+    "impl_item": "impl",
+}
+_LISTS = {
+    "list",
+    "array",
+    "set",
+    "array_expression",
+    "literal_value",
+    "array_initializer",
+    "token_tree",
+    "use_list",
+}
+_OVERLOADED = {"java", "cpp", "c_sharp", "kotlin", "typescript", "tsx"}
+_IMPORTS = {
+    "import_statement",
+    "import_from_statement",
+    "future_import_statement",
+    "import_declaration",
+    "import_spec",
+    "use_declaration",
+    "preproc_include",
+    "using_directive",
+    "namespace_use_declaration",
+    "import_header",
+    "import",
+}
+_IMPORT_PARENTS = {
+    "import_declaration",
+    "import_spec_list",
+    "if_statement",
+    "try_statement",
+    "except_clause",
+    "block",
+    "import_list",
+    "preproc_ifdef",
+    "preproc_if",
+    "mod_item",
+    "declaration_list",
+}
+MAX_IMPORT_DEPTH = 3
+MAX_KNOWN_DEPTH = 3
+MIN_KNOWN_BYTES = 64
+_BINDING = {"python", "typescript", "tsx", "javascript", "java", "kotlin", "rust", "php"}
+_LAST_WORD = re.compile(r"\w+")
+_OPAQUE = {
+    "string",
+    "comment",
+    "template_string",
+    "string_literal",
+    "line_comment",
+    "block_comment",
+    "raw_string_literal",
+}
+
+
+class Inventory:
+    __slots__ = ("has_error", "repeated", "imports", "bindings")
+
+    def __init__(self, has_error: bool) -> None:
+        self.has_error = has_error
+        self.repeated: set[str] = set()
+        self.imports: set[str] = set()
+        self.bindings: set[str] = set()
+
+
+def known_parts(root: Node) -> set[bytes]:
+    """The texts of the larger nodes near the top: an equal node of the result needs no second look."""
+    found: set[bytes] = set()
+    level = [root]
+    for _ in range(MAX_KNOWN_DEPTH):
+        level = [child for node in level for child in node.named_children if _is_large(child)]
+        found.update(child.text or b"" for child in level)
+    return found
+
+
+def _is_large(node: Node) -> bool:
+    return node.end_byte - node.start_byte >= MIN_KNOWN_BYTES
+
+
+def take_inventory(language: str, tree: Tree, known: set[bytes] | None = None) -> Inventory:
+    """Everything that is there twice; walks the whole tree, except parts that are `known`."""
+    taken = Inventory(tree.root_node.has_error)
+    todo: list[tuple[Node, str]] = [(tree.root_node, "")]
+    while todo:
+        node, scope = todo.pop()
+        if not (known and _is_large(node) and node.text in known):
+            _look_at(language, node, scope, taken, todo)
+    take_imports(language, tree.root_node, taken)
+    return taken
+
+
+def take_imports(language: str, node: Node, taken: Inventory, depth: int = MAX_IMPORT_DEPTH) -> None:
+    """The imports near the top of the tree; those inside functions are left to the count of words."""
+    for child in node.named_children:
+        if child.type in _IMPORTS:
+            _note_imports(language, child, taken)
+        if depth and child.type in _IMPORT_PARENTS:
+            take_imports(language, child, taken, depth - 1)
+
+
+def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list[tuple[Node, str]]) -> None:
+    counted: dict[str, int] = {}
+    is_list = node.type in _LISTS
+    for child in node.named_children:
+        kind = child.type
+        if is_list and child.end_byte - child.start_byte > 3:
+            _count(counted, f"element {_flat(child)[:200]}")
+        label = _label(language, child)
+        if label:
+            _count(counted, label)
+        if kind not in _OPAQUE and child.child_count:
+            todo.append((child, f"{scope}/{label}" if label else scope))
+    for label, times in counted.items():
+        if times > 1:
+            taken.repeated.add(
+                f"{label} in {scope or 'the file'}" + (f" ({times} times)" if times > 2 else "")
+            )
+
+
+def _count(counted: dict[str, int], label: str) -> None:
+    counted[label] = counted.get(label, 0) + 1
+
+
+def _label(language: str, node: Node) -> str:
+    kind = node.type
+    if kind in ("decorated_definition", "export_statement"):
+        inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
+        return _label(language, inner) if inner else ""
+    if kind in ("lexical_declaration", "type_declaration", "const_declaration", "template_declaration"):
+        inner = node.named_children[-1] if node.named_child_count else None
+        return _label(language, inner) if inner is not None and inner.type in _NAMED else ""
+    if kind in _NAMED:
+        return _named_label(language, node, _NAMED[kind])
+    if kind in _KEYED:
+        return _keyed_label(node, _KEYED[kind])
+    return ""
+
+
+def _named_label(language: str, node: Node, kind: str) -> str:
+    name = node.child_by_field_name("name") or node.child_by_field_name("declarator")
+    if name is None:
+        name = next((c for c in node.named_children if c.type.endswith("identifier")), None)
+    if name is None:
+        return ""
+    receiver = node.child_by_field_name("receiver")
+    before = _flat(receiver) if receiver else ""
+    behind = ""
+    if language in _OVERLOADED or language == "c":
+        parameters = node.child_by_field_name("parameters")
+        behind = _flat(parameters) if parameters else ""
+    return f"{kind} {before}{_flat(name)[:120]}{behind[:200]}"
+
+
+def _keyed_label(node: Node, kind: str) -> str:
+    if kind == "impl":
+        body = node.child_by_field_name("body")
+        end = body.start_byte if body else node.end_byte
+        text = node.text or b""
+        return "impl " + " ".join(text[: end - node.start_byte].decode("utf-8", "replace").split())
+    if kind in ("decorator", "attribute"):
+        return ""
+    key = (
+        node.child_by_field_name("key")
+        or node.child_by_field_name("value")
+        or node.child_by_field_name("pattern")
+    )
+    if key is None and node.named_child_count:
+        key = node.named_children[0]
+    return f"{kind} {_flat(key)[:200]}" if key is not None else ""
+
+
+def _flat(node: Node) -> str:
+    return " ".join((node.text or b"").decode("utf-8", "replace").split())
+
+
+# -- imports -----------------------------------------------------------------------------------
+
+
+def _note_imports(language: str, node: Node, taken: Inventory) -> None:
+    text = _flat(node)
+    found = [text]
+    if language == "python":
+        found = _python_names(node, text)
+    elif language in ("typescript", "tsx", "javascript"):
+        found = _script_names(node, text)
+    elif language == "rust":
+        found = list(_rust_names(text.removesuffix(";").strip()))
+    elif language == "go" and node.type == "import_declaration":
+        found = []
+    for name in found:
+        if name in taken.imports:
+            taken.repeated.add(f"import {name}")
+        taken.imports.add(name)
+        _note_binding(language, name, taken)
+
+
+def _note_binding(language: str, name: str, taken: Inventory) -> None:
+    """Two imports that bind one name: legal in few languages, meant in none."""
+    if language not in _BINDING or name.rstrip("; ").endswith(("*", "self", "_")):
+        return
+    bound = f"import under the name {_LAST_WORD.findall(name)[-1]}"
+    if bound in taken.bindings:
+        taken.repeated.add(bound)
+    taken.bindings.add(bound)
+
+
+def _python_names(node: Node, text: str) -> list[str]:
+    names = [_flat(name) for name in node.children_by_field_name("name")]
+    if node.type == "import_statement":
+        return [f"import {name}" for name in names]
+    module = node.child_by_field_name("module_name")
+    source = _flat(module) if module else "__future__"
+    return [f"{source}: {name}" for name in names] or [text]
+
+
+def _script_names(node: Node, text: str) -> list[str]:
+    source = node.child_by_field_name("source")
+    clause = next((c for c in node.named_children if c.type == "import_clause"), None)
+    if source is None or clause is None:
+        return [text.rstrip(";")]
+    is_type = text.startswith("import type")
+    origin = _flat(source).strip("'\"") + (" (type)" if is_type else "")
+    names = []
+    for part in clause.named_children:
+        if part.type == "named_imports":
+            names += [f"{origin}: {_flat(c)}" for c in part.named_children if c.type == "import_specifier"]
+        else:
+            names.append(f"{origin}: {_flat(part)}")
+    return names or [text.rstrip(";")]
+
+
+def _rust_names(text: str) -> list[str]:
+    """`use a::{b, c::{d}}` names a::b and a::c::d."""
+    head, brace, rest = text.partition("{")
+    if not brace or not rest.rstrip().endswith("}"):
+        return [text.replace(" ", "")] if text.strip() else []
+    depth, start, found = 0, 0, []
+    inside = rest.rstrip()[:-1]
+    for place, sign in enumerate(inside + ","):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth == 0:
+            part = inside[start:place].strip()
+            found += [head.replace(" ", "") + name for name in _rust_names(part)]
+            start = place + 1
+    return found

@@ -1,0 +1,171 @@
+"""The line merge: three lists of lines into stretches that are settled and hunks that both sides changed.
+
+It decides as git does: edits that overlap or touch are one conflict, equal edits are taken once. It also
+writes the markers. It knows nothing of languages.
+"""
+
+from __future__ import annotations
+
+from lineclear.merge.diff import Edit, Steps, edits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lineclear.merge.result import Labels
+
+MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+
+
+class Chunk:
+    """One stretch of the three texts. `kind`: same, left, right (who changed it), both (alike), conflict."""
+
+    __slots__ = ("kind", "b0", "b1", "l0", "l1", "r0", "r1")
+
+    def __init__(self, kind: str, b0: int, b1: int, l0: int, l1: int, r0: int, r1: int) -> None:
+        self.kind = kind
+        self.b0 = b0
+        self.b1 = b1
+        self.l0 = l0
+        self.l1 = l1
+        self.r0 = r0
+        self.r1 = r1
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their ends; only a line feed ends a line (str.splitlines knows more, git does not)."""
+    lines = text.split("\n")
+    last = lines.pop()
+    ended = [line + "\n" for line in lines]
+    if last:
+        ended.append(last)
+    return ended
+
+
+def three_way(base: Sequence[str], left: Sequence[str], right: Sequence[str], steps: Steps) -> list[Chunk]:
+    """The chunks, in order; together they cover all three sequences."""
+    by_left = edits(base, left, steps)
+    by_right = edits(base, right, steps)
+    chunks: list[Chunk] = []
+    i = j = at_b = at_l = at_r = 0
+    while i < len(by_left) or j < len(by_right):
+        start, end, i2, j2 = _group(by_left, by_right, i, j)
+        kept = start - at_b
+        if kept:
+            chunks.append(Chunk("same", at_b, start, at_l, at_l + kept, at_r, at_r + kept))
+        l0, r0 = at_l + kept, at_r + kept
+        l1 = l0 + (end - start) + _growth(by_left[i:i2])
+        r1 = r0 + (end - start) + _growth(by_right[j:j2])
+        kind = _kind(i != i2, j != j2, list(left[l0:l1]) == list(right[r0:r1]))
+        chunks.append(Chunk(kind, start, end, l0, l1, r0, r1))
+        at_b, at_l, at_r, i, j = end, l1, r1, i2, j2
+    if at_b < len(base):
+        chunks.append(Chunk("same", at_b, len(base), at_l, len(left), at_r, len(right)))
+    return chunks
+
+
+def _group(by_left: list[Edit], by_right: list[Edit], i: int, j: int) -> tuple[int, int, int, int]:
+    """The next edit and everything of either side that touches it: (start, end, next i, next j)."""
+    first_left = j >= len(by_right) or (i < len(by_left) and by_left[i][0] <= by_right[j][0])
+    start, end = (by_left[i] if first_left else by_right[j])[:2]
+    grown = True
+    while grown:
+        grown = False
+        while i < len(by_left) and by_left[i][0] <= end:
+            end, i, grown = max(end, by_left[i][1]), i + 1, True
+        while j < len(by_right) and by_right[j][0] <= end:
+            end, j, grown = max(end, by_right[j][1]), j + 1, True
+    return start, end, i, j
+
+
+def _growth(found: list[Edit]) -> int:
+    return sum((b1 - b0) - (a1 - a0) for a0, a1, b0, b1 in found)
+
+
+def _kind(left_changed: bool, right_changed: bool, alike: bool) -> str:
+    if not left_changed:
+        return "right"
+    if not right_changed:
+        return "left"
+    return "both" if alike else "conflict"
+
+
+def cover(chunks: list[Chunk], wide: Chunk) -> list[Chunk]:
+    """The same chunks with everything inside `wide` replaced by it; chunks of equal lines may be cut."""
+    covered: list[Chunk] = []
+    placed = False
+    for chunk in chunks:
+        if _is_before(chunk, wide):
+            covered.append(chunk)
+            continue
+        if chunk.kind == "same" and chunk.b0 < wide.b0:
+            kept = wide.b0 - chunk.b0
+            covered.append(
+                Chunk("same", chunk.b0, wide.b0, chunk.l0, chunk.l0 + kept, chunk.r0, chunk.r0 + kept)
+            )
+        if not placed:
+            covered.append(wide)
+            placed = True
+        if chunk.kind == "same" and chunk.b1 > wide.b1:
+            kept = chunk.b1 - max(wide.b1, chunk.b0)
+            covered.append(
+                Chunk("same", chunk.b1 - kept, chunk.b1, chunk.l1 - kept, chunk.l1, chunk.r1 - kept, chunk.r1)
+            )
+        elif not _is_inside(chunk, wide):
+            covered.append(chunk)
+    if not placed:
+        covered.append(wide)
+    return covered
+
+
+def _is_before(chunk: Chunk, wide: Chunk) -> bool:
+    return chunk.b1 <= wide.b0 and chunk.l1 <= wide.l0 and chunk.r1 <= wide.r0
+
+
+def _is_inside(chunk: Chunk, wide: Chunk) -> bool:
+    return (
+        chunk.b0 >= wide.b0
+        and chunk.b1 <= wide.b1
+        and chunk.l0 >= wide.l0
+        and chunk.l1 <= wide.l1
+        and chunk.r0 >= wide.r0
+        and chunk.r1 <= wide.r1
+    )
+
+
+def trim_common(left: list[str], right: list[str]) -> tuple[int, int]:
+    """How many lines at the start and at the end of a conflict are the same on both sides."""
+    shorter = min(len(left), len(right))
+    head = 0
+    while head < shorter and left[head] == right[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and left[-1 - tail] == right[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def write_conflict(left: list[str], right: list[str], labels: Labels, symbol: str) -> list[str]:
+    """The lines of one conflict as git writes them; the symbol stands behind the side's name."""
+    beside = f" ({symbol})" if symbol else ""
+    return [
+        f"{MARKERS[0]} {labels.left}{beside}\n",
+        *_ended(left),
+        f"{MARKERS[1]}\n",
+        *_ended(right),
+        f"{MARKERS[2]} {labels.right}{beside}\n",
+    ]
+
+
+def _ended(lines: list[str]) -> list[str]:
+    """A marker must start a line, so the line before it must end."""
+    if lines and not lines[-1].endswith("\n"):
+        return [*lines[:-1], lines[-1] + "\n"]
+    return lines
+
+
+def marker_lines(text: str) -> list[str]:
+    """Lines that a merge would read as the start or the end of a conflict."""
+    if MARKERS[0] not in text and MARKERS[2] not in text:
+        return []
+    return [line for line in text.split("\n") if line.startswith((MARKERS[0], MARKERS[2]))]

@@ -1,0 +1,12 @@
+"""PHP: functions, types, methods."""
+
+from lineclear.merge.syntax.table import Table
+
+_ITEMS = (
+    "function_definition",
+    "class_declaration",
+    "interface_declaration",
+    "trait_declaration",
+    "enum_declaration",
+)
+TABLE = Table(members={"program": _ITEMS, "declaration_list": ("method_declaration",)})

@@ -1,0 +1,16 @@
+"""Python: functions and classes, dictionary keys, names in `__all__`-like lists."""
+
+from lineclear.merge.syntax.table import Table
+
+_DEFINITIONS = ("function_definition", "class_definition", "decorated_definition")
+TABLE = Table(
+    members={
+        "module": _DEFINITIONS,
+        "block": _DEFINITIONS,
+        "dictionary": ("pair",),
+        "set": ("string", "identifier"),
+        "list": ("string",),
+    },
+    keyed={"pair": "key"},
+    wrappers=("decorated_definition",),
+)

@@ -1,0 +1,9 @@
+"""Ruby: methods, classes, modules, hash keys."""
+
+from lineclear.merge.syntax.table import Table
+
+_ITEMS = ("method", "singleton_method", "class", "module")
+TABLE = Table(
+    members={"program": _ITEMS, "body_statement": _ITEMS, "hash": ("pair",)},
+    keyed={"pair": "key"},
+)

@@ -1,0 +1,76 @@
+"""Merge inside a hunk by tokens: words, whole string literals, single signs, line breaks with their indent.
+
+Both sides' edits must lie apart, with something kept by both between them; otherwise there is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.diff import Edit, Steps, edits
+
+_CODE = re.compile(
+    r"""\n[ \t]*|[ \t\r\f\v]+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\w+|[^\w\s]|\s""",
+)
+_PROSE = re.compile(r"\n[ \t]*|[ \t\r\f\v]+|\w+|[^\w\s]|\s")
+
+
+def split_code(text: str) -> list[str]:
+    return _CODE.findall(text)
+
+
+def split_prose(text: str) -> list[str]:
+    return _PROSE.findall(text)
+
+
+def is_blank(token: str) -> bool:
+    return token.isspace()
+
+
+def merge_tokens(base: str, left: str, right: str, steps: Steps, *, prose: bool = False) -> str | None:
+    """One text with both sides' edits, or None where they meet."""
+    split = split_prose if prose else split_code
+    b, lt, r = split(base), split(left), split(right)
+    by_left, by_right = edits(b, lt, steps), edits(b, r, steps)
+    if steps.left <= 0:
+        return None
+    if not (_keeps_enough(b, by_left) and _keeps_enough(b, by_right)):
+        return None
+    return _weave(b, lt, r, by_left, by_right)
+
+
+def _keeps_enough(b: list[str], found: list[Edit]) -> bool:
+    """A side that rewrote most of the hunk is not edited but replaced: its tokens align by accident."""
+    words = sum(1 for token in b if not token.isspace())
+    gone = sum(1 for a0, a1, _, _ in found for token in b[a0:a1] if not token.isspace())
+    return gone * 2 <= words
+
+
+def _weave(
+    b: list[str], lt: list[str], r: list[str], by_left: list[Edit], by_right: list[Edit]
+) -> str | None:
+    out: list[str] = []
+    i = j = at = 0
+    while i < len(by_left) or j < len(by_right):
+        el = by_left[i] if i < len(by_left) else None
+        er = by_right[j] if j < len(by_right) else None
+        if el and er and el[:2] == er[:2] and lt[el[2] : el[3]] == r[er[2] : er[3]]:
+            out += b[at : el[0]] + lt[el[2] : el[3]]
+            at, i, j = el[1], i + 1, j + 1
+            continue
+        if el and er and not (_apart(b, el, er) or _apart(b, er, el)):
+            return None
+        if er is None or (el is not None and el[0] < er[0]):
+            assert el is not None
+            out += b[at : el[0]] + lt[el[2] : el[3]]
+            at, i = el[1], i + 1
+        else:
+            out += b[at : er[0]] + r[er[2] : er[3]]
+            at, j = er[1], j + 1
+    out += b[at:]
+    return "".join(out)
+
+
+def _apart(b: list[str], first: Edit, second: Edit) -> bool:
+    """Something that is not blank is kept between the two edits."""
+    return any(not token.isspace() for token in b[first[1] : second[0]])

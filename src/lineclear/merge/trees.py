@@ -1,0 +1,166 @@
+"""What only breaks when work is combined: facts about both sides in, a plan out. Changes nothing itself.
+
+Git merges two new files without a word; that they carry one migration number, one parent, one route or one
+selector is for us to see.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge import migrations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
+_LOCAL = "route below"
+_ROUTED = re.compile(r".*\.(?:py|js|ts|mjs|rb|go|java|kt)")
+
+
+class TreeFacts:
+    """Texts are those of changed files; `paths` are all files beside migrations in the merged tree."""
+
+    __slots__ = ("left_added", "right_added", "base_texts", "left_texts", "right_texts", "paths")
+
+    def __init__(
+        self,
+        *,
+        left_added: set[str],
+        right_added: set[str],
+        base_texts: dict[str, str],
+        left_texts: dict[str, str],
+        right_texts: dict[str, str],
+        paths: set[str],
+    ) -> None:
+        self.left_added = left_added
+        self.right_added = right_added
+        self.base_texts = base_texts
+        self.left_texts = left_texts
+        self.right_texts = right_texts
+        self.paths = paths
+
+    @staticmethod
+    def is_migration(path: str) -> bool:
+        return migrations.is_migration(path)
+
+    @staticmethod
+    def is_of_interest(path: str) -> bool:
+        return bool(migrations.is_migration(path) or _STYLES.fullmatch(path) or _ROUTED.fullmatch(path))
+
+
+class Finding:
+    """Something no rule may decide, with the files it is about."""
+
+    __slots__ = ("kind", "paths", "text")
+
+    def __init__(self, kind: str, paths: list[str], text: str) -> None:
+        self.kind = kind
+        self.paths = paths
+        self.text = text
+
+
+class TreePlan:
+    """`rewrites` hold whole new texts, also of renamed files under their new names."""
+
+    __slots__ = ("renames", "rewrites", "commands", "findings")
+
+    def __init__(self) -> None:
+        self.renames: list[tuple[str, str]] = []
+        self.rewrites: list[tuple[str, str]] = []
+        self.commands: list[str] = []
+        self.findings: list[Finding] = []
+
+
+def merge_trees(facts: TreeFacts) -> TreePlan:
+    plan = TreePlan()
+    left = {path: facts.left_texts.get(path, "") for path in facts.left_added if facts.is_migration(path)}
+    right = {path: facts.right_texts.get(path, "") for path in facts.right_added if facts.is_migration(path)}
+    new_left = {path: text for path, text in left.items() if path not in right}
+    new_right = {path: text for path, text in right.items() if path not in left}
+    if new_left and new_right:
+        moves = migrations.renumber(new_left, new_right, facts.paths)
+        plan.renames = [(old, new) for old, (new, _) in moves.changed.items() if old != new]
+        plan.rewrites = [(new, text) for new, text in moves.changed.values()]
+        plan.commands = moves.commands
+        plan.findings += [Finding("migration", paths, text) for paths, text in moves.doubts]
+    plan.findings += _both_add(facts, _selectors, _STYLES, "selector")
+    plan.findings += _both_add(facts, _routes, _ROUTED, "route")
+    return plan
+
+
+def _both_add(
+    facts: TreeFacts, list_names: Callable[[str], dict[str, str]], kind_of_file: re.Pattern[str], kind: str
+) -> list[Finding]:
+    """One name, added by each side, in two files or not alike."""
+    ours = _names(facts.left_texts, facts.base_texts, list_names, kind_of_file)
+    theirs = _names(facts.right_texts, facts.base_texts, list_names, kind_of_file)
+    found = []
+    for name in sorted(set(ours) & set(theirs)):
+        (path, body), (other, text) = ours[name], theirs[name]
+        if path != other and name.startswith(_LOCAL):
+            continue  # each file may hang below a prefix of its own
+        if body != text or path != other:
+            where = [path] if path == other else [path, other]
+            found.append(Finding(kind, where, f"{name} is defined by both sides ({' and '.join(where)})"))
+    return found
+
+
+def _names(
+    texts: dict[str, str],
+    before: dict[str, str],
+    list_names: Callable[[str], dict[str, str]],
+    kind_of_file: re.Pattern[str],
+) -> dict[str, tuple[str, str]]:
+    """Names that the side added, with their file and body."""
+    found: dict[str, tuple[str, str]] = {}
+    for path, text in texts.items():
+        if not kind_of_file.fullmatch(path):
+            continue
+        known = list_names(before.get(path, ""))
+        found |= {name: (path, body) for name, body in list_names(text).items() if name not in known}
+    return found
+
+
+def _selectors(text: str) -> dict[str, str]:
+    """Selectors at the top of a style sheet with their bodies, blanks set aside."""
+    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    found: dict[str, str] = {}
+    depth, start, selector = 0, 0, ""
+    for place in (match.start() for match in re.finditer(r"[{};]", plain)):
+        letter = plain[place]
+        if letter == "{":
+            if not depth:
+                selector, start = " ".join(plain[start:place].split()), place + 1
+            depth += 1
+        elif letter == "}":
+            depth = max(0, depth - 1)
+            if not depth:
+                if selector.startswith((".", "#")):
+                    found[selector] = " ".join(plain[start:place].split())
+                start = place + 1
+        elif not depth:
+            start = place + 1
+    return found
+
+
+_ROUTE = re.compile(
+    r"""@(\w+(?:\.\w+)*\.(?:route|get|post|put|patch|delete))\(\s*["']([^"'\n]+)["']"""
+    r"""|\b((?:app|router|server)\.(?:get|post|put|patch|delete))\(\s*["'`](/[^"'`\n]*)["'`]"""
+    r"""|^\s*(?:re_)?path\(\s*r?["']([^"'\n]*)["']"""
+    r"""|@(Get|Post|Put|Patch|Delete|Request)Mapping\(\s*["']([^"'\n]+)["']""",
+    re.M,
+)
+
+
+def _routes(text: str) -> dict[str, str]:
+    """Method and path of each registration, with its line."""
+    found: dict[str, str] = {}
+    for match in _ROUTE.finditer(text):
+        words = [group for group in match.groups() if group is not None]
+        end = text.find("\n", match.end())
+        line = text[match.start() : end if end >= 0 else len(text)]
+        kind = "route of" if words[0].startswith("app.") else _LOCAL
+        found[" ".join([kind, *words])] = line.strip()
+    return found

@@ -1,0 +1,233 @@
+"""Doubts about a merged text. Shares no rule and no tokeniser with the mergers; only loads the same grammars.
+
+Every check is differential: it compares the result with its three sources and names what is in the result
+and in neither side, or in a side and not in the result. No doubt found does not mean that the merge is
+right; a doubt found always means that nobody should call it clean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+from lineclear.merge.grammars import language_of, parse
+from lineclear.merge.inventory import Inventory, known_parts, take_imports, take_inventory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
+_NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does not say
+_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
+# Their number follows from the items between them; the parser judges whether they stand right.
+_PUNCTUATION = frozenset(",;(){}[]\"'`")
+
+
+def find_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
+    """The first doubt, in words, or an empty string."""
+    return (
+        _form_doubt(base, left, right, merged)
+        or _text_doubt(path, base, left, right, merged)
+        or _structure_doubt(path, base, left, right, merged)
+    )
+
+
+def _text_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
+    """Words and their neighbours, in the lines that not all four texts share."""
+    parts = _differing_lines([base, left, right, merged])
+    words = [[_words(line) for line, _ in part] for part in parts]
+    doubt = _word_doubt(parts, words, (left, right) if language_of(path) else None)
+    return doubt or _seam_doubt(parts, words, merged)
+
+
+def _differing_lines(texts: list[str]) -> list[list[tuple[str, str]]]:
+    """Per text its lines (each with the line behind it) without those that are in all texts."""
+    split = [[line for line in text.split("\n") if line.strip()] for text in texts]
+    counts = [Counter(lines) for lines in split]
+    shared = counts[0] & counts[1] & counts[2] & counts[3]
+    differing = []
+    for lines in split:
+        skip = dict(shared)
+        kept = []
+        for line, behind in zip(lines, [*lines[1:], ""], strict=False):
+            if skip.get(line, 0):
+                skip[line] -= 1
+            else:
+                kept.append((line, behind))
+        differing.append(kept)
+    return differing
+
+
+# -- form --------------------------------------------------------------------------------------
+
+
+def _form_doubt(base: str, left: str, right: str, merged: str) -> str:
+    for name, trait in (
+        ("byte order mark", _has_bom),
+        ("line ends", _has_crlf),
+        ("final newline", _is_ended),
+    ):
+        b, lt, r = trait(base), trait(left), trait(right)
+        wanted = {lt, r} if lt == r or not base else {lt if r == b else r}
+        if trait(merged) not in wanted:
+            return f"the {name} of the sides was not kept"
+    if len(_MARKER.findall(merged)) > max(len(_MARKER.findall(left)), len(_MARKER.findall(right))):
+        return "the result holds conflict markers"
+    return ""
+
+
+def _has_bom(text: str) -> bool:
+    return text.startswith("\ufeff")
+
+
+def _has_crlf(text: str) -> bool:
+    return "\r\n" in text
+
+
+def _is_ended(text: str) -> bool:
+    return text.endswith("\n") or not text
+
+
+# -- words -------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_VERSION.sub(" 0v ", text))
+
+
+def _word_doubt(
+    parts: list[list[tuple[str, str]]], words: list[list[list[str]]], sides: tuple[str, str] | None
+) -> str:
+    """Every word is there as often as both sides' changes say; versions may be chosen, never invented."""
+    counts = [Counter(word for found in lines for word in found) for lines in words]
+    shared = _shared_changes(*([line for line, _ in part] for part in parts[:3]))
+    for word in sorted(set().union(*counts), key=_names_first):
+        if word in _PUNCTUATION:
+            continue
+        b, lt, r, m = (count[word] for count in counts)
+        low, high = _bounds(b, lt - b, r - b, shared.get(word, 0))
+        if not low <= m <= high:
+            return f"`{word}` is there {m} times, {low if m < low else high} were due"
+        if sides and word[0].isalpha() and _gone_but_used(word, (b, lt, r), sides):
+            return f"one side removed `{word}` everywhere, the other uses it more"
+    versions = [{version for line, _ in part for version in _VERSION.findall(line)} for part in parts]
+    invented = versions[3] - versions[1] - versions[2]
+    return f"version {min(invented)} is in neither side" if invented else ""
+
+
+def _names_first(word: str) -> tuple[bool, str]:
+    return not word[0].isalpha(), word
+
+
+def _shared_changes(base: list[str], left: list[str], right: list[str]) -> dict[str, int]:
+    """Per word, how much both sides changed it by the very same lines."""
+    b, lt, r = Counter(base), Counter(left), Counter(right)
+    shared: Counter[str] = Counter()
+    for line, times in ((lt - b) & (r - b)).items():
+        for word in _words(line):
+            shared[word] += times
+    for line, times in ((b - lt) & (b - r)).items():
+        for word in _words(line):
+            shared[word] -= times
+    return shared
+
+
+def _bounds(base: int, by_left: int, by_right: int, shared: int) -> tuple[int, int]:
+    """How often a word may be there: the same change made by both may be one change or two."""
+    once, twice = base + by_left + by_right - shared, base + by_left + by_right
+    low, high = min(once, twice), max(once, twice)
+    if by_left > 0 and by_right > 0:
+        low = min(low, base + max(by_left, by_right))
+    if by_left < 0 and by_right < 0:
+        high = max(high, base + min(by_left, by_right))
+    return max(0, low), max(0, high)
+
+
+def _gone_but_used(word: str, counts: tuple[int, int, int], sides: tuple[str, str]) -> bool:
+    base, left, right = counts
+    if base > 0 and left == 0 and right > base:
+        return not re.search(rf"\b{re.escape(word)}\b", sides[0])
+    if base > 0 and right == 0 and left > base:
+        return not re.search(rf"\b{re.escape(word)}\b", sides[1])
+    return False
+
+
+# -- seams -------------------------------------------------------------------------------------
+
+
+def _seam_doubt(parts: list[list[tuple[str, str]]], words: list[list[list[str]]], merged: str) -> str:
+    """Neighbouring words that one side put together stay together, except where the other side edited."""
+    b, lt, r, m = (_neighbours(part, found) for part, found in zip(parts, words, strict=True))
+    missing = [side - b - m for side in (lt, r)]
+    if not any(missing):
+        return ""
+    m = set(pairwise(_words(merged)))
+    for side, gone in zip((lt, r), missing, strict=True):
+        fresh = m - side
+        cut_behind = {first for first, _ in fresh}
+        cut_before = {second for _, second in fresh}
+        for first, second in sorted(gone - m):
+            if first not in cut_behind and second not in cut_before:
+                return f"`{first} {second}` was added by one side and is not there"
+    return ""
+
+
+def _neighbours(part: list[tuple[str, str]], words: list[list[str]]) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for (_, behind), line in zip(part, words, strict=True):
+        found.update(pairwise([*line, *_words(behind)[:1]]))
+    return found
+
+
+# -- structure ---------------------------------------------------------------------------------
+
+
+def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
+    language = language_of(path)
+    if not language:
+        return ""
+    trees = [parse(language, text) for text in (base, left, right, merged)]
+    b, lt, r = (None if tree is None else tree.root_node for tree in trees[:3])
+    if b is None or lt is None or r is None or trees[3] is None:
+        return ""
+    m = take_inventory(language, trees[3], known_parts(lt) | known_parts(r))
+    if m.has_error and not (lt.has_error or r.has_error or b.has_error):
+        return "the result does not parse, all sources do"
+    if m.repeated:
+        before = set().union(*(take_inventory(language, tree).repeated for tree in trees[:3] if tree))
+        if m.repeated - before:
+            return f"{min(m.repeated - before)} is there twice"
+    return _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
+
+
+def _import_doubt(
+    language: str, roots: tuple[Node, Node, Node], texts: tuple[str, str, str], merged: set[str]
+) -> str:
+    b, lt, r = (_imports_of(language, root) for root in roots)
+    due = (lt | r) - (b - lt) - (b - r)
+    if merged != due:
+        return f"import {min(merged ^ due)} is lost or left over"
+    for side, text in ((lt, texts[0]), (r, texts[1])) if language not in _NAMELESS else ():
+        used = _still_used(b - side - merged, text, texts[2])
+        if used:
+            return f"one side removed the import of `{used}`, the result uses it more than that side"
+    return ""
+
+
+def _imports_of(language: str, root: Node) -> set[str]:
+    taken = Inventory(False)
+    take_imports(language, root, taken)
+    return taken.imports
+
+
+def _still_used(gone: set[str], side: str, merged: str) -> str:
+    """A name whose import one side removed, but which the other side's work still needs."""
+    for name in sorted(gone):
+        word = str(re.findall(r"\w+", name)[-1])
+        pattern = rf"\b{word}\b"
+        if len(re.findall(pattern, merged)) > len(re.findall(pattern, side)):
+            return word
+    return ""

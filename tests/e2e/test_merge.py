@@ -1,0 +1,159 @@
+"""merge-file and merge-tree as git and people start them: no store, exit codes that git understands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commandline import CommandLine
+from tests.repository import TemporaryRepo
+
+BASE = '{\n  "a": 1\n}\n'
+LEFT = '{\n  "a": 1,\n  "b": 2\n}\n'
+RIGHT = '{\n  "a": 1,\n  "c": 3\n}\n'
+MERGED = '{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n'
+
+DJANGO = """from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("port", "{parent}")]
+"""
+
+
+def three_files(folder: Path, base: bytes, left: bytes, right: bytes) -> list[str]:
+    names = []
+    for name, content in (("base", base), ("left", left), ("right", right)):
+        (folder / name).write_bytes(content)
+        names.append(str(folder / name))
+    return names
+
+
+def two_branches(
+    repo: TemporaryRepo, base: dict[str, str], left: dict[str, str], right: dict[str, str]
+) -> None:
+    repo.commit("base", base)
+    repo.git("tag", "base")
+    for name, files in (("left", left), ("right", right)):
+        repo.git("checkout", "--quiet", "-b", name, "base")
+        repo.commit(name, files)
+    repo.git("checkout", "--quiet", "main")
+
+
+def test_0_a_file_that_can_be_merged_is_printed(bare_line: CommandLine, tmp_path: Path) -> None:
+    files = three_files(tmp_path, BASE.encode(), LEFT.encode(), RIGHT.encode())
+    answer = bare_line.run("merge-file", *files, "--path", "data.json", "--explain")
+    assert (answer.code, answer.out) == (0, MERGED)
+    assert "keys" in answer.err
+
+
+def test_1_conflicts_are_written_with_markers_into_the_named_file(
+    bare_line: CommandLine, tmp_path: Path
+) -> None:
+    files = three_files(tmp_path, b"depth=4\n", b"depth=5\n", b"depth=deep\n")
+    out = tmp_path / "out"
+    answer = bare_line.run("merge-file", *files, "--path", "p.properties", "-o", str(out), "--json")
+    assert answer.code == 1
+    assert answer.data["clean"] is False
+    assert answer.data["conflicts"][0]["first_line"] == 1
+    assert out.read_text().startswith("<<<<<<< ours")
+
+
+@pytest.mark.parametrize(
+    "words", [("merge-file", "a"), ("merge-file", "a", "b", "c"), ("merge-tree", "x", "y", "z")]
+)
+def test_129_and_more_for_every_failure(bare_line: CommandLine, words: tuple[str, ...]) -> None:
+    answer = bare_line.run(*words)
+    assert answer.code >= 129
+    assert "Next: run" in answer.err
+
+
+def test_bytes_that_are_not_utf_8_come_out_as_they_were(bare_line: CommandLine, tmp_path: Path) -> None:
+    files = three_files(tmp_path, b"a=1\nb=\xe9\nc=1\n", b"a=2\nb=\xe9\nc=1\n", b"a=1\nb=\xe9\nc=2\n")
+    out = tmp_path / "out"
+    assert bare_line.run("merge-file", *files, "--path", "p.properties", "-o", str(out)).code == 0
+    assert out.read_bytes() == b"a=2\nb=\xe9\nc=2\n"
+
+
+def test_git_calls_it_as_a_driver(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    two_branches(repo, {"data.json": BASE}, {"data.json": LEFT}, {"data.json": RIGHT})
+    bare_line.ok("setup", "git-merge")
+    command = " ".join(bare_line.argv("merge-file", "%O", "%A", "%B", "--path", "%P", "-o", "%A"))
+    repo.git("config", "merge.lineclear.driver", command)
+    repo.environment["PYTHONPATH"] = bare_line.environment["PYTHONPATH"]
+    repo.git("checkout", "--quiet", "left")
+    repo.git("merge", "--quiet", "--no-edit", "right")
+    assert (repo.path / "data.json").read_text() == MERGED
+
+
+def test_trees_are_merged_without_a_store_or_a_work_tree(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    two_branches(repo, {"data.json": BASE}, {"data.json": LEFT}, {"data.json": RIGHT})
+    answer = bare_line.run("merge-tree", "base", "left", "right")
+    assert answer.code == 0
+    tree = answer.out.split()[0]
+    assert repo.git("show", f"{tree}:data.json") == MERGED.rstrip("\n")
+    assert repo.git("status", "--porcelain") == ""
+    assert not (repo.path / ".git" / "lineclear").exists()
+
+
+def test_a_conflict_in_a_tree_is_1_and_named(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    two_branches(repo, {"p.ini": "depth = 4\n"}, {"p.ini": "depth = 5\n"}, {"p.ini": "depth = deep\n"})
+    answer = bare_line.run("merge-tree", "base", "left", "right", "--json")
+    assert answer.code == 1
+    assert [file["path"] for file in answer.data["files"]] == ["p.ini"]
+    assert "<<<<<<< left" in repo.git("show", f"{answer.data['tree']}:p.ini")
+
+
+def test_many_conflicted_files_come_out_alike_on_all_cores(
+    repo: TemporaryRepo, bare_line: CommandLine
+) -> None:
+    names = [f"t{number}.json" for number in range(12)]
+    two_branches(repo, dict.fromkeys(names, BASE), dict.fromkeys(names, LEFT), dict.fromkeys(names, RIGHT))
+    answer = bare_line.run("merge-tree", "base", "left", "right")
+    assert answer.code == 0
+    tree = answer.out.split()[0]
+    assert {repo.git("show", f"{tree}:{name}") for name in names} == {MERGED.rstrip("\n")}
+
+
+def test_two_migrations_with_one_number_are_put_in_a_row(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    folder = "port/migrations"
+    two_branches(
+        repo,
+        {f"{folder}/0001_initial.py": DJANGO.format(parent="0000")},
+        {f"{folder}/0002_tug.py": DJANGO.format(parent="0001_initial")},
+        {f"{folder}/0002_ferry.py": DJANGO.format(parent="0001_initial")},
+    )
+    answer = bare_line.run("merge-tree", "base", "left", "right", "--json")
+    assert answer.code == 0
+    assert answer.data["renames"] == [{"from": f"{folder}/0002_ferry.py", "to": f"{folder}/0003_ferry.py"}]
+    text = repo.git("show", f"{answer.data['tree']}:{folder}/0003_ferry.py")
+    assert '("port", "0002_tug")' in text
+
+
+def test_binary_files_stay_as_they_are_and_conflict(bare_line: CommandLine, tmp_path: Path) -> None:
+    files = three_files(tmp_path, b"\0a", b"\0b", b"\0c")
+    out = tmp_path / "out"
+    assert bare_line.run("merge-file", *files, "--path", "p.png", "-o", str(out)).code == 1
+    assert out.read_bytes() == b"\0b"
+
+
+def test_the_driver_is_installed_once_and_taken_away_without_a_trace(
+    repo: TemporaryRepo, bare_line: CommandLine
+) -> None:
+    repo.git("config", "merge.other.driver", "true")
+    before = repo.git("config", "--local", "--list")
+    planned = bare_line.ok("setup", "git-merge", "--dry-run").out
+    assert repo.git("config", "--local", "--list") == before
+    assert bare_line.ok("setup", "git-merge").out == planned
+    assert repo.git("config", "merge.default") == "lineclear"
+    assert bare_line.ok("setup", "git-merge").out == "Nothing to change.\n"
+    bare_line.ok("setup", "git-merge", "--remove")
+    assert repo.git("config", "--local", "--list") == before
+
+
+def test_another_driver_is_not_replaced(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    repo.git("config", "merge.default", "union")
+    assert bare_line.run("setup", "git-merge").code == 2
+    bare_line.ok("setup", "git-merge", "--remove")
+    assert repo.git("config", "merge.default") == "union"

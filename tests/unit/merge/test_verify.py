@@ -1,0 +1,104 @@
+"""The verifier on wrong results: every kind of damage known from other mergers is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from lineclear.merge.verify import find_doubt
+
+BASE = "import alpha\nimport kilo\n\nRATE = 3\n\n\ndef first():\n    return alpha.one\n"
+LEFT = BASE.replace("import kilo", "import delta\nimport kilo") + "\n\ndef ours():\n    return delta.two\n"
+RIGHT = BASE.replace("RATE = 3\n", "RATE = 3\nLIMIT = 9\n")
+GOOD = LEFT.replace("RATE = 3\n", "RATE = 3\nLIMIT = 9\n")
+
+
+def doubt(
+    merged: str, *, base: str = BASE, left: str = LEFT, right: str = RIGHT, path: str = "shop.py"
+) -> str:
+    return find_doubt(path, base, left, right, merged)
+
+
+def test_a_right_result_raises_no_doubt() -> None:
+    assert doubt(GOOD) == ""
+
+
+def test_a_lost_assignment_beside_imports_is_found() -> None:
+    assert "`LIMIT` is there 0 times" in doubt(GOOD.replace("LIMIT = 9\n", ""))
+
+
+def test_a_doubled_definition_is_found() -> None:
+    assert doubt(GOOD + "\n\ndef ours():\n    return delta.two\n")
+
+
+def test_one_name_with_two_bodies_is_found() -> None:
+    left = BASE + "\n\ndef added():\n    return 1\n"
+    right = BASE + "\n\ndef added():\n    return 2\n"
+    merged = left + "\n\ndef added():\n    return 2\n"
+    assert "function added" in doubt(merged, left=left, right=right)
+
+
+def test_a_lost_import_is_found() -> None:
+    assert doubt(GOOD.replace("import delta\n", ""))
+
+
+def test_a_removed_line_that_came_back_is_found() -> None:
+    left = BASE.replace("RATE = 3\n", "")
+    right = BASE.replace("alpha.one", "alpha.three")
+    assert "`RATE` is there 1 times, 0 were due" in doubt(right, left=left, right=right)
+
+
+def test_a_result_that_does_not_parse_is_found() -> None:
+    assert "does not parse" in doubt(GOOD.replace("def first():", "def first(:"))
+
+
+def test_markers_in_the_result_are_found() -> None:
+    assert "markers" in doubt(GOOD + "<<<<<<< ours\n")
+
+
+@pytest.mark.parametrize(
+    ("merged", "named"),
+    [
+        (GOOD.replace("\n", "\r\n"), "line ends"),
+        (GOOD.rstrip("\n"), "final newline"),
+        ("\ufeff" + GOOD, "byte order mark"),
+    ],
+)
+def test_a_changed_form_is_found(merged: str, named: str) -> None:
+    assert named in doubt(merged)
+
+
+def test_an_import_removed_by_one_side_and_used_more_by_the_other_is_found() -> None:
+    left = BASE.replace("import kilo\n", "")
+    right = BASE.replace("RATE = 3", "RATE = kilo.rate")
+    assert "kilo" in doubt(right.replace("import kilo\n", ""), left=left, right=right)
+
+
+def test_a_name_removed_by_one_side_and_used_more_by_the_other_is_found() -> None:
+    base = "def total(a):\n    return a\n\n\nx = total(1)\ny = 2\n"
+    left = base.replace("total", "whole")
+    right = base.replace("y = 2", "y = total(2)")
+    merged = left.replace("y = 2", "y = total(2)")
+    assert "removed `total`" in doubt(merged, base=base, left=left, right=right)
+
+
+def test_a_version_of_neither_side_is_found() -> None:
+    base, left, right = "version = 1.0.0\n", "version = 1.1.0\n", "version = 1.2.0\n"
+    assert doubt("version = 1.3.0\n", base=base, left=left, right=right, path="notes") != ""
+    assert doubt("version = 1.2.0\n", base=base, left=left, right=right, path="notes") == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "merged_extra", "named"),
+    [
+        ("a.ts", "const o = {\n  a: 1,\n};\n", "  b: 2,\n  b: 3,\n", "key b"),
+        ("a.go", "package a\n\ntype T struct {\n\tA int\n}\n", "\tB int\n\tB string\n", "field B"),
+        ("a.rs", "enum E {\n    A,\n}\n", "    B,\n    B(i32),\n", "case B"),
+        ("a.java", "enum E {\n    A,\n}\n", "    B,\n    B(1),\n", "case B"),
+        ("a.css", ".x {\n  color: red;\n}\n", "  margin: 1px;\n  margin: 2px;\n", "margin"),
+    ],
+)
+def test_a_key_given_by_both_sides_is_found(path: str, base: str, merged_extra: str, named: str) -> None:
+    first, second = merged_extra.splitlines(keepends=True)
+    head, closing = base[: base.rindex("}")], base[base.rindex("}") :]
+    left, right = head + first + closing, head + second + closing
+    assert named in find_doubt(path, base, left, right, head + merged_extra + closing)
