@@ -55,7 +55,7 @@ def test_3_somebody_else_holds_it(line: CommandLine) -> None:
     line.ok("claim", "src/", "--as", "codex-1", "--note", "the parser")
     error = line.refused("claim", "src/a.py", "--as", "codex-2", code=3)
     assert (error["code"], error["holder"], error["held"]) == ("claim.held", "codex-1", "file:src/")
-    assert error["next"] == "lineclear claim file:src/a.py --mode exclusive --wait 10m"
+    assert error["next"] == "lineclear claim file:src/a.py --mode exclusive --wait 10m --as codex-2"
     line.ok("task", "add", "One")
     line.ok("task", "next", "T-1", "--as", "codex-1")
     assert line.refused("task", "next", "T-1", "--as", "codex-2", code=3)["code"] == "task.taken"
@@ -210,8 +210,8 @@ def test_a_store_that_cannot_be_written_can_still_be_read(line: CommandLine) -> 
     gate.mkdir()
     assert line.json("who", "a", "--as", "newcomer")["holders"][0]["agent"] == "codex-1"
     assert line.json("status")["claims"][0]["resource"] == "file:a"
-    assert line.refused("claim", "b", "--as", "codex-1", code=4)["code"] == "store.read_only"
+    assert line.refused("claim", "b", "--as", "codex-1", code=1)["code"] == "store.unreadable"
     answer = line.run("inbox", "--as", "codex-1")
-    assert answer.code == 4, answer
+    assert answer.code == 1, answer
     assert "> hello" in answer.out
     assert "The messages stay unread." in answer.err

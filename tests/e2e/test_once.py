@@ -31,8 +31,9 @@ def test_a_repeat_with_the_same_id_changes_nothing(line: CommandLine, words: tup
 def test_a_replayed_grant_says_whether_it_still_holds(line: CommandLine) -> None:
     words = ("claim", "a", "--as", "codex-1", "--key", "op-1")
     line.ok(*words)
-    assert "replayed: it still holds." in line.ok(*words).out
+    assert "replayed: file:a is still yours." in line.ok(*words).out
     line.ok("release", "a", "--as", "codex-1")
+    assert line.ok(*words).out == "replayed: file:a was yours and is no longer.\n"
     assert line.json(*words)["still_valid"] is False
     line.ok("task", "add", "One")
     take = ("task", "next", "--as", "codex-1", "--key", "op-2")

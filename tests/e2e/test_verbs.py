@@ -47,7 +47,7 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("value fork", ["draft", "limits"], "The copy draft holds limits", "values", ""),
     ("value put", ["limits", "-", "--copy", "draft"], "changed in the copy", "changed", '{"a": 1, "b": 2}'),
     ("value list", [], "draft", "copies", ""),
-    ("value merge", ["draft", "--as", "codex-1"], "limits is now version 2", "merged", ""),
+    ("value merge", ["draft"], "limits is now version 2", "merged", ""),
     ("value fork", ["other", "limits"], "The copy other", "copy", ""),
     ("value drop", ["other"], "other is gone", "copy", ""),
     ("value history", ["limits"], "VERSION", "versions", ""),
@@ -156,7 +156,17 @@ def test_the_demo_loses_nothing_with_lineclear(line: CommandLine) -> None:
 
 def test_an_export_can_be_imported_as_it_is(line: CommandLine) -> None:
     line.ok(
-        "task", "add", "One", "--label", "a", "b", "--body", "first\n- [ ] no task\nlast", "--priority", "0"
+        "task",
+        "add",
+        "One",
+        "--label",
+        "a",
+        "--label",
+        "b",
+        "--body",
+        "first\n- [ ] no task\nlast",
+        "--priority",
+        "0",
     )
     line.ok("task", "add", "Two", "--after", "T-1", "--scope", "src/x, y.py")
     for format_, name in (("markdown", "tasks.md"), ("json", "tasks.json")):

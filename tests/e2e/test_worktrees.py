@@ -20,7 +20,7 @@ def test_a_path_counts_from_where_one_stands(repo: TemporaryRepo, line: CommandL
     repo.commit("Add", {"src/deep/a.py": ""})
     inside = line.at(repo.path / "src" / "deep")
     assert inside.json("claim", "a.py", "--as", "codex-1")["claims"][0]["resource"] == "file:src/deep/a.py"
-    assert inside.json("task", "add", "Here", "--scope", "a.py", "..")["task"]["scope"] == [
+    assert inside.json("task", "add", "Here", "--scope", "a.py", "--scope", "..")["task"]["scope"] == [
         "file:src/deep/a.py",
         "file:src/",
     ]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from lineclear.core.tables import Entry
 
 BATCH = 2_000
+# Positions are exact, times are not: between two writers on a server they may step back this much.
+UNSTEADY_NS = 2_000_000_000
 
 
 def entries_after(view: View, position: int) -> Iterator[Entry]:
@@ -44,9 +46,9 @@ def tail(
     fitting = []
     for entry in _backwards(view, subject) if after is None else entries_after(view, after):
         if since_ns and entry.at_ns < since_ns:
-            if after is not None:
-                continue
-            break
+            if after is None and entry.at_ns < since_ns - UNSTEADY_NS:
+                break
+            continue
         if _fits(entry, agent, kind, subject):
             fitting.append(entry)
             if limit and len(fitting) >= limit:

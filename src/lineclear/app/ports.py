@@ -25,7 +25,7 @@ if TYPE_CHECKING:
             """The row with exactly this key."""
 
         def pick(self, table: Table[R], index: str, values: Iterable[int | str], /) -> list[R]:
-            """Rows whose first column of the index is one of the values, in no promised order."""
+            """Rows whose first column of the index is one of the values, in index order."""
 
         def scan(
             self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+from lineclear.core import refusals_store
 from lineclear.core.codec import encode_body, event_of
 from lineclear.core.epochs import begin_epoch
 from lineclear.core.events import Event
@@ -144,6 +145,8 @@ class MemoryStore:
     def load(self, entries: Iterable[Entry], /) -> int:
         with self._turn:
             self._tx.begin(None, self._clock())
+            if self._tx.head:
+                raise refusals_store.store_not_empty("memory")
             count = 0
             for entry in entries:
                 self._tx.put(LOG, entry)
