@@ -15,6 +15,10 @@ _CODE = re.compile(
 _PROSE = re.compile(r"\n[ \t]*|[ \t\r\f\v]+|\w+|[^\w\s]|\s")
 
 
+# Two edits inside one expression may each be right and make no sense together.
+_ENDS = frozenset(",;{}")
+
+
 def split_code(text: str) -> list[str]:
     return _CODE.findall(text)
 
@@ -36,7 +40,7 @@ def merge_tokens(base: str, left: str, right: str, steps: Steps, *, prose: bool 
         return None
     if not (_keeps_enough(b, by_left) and _keeps_enough(b, by_right)):
         return None
-    return _weave(b, lt, r, by_left, by_right)
+    return _weave(b, lt, r, by_left, by_right, prose)
 
 
 def _keeps_enough(b: list[str], found: list[Edit]) -> bool:
@@ -47,7 +51,7 @@ def _keeps_enough(b: list[str], found: list[Edit]) -> bool:
 
 
 def _weave(
-    b: list[str], lt: list[str], r: list[str], by_left: list[Edit], by_right: list[Edit]
+    b: list[str], lt: list[str], r: list[str], by_left: list[Edit], by_right: list[Edit], prose: bool
 ) -> str | None:
     out: list[str] = []
     i = j = at = 0
@@ -58,7 +62,7 @@ def _weave(
             out += b[at : el[0]] + lt[el[2] : el[3]]
             at, i, j = el[1], i + 1, j + 1
             continue
-        if el and er and not (_apart(b, el, er) or _apart(b, er, el)):
+        if el and er and not (_apart(b, el, er, prose) or _apart(b, er, el, prose)):
             return None
         if er is None or (el is not None and el[0] < er[0]):
             assert el is not None
@@ -71,6 +75,9 @@ def _weave(
     return "".join(out)
 
 
-def _apart(b: list[str], first: Edit, second: Edit) -> bool:
-    """Something that is not blank is kept between the two edits."""
-    return any(not token.isspace() for token in b[first[1] : second[0]])
+def _apart(b: list[str], first: Edit, second: Edit, prose: bool) -> bool:
+    """Something that is not blank is kept between the two edits; in code also the end of a part."""
+    between = b[first[1] : second[0]]
+    if not any(not token.isspace() for token in between):
+        return False
+    return prose or any(token in _ENDS or "\n" in token for token in between)

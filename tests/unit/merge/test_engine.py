@@ -37,6 +37,19 @@ def test_lines_that_both_sides_share_stand_outside_the_markers() -> None:
     assert "        x = 0\n<<<<<<< ours" in result.text
 
 
+def test_two_edits_inside_one_expression_are_a_conflict() -> None:
+    """Each may be right, and together they may make no sense."""
+    base = "total = price(item) + tax(item)\n"
+    result = merge_texts("a.py", base, base.replace("price", "net"), base.replace("tax", "vat"))
+    assert not result.is_clean
+
+
+def test_edits_of_two_arguments_are_put_together() -> None:
+    base = "send(first, second, third)\n"
+    result = merge_texts("a.py", base, base.replace("first", "one"), base.replace("third", "three"))
+    assert (result.text, result.is_clean) == ("send(one, second, three)\n", True)
+
+
 def test_a_settled_hunk_stays_settled_beside_an_open_one() -> None:
     base = "import a\nimport z\n\n\n" + BASE
     left = "import a\nimport b\nimport z\n\n\n" + LEFT
