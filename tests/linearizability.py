@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 NEVER = 1 << 63
 
@@ -65,21 +67,27 @@ def by_target(history: Iterable[Operation]) -> dict[str, list[Operation]]:
     return parts
 
 
-# -- models -----------------------------------------------------------------------------------
+# -- models: for an operation whose outcome is unknown, the states after any answer that changes something
 
-FREE = ("", 0)  # (holder, last fence)
+FREE = ("", 0)  # (holder, the last fence that anybody heard of)
 
 
 def fenced_lock(state: State, operation: Operation) -> Iterable[State]:
-    """claim -> the fence, or None when refused; release -> True."""
+    """claim -> the fence, or the holder's name when refused; release -> whether it was the caller's."""
     assert isinstance(state, tuple)
     holder, fence = state
+    is_mine, answer = holder == operation.agent, operation.answer
     if operation.verb == "release":
-        return [("", fence)] if holder == operation.agent else []
-    if operation.answer is None:
-        return [state] if holder not in ("", operation.agent) else []
-    assert isinstance(operation.answer, int)
-    return [(operation.agent, operation.answer)] if holder == "" and operation.answer > fence else []
+        changed = [("", fence)] if is_mine else []
+        return [state] if answer is False and not is_mine else changed if answer is not False else []
+    if operation.is_unknown:
+        return [(operation.agent, fence)] if not holder else []
+    if isinstance(answer, str):
+        return [state] if answer == holder != operation.agent else []
+    assert isinstance(answer, int)
+    if is_mine:
+        return [state] if answer == fence else []  # asked again: renewed, under the same fence
+    return [(operation.agent, answer)] if not holder and answer > fence else []
 
 
 ABSENT = (0, None)  # (version, value)
@@ -93,14 +101,66 @@ def versioned_register(state: State, operation: Operation) -> Iterable[State]:
         return [state] if operation.answer == state else []
     assert isinstance(operation.given, tuple)
     expected, value = operation.given
-    if operation.answer is None:
-        return [state] if expected != version else []
-    return [(version + 1, value)] if expected == version and operation.answer == version + 1 else []
+    if expected != version:
+        return [state] if operation.answer is None else []
+    return [(version + 1, value)] if operation.is_unknown or operation.answer == version + 1 else []
 
 
-def work_queue(state: State, operation: Operation) -> Iterable[State]:
-    """take -> a task that was open, or None when none is; the state is the set of open tasks."""
-    assert isinstance(state, frozenset)
-    if operation.answer is None:
-        return [state] if not state else []
-    return [state - {operation.answer}] if operation.answer in state else []
+EMPTY: State = ()  # for each task, by number: (number, its state, agent, attempt, has a brief lease)
+OPEN, TAKEN, ENDED = "open", "taken", "ended"
+ATTEMPTS = 4
+
+
+def leased_queue(state: State, operation: Operation) -> Iterable[State]:
+    """add -> its number; take, given whether the lease is brief -> (number, attempt) of the first open one,
+    or None; finish and give back, given the number -> whether it was the caller's. A brief lease may have
+    run out, and somebody may have noticed, before any of them."""
+    assert isinstance(state, tuple)
+    step = {"add": _add, "take": _take}.get(operation.verb, _end)
+    return [after for lapsed in _lapsed(state) for after in step(lapsed, operation)]
+
+
+def _add(state: tuple[Any, ...], operation: Operation) -> list[State]:
+    newest, number = state[-1][0] if state else 0, operation.answer
+    assert isinstance(number, int), "whoever adds lives to tell"
+    return [(*state, (number, OPEN, "", 0, False))] if number > newest else []
+
+
+def _end(state: tuple[Any, ...], operation: Operation) -> list[State]:
+    task = next(task for task in state if task[0] == operation.given)
+    is_mine = task[1:3] == (TAKEN, operation.agent)
+    if not is_mine or operation.answer is False:
+        return [state] if not is_mine and operation.answer is False else []
+    if operation.verb == "give back":
+        return [_returned(state, task)]
+    return [_changed(state, task[0], (ENDED, operation.agent, task[3], False))]
+
+
+def _take(state: tuple[Any, ...], operation: Operation) -> list[State]:
+    first = next((task for task in state if task[1] == OPEN), None)
+    if first is None:
+        return [state] if operation.answer is None and not operation.is_unknown else []
+    number, attempt = first[0], first[3] + 1
+    if not operation.is_unknown and operation.answer != (number, attempt):
+        return []
+    return [_changed(state, number, (TAKEN, operation.agent, attempt, operation.given))]
+
+
+def _lapsed(state: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
+    """The state with each possible choice of brief leases run out."""
+    brief = [task for task in state if task[1] == TAKEN and task[4]]
+    for count in range(len(brief) + 1):
+        for chosen in combinations(brief, count):
+            after = state
+            for task in chosen:
+                after = _returned(after, task)
+            yield after
+
+
+def _returned(state: tuple[Any, ...], task: tuple[Any, ...]) -> tuple[Any, ...]:
+    number, _, agent, attempt, _ = task
+    return _changed(state, number, (ENDED if attempt >= ATTEMPTS else OPEN, agent, attempt, False))
+
+
+def _changed(state: tuple[Any, ...], number: int, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple((number, *columns) if task[0] == number else task for task in state)

@@ -130,7 +130,11 @@ class Desk:
 
 
 def request_of(
-    agent: str, resources: tuple[str, ...], mode: str, ttl_ms: int, ticket_bond: str = ""
+    agent: str,
+    resources: tuple[str, ...],
+    mode: str = EXCLUSIVE,
+    ttl_ms: int = HOUR_MS,
+    ticket_bond: str = "",
 ) -> Request:
     wanted = [parse_resource(text) for text in resources]
     return Request(agent, "main", mode, wanted, ttl_ms=ttl_ms, ticket_bond=ticket_bond)

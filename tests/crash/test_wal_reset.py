@@ -86,7 +86,8 @@ def lost_facts(directory: Path, acknowledged: Acknowledged) -> int:
     try:
         count = "SELECT count(*) FROM fact WHERE writer = ? AND number <= ?"
         return sum(
-            number - db.execute(count, (writer, number)).fetchone()[0]
+            # Rows found twice are damage, too.
+            abs(number - db.execute(count, (writer, number)).fetchone()[0])
             for writer, number in enumerate(promised)
         )
     except sqlite3.DatabaseError:
