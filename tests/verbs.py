@@ -59,6 +59,12 @@ class Desk:
         """Who stands in line, in order."""
         return self.store.read(lambda view: [wait.agent for wait in view.scan(WAIT, "key")])
 
+    def await_waiter(self, agent: str) -> None:
+        """Come back when this one stands in line, whoever else does."""
+        with self.store.listen() as bell:
+            while agent not in self.tickets():
+                bell.wait(0.25)
+
     def await_line(self, *agents: str) -> None:
         """Come back when exactly these stand in line, in this order."""
         with self.store.listen() as bell:

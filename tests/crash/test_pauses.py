@@ -73,7 +73,7 @@ def test_a_stopped_waiter_is_passed_over(place: Place) -> None:
         stopped.begin("claim", "stopped", "api:shop", wait_ms=LONG_ENOUGH_MS)
         stopped.await_stop()
         behind.begin("claim", "behind", "api:shop", wait_ms=LONG_ENOUGH_MS)
-        holder.do("await_line", "stopped", "behind")
+        holder.do("await_waiter", "behind")
         holder.do("release", "holder", "api:shop")
         assert behind.answer()["claims"][0]["agent"] == "behind"
 

@@ -135,8 +135,11 @@ def test_a_waiter_whose_time_is_over_leaves_no_ticket(place: Place) -> None:
 def test_a_waiter_that_is_interrupted_leaves_no_ticket(place: Place) -> None:
     with acting(place, "holder", "waiter") as (holder, waiter):
         holder.do("claim", "holder", "api:shop")
+        waiter.do("sleep_in_line")
         waiter.begin("claim", "waiter", "api:shop", wait_ms=LONG_ENOUGH_MS)
-        holder.do("await_line", "waiter")
+        waiter.await_stop()
+        assert holder.do("tickets") == ["waiter"]
         waiter.send(signal.SIGINT)
+        waiter.wake()
         holder.do("await_line")
         assert holder.do("audit")["findings"] == []
