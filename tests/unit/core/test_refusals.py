@@ -51,10 +51,10 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
     ),
     (
         words.outside_repo,
-        ("/etc/hosts", "/work/shop"),
+        ("/etc/hosts", "/srv/shop"),
         "resource.outside 4",
         '"/etc/hosts" is outside this repository.\n'
-        "The repository is /work/shop; declare what lies outside it as memory:NAME or api:NAME.\n"
+        "The repository is /srv/shop; declare what lies outside it as memory:NAME or api:NAME.\n"
         "Next: run `lineclear claim memory:NAME`.",
     ),
     (
