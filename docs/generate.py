@@ -363,6 +363,7 @@ def _role(found: Table, name: str) -> str:  # type: ignore[type-arg]
 MOVE_WORDS = {
     "TaskTaken": "taken",
     "TaskReturned": "given back, sent back, or its lease ran out",
+    "TaskPutBack": "put back without having been tried (interrupted, over a limit)",
     "TaskHandedOver": "done, with a branch",
     "TaskMerged": "its branch is on main",
     "TaskAccepted": "done, without a branch",

@@ -422,7 +422,7 @@ def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
         Draft(
             "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body,
             priority=draft.priority, scope=_scope(draft.scope), labels=join_names(draft.labels),
-            needs=join_names(draft.needs), attempts_max=attempts_max, after=sorted(set(after)),
+            needs=join_names(draft.needs), attempts_max=attempts_max, after=sorted(set(after)), produces="",
         )
     )  # fmt: skip
     return _known(tx, number)

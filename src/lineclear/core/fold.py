@@ -6,6 +6,8 @@ decided is already in the event.
 
 from __future__ import annotations
 
+from lineclear.core.runs import ENDED as ENDED_RUN
+from lineclear.core.runs import PAUSED, RUNNING
 from lineclear.core.tables import (
     AGENT,
     CLAIM,
@@ -15,10 +17,12 @@ from lineclear.core.tables import (
     PROPOSAL,
     READ,
     READER,
+    RUN,
     TASK,
     TASK_DEP,
     VALUE,
     WAIT,
+    WORKTREE,
     Agent,
     Claim,
     Copy,
@@ -27,10 +31,12 @@ from lineclear.core.tables import (
     Proposal,
     Read,
     Reader,
+    Run,
     Task,
     TaskDep,
     Value,
     Wait,
+    Worktree,
     join_names,
     split_names,
 )  # fmt: skip
@@ -153,7 +159,7 @@ def _task_added(ledger: Ledger, event: Event) -> None:
         TASK,
         Task(
             b["id"], b["title"], b["body"], "open", b["priority"], unmet, b["scope"], b["labels"], b["needs"],
-            "", 0, b["attempts_max"], "", "", 0, event.position, 0, 0,
+            "", 0, b["attempts_max"], "", "", 0, event.position, 0, 0, b.get("produces", ""),
         ),
     )  # fmt: skip
 
@@ -199,8 +205,10 @@ def _task_moved(ledger: Ledger, event: Event) -> None:
         columns |= {"agent": "", "attempt": 0, "reason": "", "same_as": 0, "branch": ""}
     else:
         columns["reason"] = b.get("reason") or b.get("why") or b.get("result") or ""
-    if event.kind == "TaskReturned":
+    if event.kind in ("TaskReturned", "TaskPutBack"):
         columns["agent"] = ""
+    if event.kind == "TaskPutBack":
+        columns["attempt"] = task.attempt - 1
     columns |= {name: b[name] for name in ("branch", "same_as") if name in b}
     ledger.put(TASK, task.changed(**columns))
     if state in FINISHED:
@@ -227,6 +235,69 @@ def _rewire_dependents(ledger: Ledger, task_id: int, same_as: int) -> None:
         ledger.put(TASK_DEP, TaskDep(link.task, same_as))
         gained = 0 if has_it else int(_is_unmet(ledger, same_as))
         ledger.put(TASK, dependent.changed(unmet=dependent.unmet - 1 + gained))
+
+
+# -- worktrees and runs -----------------------------------------------------------------------
+
+
+def _worktree_made(ledger: Ledger, event: Event) -> None:
+    b = event.body
+    ledger.put(
+        WORKTREE,
+        Worktree(
+            b["name"], b["path"], b["branch"], b["base"], b["agent"], b["task"], b["origin"],
+            b["port_first"], b["port_count"], event.position,
+        ),
+    )  # fmt: skip
+
+
+def _worktree_removed(ledger: Ledger, event: Event) -> None:
+    ledger.delete(WORKTREE, (event.body["name"],))
+
+
+def _run_started(ledger: Ledger, event: Event) -> None:
+    b = event.body
+    ledger.put(
+        RUN,
+        Run(
+            event.position, b["agent"], b["task"], b["attempt"], b["client"], b["model"], b["tree"],
+            b["branch"], b["base"], b["bond"], b["token_hash"], "", RUNNING, "", "", "", -1, -1, -1, -1, "",
+            event.at_ns, 0,
+        ),
+    )  # fmt: skip
+
+
+def _run(ledger: Ledger, event: Event) -> Run:
+    run = ledger.get(RUN, (event.body["id"],))
+    if run is None:
+        raise BrokenLog(f"event {event.position} is about a run that never started")
+    if run.state == ENDED_RUN:
+        raise BrokenLog(f"event {event.position} is about a run that had ended")
+    return run
+
+
+def _run_named(ledger: Ledger, event: Event) -> None:
+    run, b = _run(ledger, event), event.body
+    ledger.put(RUN, run.changed(session=b["session"], model=b["model"] or run.model))
+
+
+def _run_asked(ledger: Ledger, event: Event) -> None:
+    ledger.put(RUN, _run(ledger, event).changed(asked=event.body["what"]))
+
+
+def _run_paused(ledger: Ledger, event: Event) -> None:
+    ledger.put(RUN, _run(ledger, event).changed(state=PAUSED, asked=""))
+
+
+def _run_resumed(ledger: Ledger, event: Event) -> None:
+    ledger.put(RUN, _run(ledger, event).changed(state=RUNNING, asked=""))
+
+
+def _run_ended(ledger: Ledger, event: Event) -> None:
+    run, b = _run(ledger, event), event.body
+    names = ("how", "reason", "exit_code", "tokens_in", "tokens_out", "cost_micros", "snapshot")
+    told = {name: b[name] for name in names}
+    ledger.put(RUN, run.changed(state=ENDED_RUN, asked="", token_hash="", ended_ns=event.at_ns, **told))
 
 
 # -- values and proposals ---------------------------------------------------------------------
@@ -344,6 +415,7 @@ FOLDS: dict[str, Fold] = {
     "TaskNoted": _ignore,
     "TaskTaken": _task_moved,
     "TaskReturned": _task_moved,
+    "TaskPutBack": _task_moved,
     "TaskHandedOver": _task_moved,
     "TaskMerged": _task_moved,
     "TaskAccepted": _task_moved,
@@ -351,6 +423,14 @@ FOLDS: dict[str, Fold] = {
     "TaskCancelled": _task_moved,
     "TaskSame": _task_moved,
     "TaskReopened": _task_moved,
+    "WorktreeMade": _worktree_made,
+    "WorktreeRemoved": _worktree_removed,
+    "RunStarted": _run_started,
+    "RunNamed": _run_named,
+    "RunPaused": _run_paused,
+    "RunResumed": _run_resumed,
+    "RunAsked": _run_asked,
+    "RunEnded": _run_ended,
     "ValuePut": _value_put,
     "ValueDeleted": _value_deleted,
     "CopyMade": _copy_made,

@@ -102,19 +102,19 @@ class Task(Row):
 
     __slots__ = (
         "id", "title", "body", "state", "priority", "unmet", "scope", "labels", "needs", "agent", "attempt",
-        "attempts_max", "branch", "reason", "same_as", "created", "ttl_ms", "until_ns",
+        "attempts_max", "branch", "reason", "same_as", "created", "ttl_ms", "until_ns", "produces",
     )  # fmt: skip
 
     def __init__(
         self, id: int, title: str, body: str, state: str, priority: int, unmet: int, scope: str, labels: str,
         needs: str, agent: str, attempt: int, attempts_max: int, branch: str, reason: str, same_as: int,
-        created: int, ttl_ms: int, until_ns: int,
+        created: int, ttl_ms: int, until_ns: int, produces: str = "",
     ) -> None:  # fmt: skip
         self.id, self.title, self.body, self.state = id, title, body, state
         self.priority, self.unmet, self.scope, self.labels, self.needs = priority, unmet, scope, labels, needs
         self.agent, self.attempt, self.attempts_max = agent, attempt, attempts_max
         self.branch, self.reason, self.same_as, self.created = branch, reason, same_as, created
-        self.ttl_ms, self.until_ns = ttl_ms, until_ns
+        self.ttl_ms, self.until_ns, self.produces = ttl_ms, until_ns, produces
 
 
 class TaskDep(Row):
@@ -122,6 +122,47 @@ class TaskDep(Row):
 
     def __init__(self, task: int, dep: int) -> None:
         self.task, self.dep = task, dep
+
+
+class Worktree(Row):
+    """A working directory of one agent. `name` is what git calls it; ports count from `port_first`."""
+
+    __slots__ = (
+        "name", "path", "branch", "base", "agent", "task", "origin", "port_first", "port_count", "made",
+    )  # fmt: skip
+
+    def __init__(
+        self, name: str, path: str, branch: str, base: str, agent: str, task: int, origin: str,
+        port_first: int, port_count: int, made: int,
+    ) -> None:  # fmt: skip
+        self.name, self.path, self.branch, self.base = name, path, branch, base
+        self.agent, self.task, self.origin = agent, task, origin
+        self.port_first, self.port_count, self.made = port_first, port_count, made
+
+
+class Run(Row):
+    """One start of a client on a task, until it ends. Numbers that nobody told are -1."""
+
+    __slots__ = (
+        "id", "agent", "task", "attempt", "client", "model", "tree", "branch", "base", "bond", "token_hash",
+        "session", "state", "asked", "how", "reason", "exit_code", "tokens_in", "tokens_out", "cost_micros",
+        "snapshot", "started_ns", "ended_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: int, agent: str, task: int, attempt: int, client: str, model: str, tree: str, branch: str,
+        base: str, bond: str, token_hash: str, session: str, state: str, asked: str, how: str, reason: str,
+        exit_code: int, tokens_in: int, tokens_out: int, cost_micros: int, snapshot: str, started_ns: int,
+        ended_ns: int,
+    ) -> None:  # fmt: skip
+        self.id, self.agent, self.task, self.attempt = id, agent, task, attempt
+        self.client, self.model, self.tree, self.branch, self.base = client, model, tree, branch, base
+        self.bond, self.token_hash, self.session, self.state, self.asked = (
+            bond, token_hash, session, state, asked,
+        )  # fmt: skip
+        self.how, self.reason, self.exit_code = how, reason, exit_code
+        self.tokens_in, self.tokens_out, self.cost_micros = tokens_in, tokens_out, cost_micros
+        self.snapshot, self.started_ns, self.ended_ns = snapshot, started_ns, ended_ns
 
 
 class Value(Row):
@@ -256,6 +297,8 @@ FENCE = Table("fence", Fence, ("node", "resource"))
 WAIT = Table("wait", Wait, ("ticket",), quiet=("until_ns",))
 TASK = Table("task", Task, ("id",), {"ready": ("state", "unmet", "priority", "id")}, quiet=("until_ns",))
 TASK_DEP = Table("task_dep", TaskDep, ("task", "dep"), {"dep": ("dep",)})
+WORKTREE = Table("worktree", Worktree, ("name",), {"agent": ("agent",)})
+RUN = Table("run", Run, ("id",), {"state": ("state", "id"), "task": ("task", "id")})
 VALUE = Table("value", Value, ("key",))
 COPY = Table("copy", Copy, ("copy", "key"))
 PROPOSAL = Table("proposal", Proposal, ("id",), {"resource": ("resource", "id")})
@@ -267,7 +310,7 @@ LOG = Table("log", Entry, ("position",), {"subject": ("subject", "position")})
 
 # What a replay of the log must give exactly; operations are answers kept for a time, not facts.
 PROJECTED: tuple[Table[Any], ...] = (
-    AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
+    AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, WORKTREE, RUN, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
 )  # fmt: skip
 ALL: tuple[Table[Any], ...] = (*PROJECTED, OPERATION, LOG)
 

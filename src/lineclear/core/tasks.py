@@ -25,6 +25,7 @@ MOVES: dict[tuple[str, str], str] = {
     (OPEN, "TaskSame"): CANCELLED,
     (OPEN, "TaskFailed"): FAILED,
     (TAKEN, "TaskReturned"): OPEN,
+    (TAKEN, "TaskPutBack"): OPEN,
     (TAKEN, "TaskHandedOver"): HANDED_OVER,
     (TAKEN, "TaskAccepted"): ACCEPTED,
     (TAKEN, "TaskFailed"): FAILED,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lineclear.app import agents, claims, messages, proposals, tasks, values
+from lineclear.app import agents, claims, messages, proposals, runs, tasks, values
 from lineclear.app.ports import Caller
 from lineclear.core.audit import MOST_FINDINGS, Auditor, lost_update
 from lineclear.core.codec import event_of
-from lineclear.core.events import KINDS, Event
+from lineclear.core.events import KINDS, Draft, Event
 from lineclear.core.fold import FOLDS
 from lineclear.core.tables import CLAIM, LOG, PROJECTED, TASK, VALUE, Claim, Row, Table
 from lineclear.core.task_import import TaskDraft
@@ -69,8 +69,26 @@ def eventful_world() -> World:
     messages.say(store, BOB, "later", to="cat")
     urgent = messages.say(store, BOB, "now", to="cat", urgent=True)["id"]
     messages.mark_read(store, Caller("cat"), [urgent])
+    run_a_client(world)
     world.stand_in_line("bob", "row:users/2")
     return world
+
+
+def run_a_client(world: World) -> None:
+    store = world.store
+    place = {"name": "bob-1", "path": "/trees/bob-1", "branch": "b", "base": "c0ffee", "agent": "bob"}
+    place |= {"task": 3, "origin": "made", "port_first": 42_000, "port_count": 10}
+    store.transact(BOB, lambda tx: tx.append(Draft("WorktreeMade", "worktree:bob-1", **place)))
+    tasks.take(store, world.liveness, BOB, number=3)
+    number = runs.begin(store, BOB, runs.Start(3, 1, client="claude", tree="bob-1"))
+    runs.name(store, BOB, number, "session-1", "model-1")
+    runs.ask(store, PAT, "bob", runs.PAUSE)
+    runs.pause(store, BOB, number, "asked")
+    runs.resume(store, BOB, number)
+    runs.end(store, BOB, number, runs.Ending("limited", "429"))
+    gone = Draft("WorktreeRemoved", "worktree:bob-1", name="bob-1", why="done")
+    store.transact(BOB, lambda tx: tx.append(gone))
+    store.transact(BOB, lambda tx: tx.append(Draft("WorktreeMade", "worktree:bob-1", **place)))
 
 
 def events_of(world: World) -> list[Event]:

@@ -1,0 +1,41 @@
+"""Runs: one start of a client on a task, its states, and the ways it can end.
+
+A run's end says what happened; what becomes of the task follows from the table here.
+"""
+
+from __future__ import annotations
+
+RUNNING, PAUSED, ENDED = "running", "paused", "ended"
+
+DONE = "done"
+# Ends that say nothing against the work: the same attempt goes on later.
+LIMITED, LOGIN, INTERRUPTED = "limited", "login", "interrupted"
+# Ends that use up an attempt.
+CRASHED, FAILED, HUNG, MEMORY, LOOPED, BUDGET = "crashed", "failed", "hung", "memory", "looped", "budget"
+DISK, MISSING, LOST, STRAYED, REJECTED = "disk", "missing", "lost", "strayed", "rejected"
+# A person's word: the task goes back, and waits for that person.
+STOPPED = "stopped"
+
+# how -> (what it means, does it use up an attempt of the task?)
+ENDS: dict[str, tuple[str, bool]] = {
+    DONE: ("the client ended well", False),
+    LIMITED: ("the model's server was out of order or over its limit; tried again later", False),
+    LOGIN: ("the client is not logged in, or no longer; waits for a person", False),
+    INTERRUPTED: ("the supervisor was stopped; the next one goes on here", False),
+    STOPPED: ("a person stopped it", False),
+    CRASHED: ("a signal ended the client", True),
+    FAILED: ("the client ended with an error", True),
+    HUNG: ("no output, no work and no change of files for too long", True),
+    MEMORY: ("it used more memory than it may, or the system had none left", True),
+    LOOPED: ("it did the same again and again", True),
+    BUDGET: ("it used up its time, tokens or money", True),
+    DISK: ("it filled the disk, or its output grew without end", True),
+    MISSING: ("its program is not installed or could not be started", True),
+    LOST: ("its lease had passed to somebody else", False),
+    STRAYED: ("it left its worktree or branch, or moved main itself", True),
+    REJECTED: ("its result was not what the task asks for", True),
+}
+
+
+def counts_as_attempt(how: str) -> bool:
+    return ENDS[how][1]
