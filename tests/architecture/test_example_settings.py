@@ -14,20 +14,24 @@ from lineclear import settings as module
 from lineclear.core.refusals import Refusal
 from lineclear.core.strategies import STRATEGIES
 from lineclear.settings import (
+    CHECK_PATH_KEYS,
     COUNT,
     DURATION,
+    PRICE_KEYS,
     SECTIONS,
     SETTINGS,
+    SIZE,
     STRATEGY_KEYS,
+    WORKER_KEYS,
     Settings,
     build_settings,
     load_settings,
-    write_duration,
+    write_value,
 )
 from tests.architecture.test_imports import COSTLY, modules_imported_by
 
 EXAMPLE = (Path(__file__).parents[2] / "lineclear.example.toml").read_text()
-COMMENTED = re.compile(r"^# (?=[a-z_]+ = |\[\[?[a-z]+\]\]?$)", re.MULTILINE)
+COMMENTED = re.compile(r"^# (?=[A-Za-z_]+ = |\"[^\"]+\" = |\[\[?[a-z.]+\]\]?$)", re.MULTILINE)
 
 
 def activated(text: str) -> str:
@@ -35,9 +39,12 @@ def activated(text: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """Every key outside [[strategy]], as section.key, in the order of the file."""
+    """Every key outside the tables that a file names itself, as section.key, in the order of the file."""
     table = tomllib.loads(text)
-    table.pop("strategy", None)
+    for name in ("strategy", "workers", "prices"):
+        table.pop(name, None)
+    for section, key in (("worktrees", "env"), ("checks", "paths")):
+        table.get(section, {}).pop(key, None)
     return [f"{section}.{key}" for section, content in table.items() for key in content]
 
 
@@ -66,10 +73,19 @@ def test_every_value_of_the_example_is_the_default() -> None:
     assert settings.warnings == []
 
 
+def test_the_example_shows_every_key_of_the_tables_that_a_file_names_itself() -> None:
+    table = tomllib.loads(activated(EXAMPLE))
+    assert {key for worker in table["workers"].values() for key in worker} == {*WORKER_KEYS, "env"}
+    assert {key for price in table["prices"].values() for key in price} == set(PRICE_KEYS)
+    assert {key for entry in table["checks"]["paths"] for key in entry} == set(CHECK_PATH_KEYS)
+    assert table["worktrees"]["env"]
+
+
 def test_the_example_as_it_is_changes_nothing() -> None:
     settings = build_settings(team=EXAMPLE.encode(), environ={})
     assert set(settings.origins.values()) == {"default"}
-    assert (settings.rules, settings.warnings) == ([], [])
+    assert (settings.rules, settings.workers, settings.check_paths, settings.warnings) == ([], [], [], [])
+    assert (settings.prices, settings.worktrees_env) == ({}, {})
 
 
 def test_the_example_shows_each_strategy_once_and_each_of_its_keys() -> None:
@@ -79,15 +95,18 @@ def test_the_example_shows_each_strategy_once_and_each_of_its_keys() -> None:
     assert {key for entry in entries for key in entry} == set(STRATEGY_KEYS)
 
 
-@pytest.mark.parametrize("name", [name for name, s in SETTINGS.items() if s.kind in (COUNT, DURATION)])
+NUMBERS = [name for name, setting in SETTINGS.items() if setting.kind in (COUNT, DURATION, SIZE)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
 def test_the_example_names_the_bounds_of_a_number(name: str) -> None:
-    setting, key = SETTINGS[name], name.partition(".")[2]
-    words = EXAMPLE[: EXAMPLE.index(f"\n# {key} = ")].rpartition("\n\n")[2].replace("\n# ", " ")
-    least, most = setting.least, setting.most
-    bounds = (
-        (str(least), str(most)) if setting.kind == COUNT else (write_duration(least), write_duration(most))
+    section, _, key = name.partition(".")
+    text = EXAMPLE[EXAMPLE.index(f"\n[{section}]\n") :]
+    words = text[: text.index(f"\n# {key} = ")].rpartition("\n\n")[2].replace("\n# ", " ")
+    least, most = (
+        write_value(SETTINGS[name], bound) for bound in (SETTINGS[name].least, SETTINGS[name].most)
     )
-    assert f"{bounds[0]} to {bounds[1]}" in words
+    assert f"{least} to {most}" in words
 
 
 @pytest.mark.parametrize(
@@ -165,6 +184,12 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path, make: object) 
 
 def test_importing_the_settings_loads_nothing_costly() -> None:
     assert modules_imported_by("lineclear.settings", "-S") & (COSTLY | {"tomllib", "difflib"}) == set()
+
+
+def test_without_files_and_variables_nothing_is_loaded_that_checks_or_shows_values() -> None:
+    loaded = modules_imported_by("lineclear.settings", "-S")
+    ours = {name for name in loaded if name.startswith("lineclear.settings")}
+    assert ours == {"lineclear.settings", "lineclear.settings.loading", "lineclear.settings.table"}
 
 
 @pytest.mark.serial

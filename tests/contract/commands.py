@@ -170,7 +170,9 @@ def decide(door: Door, which: int, accepts: bool) -> Any:
 
 
 def add_task(door: Door, title: str, priority: int, after: list[str]) -> Any:
-    draft = TaskDraft("new", title, priority=priority, scope=["file:src/"], after=after)
+    draft = TaskDraft(
+        "new", title, priority=priority, scope=["file:src/"], produces=["dist/é.js", "b"], after=after
+    )
     answer = tasks.add(door.store, door.caller, draft)
     # Each engine has its own notion of similar words.
     return {"task": answer["task"]}

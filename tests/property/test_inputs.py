@@ -85,6 +85,7 @@ MARKDOWN_PIECES = pieces(
         " (",
         ")",
         "scope: ",
+        "produces: ",
         "; ",
         ", ",
         '"',
@@ -286,7 +287,12 @@ def task_lists(draw: st.DrawFn) -> list[TaskDraft]:
         task: dict[str, object] = {"id": ref} if ref else {}
         task["title"] = draw(st.builds("{}{}{}".format, lines, st.sampled_from("x1("), lines))
         task["body"] = "\n".join(draw(st.lists(indented, max_size=5)))
-        task |= {"scope": draw(entries), "labels": draw(labels), "needs": draw(labels)}
+        task |= {
+            "scope": draw(entries),
+            "produces": draw(entries),
+            "labels": draw(labels),
+            "needs": draw(labels),
+        }
         task |= {"priority": draw(st.integers(0, 9)), "done": draw(st.booleans())}
         task["after"] = draw(st.lists(st.sampled_from(refs), max_size=3))
         data.append(task)

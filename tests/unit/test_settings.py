@@ -67,7 +67,8 @@ def test_without_any_source_every_setting_has_its_default() -> None:
 
 def test_every_setting_has_a_typed_place_in_the_value() -> None:
     attributes = {setting.attribute for setting in SETTINGS.values()}
-    assert set(Settings.__slots__) - {"origins", "rules", "warnings"} == attributes
+    named = {"check_paths", "origins", "prices", "rules", "warnings", "workers", "worktrees_env"}
+    assert set(Settings.__slots__) - named == attributes
     assert set(Settings.__annotations__) == attributes
 
 
@@ -484,7 +485,12 @@ VALUES = st.sampled_from(
         *("0x" + "f" * 5_000, '"""x\ny"""', "'src/'", "'**/*.py'", "'gpu:0'", "'single-writer'", "'locked'"),
     ]
 )
-NAMES = [*SETTINGS, "strategy", "match", "strategy.match", "owner", "claims", "claims.ttl.more", "x", '"a b"']
+NAMES = [
+    *(*SETTINGS, "strategy", "match", "strategy.match", "owner", "claims", "claims.ttl.more", "x", '"a b"'),
+    *("workers", "workers.a", "workers.a.count", "workers.a.env", "workers.a.env.B", "workers.all", "prices"),
+    *("prices.a", "prices.a.input", "prices.a.output", "worktrees.env", "worktrees.env.A_TOKEN"),
+    *("checks.paths", "checks.paths.match", "checks.paths.command"),
+]
 LINES = st.one_of(
     st.builds("{} = {}".format, st.sampled_from(NAMES), VALUES),
     st.sampled_from([f"[{name}]" for name in NAMES] + [f"[[{name}]]" for name in NAMES]),
@@ -509,7 +515,7 @@ def test_any_bytes_as_files_give_settings_or_a_refusal(team: bytes, local: bytes
         assert len(str(refusal).splitlines()) <= 3
         assert refusal.next == "lineclear config show"
         return
-    assert len(show(settings)) == len(SETTINGS) + len(settings.rules)
+    assert len(show(settings)) >= len(SETTINGS) + len(settings.rules) + len(settings.workers)
     assert all("\n" not in warning and len(warning) <= 200 for warning in settings.warnings)
 
 

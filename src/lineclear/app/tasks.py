@@ -12,6 +12,7 @@ from lineclear.core.duplicates import telling_words
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
+from lineclear.core.paths import normalise
 from lineclear.core.resources import overlaps
 from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.tasks import (
@@ -44,7 +45,7 @@ DEFAULT_ATTEMPTS, MOST_ATTEMPTS = 3, 100
 MOST_TITLE, MOST_BODY, MOST_NOTE, MOST_BRANCH = 200, 20_000, 4_000, 250
 SHORTLIST = 5
 FEW = 20
-EDITABLE = frozenset(("title", "body", "priority", "scope", "labels", "needs", "attempts_max"))
+EDITABLE = frozenset(("title", "body", "priority", "scope", "produces", "labels", "needs", "attempts_max"))
 
 
 def add(
@@ -61,8 +62,8 @@ def add(
         return {"task": show_task(tx, task), "similar": [show_brief(other) for other in similar]}
 
     arguments = {"title": draft.title, "body": draft.body, "priority": draft.priority, "scope": draft.scope,
-                 "labels": draft.labels, "needs": draft.needs, "after": draft.after,
-                 "attempts_max": attempts_max}  # fmt: skip
+                 "produces": draft.produces, "labels": draft.labels, "needs": draft.needs,
+                 "after": draft.after, "attempts_max": attempts_max}  # fmt: skip
     return once(store, caller, "task add", arguments, work)
 
 
@@ -188,6 +189,8 @@ def edit(
     }
     if "scope" in changes:
         columns["scope"] = _scope(changes["scope"])
+    if "produces" in changes:
+        columns["produces"] = _produces(changes["produces"])
     linked, unlinked = list(after), list(not_after)
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -339,6 +342,7 @@ def export_all(view: View) -> list[TaskDraft]:
             body=task.body,
             priority=task.priority,
             scope=split_names(task.scope),
+            produces=split_names(task.produces),
             labels=split_names(task.labels),
             needs=split_names(task.needs),
             after=[show_id(dep) for dep in sorted(_deps(view, task.id))],
@@ -371,6 +375,7 @@ def show_task(view: View, task: Task) -> dict[str, Any]:
     shown = show_brief(task)
     shown |= {
         "body": task.body,
+        "produces": split_names(task.produces),
         "needs": split_names(task.needs),
         "after": [show_id(dep) for dep in _deps(view, task.id)],
         "unblocks": [show_id(link.task) for link in view.pick(TASK_DEP, "dep", (task.id,))],
@@ -422,7 +427,8 @@ def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
         Draft(
             "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body,
             priority=draft.priority, scope=_scope(draft.scope), labels=join_names(draft.labels),
-            needs=join_names(draft.needs), attempts_max=attempts_max, after=sorted(set(after)), produces="",
+            needs=join_names(draft.needs), attempts_max=attempts_max, after=sorted(set(after)),
+            produces=_produces(draft.produces),
         )
     )  # fmt: skip
     return _known(tx, number)
@@ -431,6 +437,15 @@ def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
 def _scope(texts: list[str]) -> str:
     """As rows keep it. Read here, where its author can be refused, and not when others look for work."""
     return join_names([resource_of(text).text for text in texts])
+
+
+def _produces(texts: list[str]) -> str:
+    """As rows keep it: names of files or directories, from the root of the repository, wildcards none."""
+    found = [normalise(text) for text in texts]
+    for path, text in zip(found, texts, strict=True):
+        if not path or ".git" in path.lower().split("/"):
+            raise refusals.bad_value("produced path", text, "name a file or directory of the repository")
+    return join_names(list(dict.fromkeys(found)))
 
 
 def _deps(view: View, number: int) -> list[int]:

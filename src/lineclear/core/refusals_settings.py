@@ -11,12 +11,12 @@ def bad_setting(origin: str, name: str, given: str, expected: str) -> Refusal:
     """`given` says what is there in words that may be shown, so not the secret itself."""
     return Refusal(
         "settings.value",
-        f"{name} ({origin}) is not usable: {shorten(given, 60)}.",
+        f"{shorten(name, 50)} ({origin}) is not usable: {shorten(given, 48)}.",
         who=f"Expected: {shorten(expected, 120)}.",
         next_=_NEXT,
         exit_code=USAGE,
         origin=origin,
-        name=name,
+        name=shorten(name, 200),
         given=shorten(given, 200),
         expected=expected,
     )

@@ -24,7 +24,7 @@ MAX_ENTRIES, MAX_ENTRY_CHARS = 100, 1_000
 LIMIT_BYTES = 16_777_216
 DEFAULT_PRIORITY, LAST_PRIORITY = 5, 9
 
-_LISTS = ("scope", "labels", "needs", "after")
+_LISTS = ("scope", "produces", "labels", "needs", "after")
 _ATTRIBUTES = ("id", "priority", *_LISTS)
 _FIELDS = ("title", "body", "done", *_ATTRIBUTES)
 _PRIORITIES = frozenset("0123456789")
@@ -40,9 +40,12 @@ _NEEDS_QUOTES = re.compile(r'[,;()"]|^\s|\s$|^$')
 
 
 class TaskDraft:
-    """A task to be added. `ref` names it inside its list; `after` holds refs of the list, or T-ids."""
+    """A task to be added. `ref` names it inside its list; `after` holds refs of the list, or T-ids.
 
-    __slots__ = ("ref", "title", "body", "priority", "scope", "labels", "needs", "after", "done")
+    `produces` holds the paths of what must be there in the end.
+    """
+
+    __slots__ = ("ref", "title", "body", "priority", "scope", "produces", "labels", "needs", "after", "done")
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class TaskDraft:
         body: str = "",
         priority: int = DEFAULT_PRIORITY,
         scope: Iterable[str] = (),
+        produces: Iterable[str] = (),
         labels: Iterable[str] = (),
         needs: Iterable[str] = (),
         after: Iterable[str] = (),
@@ -62,6 +66,7 @@ class TaskDraft:
         self.body = body
         self.priority = priority
         self.scope = list(scope)
+        self.produces = list(produces)
         self.labels = list(labels)
         self.needs = list(needs)
         self.after = list(after)
@@ -122,6 +127,7 @@ def _draft(task: _Found, position: int) -> TaskDraft:
         body=_body(task),
         priority=_priority(task),
         scope=_entries(task, "scope"),
+        produces=_entries(task, "produces"),
         labels=_labels(task, "labels"),
         needs=_labels(task, "needs"),
         after=_after(task),

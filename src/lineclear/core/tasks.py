@@ -62,7 +62,8 @@ def give_back(task: Task, why: str) -> Draft:
     """The next attempt, or the end when the attempts are used up."""
     subject = show_id(task.id)
     if task.attempt >= task.attempts_max:
-        reason = f"given up after {task.attempt} attempts; the last one: {why}"
+        times = "1 attempt" if task.attempt == 1 else f"{task.attempt} attempts, the last one"
+        reason = f"given up after {times}: {why}"
         return Draft("TaskFailed", subject, id=task.id, reason=reason)
     return Draft("TaskReturned", subject, id=task.id, why=why)
 

@@ -30,6 +30,7 @@ def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]
     try:
         for name, check in (
             ("settings", _settings),
+            ("trust", _trust),
             ("store", _store),
             ("log", _log),
             ("leftovers", _leftovers),
@@ -81,6 +82,20 @@ def _settings(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     for warning in repo.settings.warnings:
         yield NOTE, warning
     yield OK, f"{len(repo.settings.rules)} strategies beside the defaults"
+
+
+def _trust(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    from lineclear.wiring.trust import judged, untrusted
+
+    missing = [stated.where for stated in untrusted(repo)]
+    if missing:
+        named = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        yield (
+            NOTE,
+            f"lineclear.toml asks for what is not trusted: {named}; look with `lineclear trust --show`",
+        )
+    else:
+        yield OK, f"nothing of lineclear.toml waits for trust ({len(judged(repo))} trusted)"
 
 
 def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:

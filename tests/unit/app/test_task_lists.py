@@ -95,9 +95,10 @@ def test_an_unfinished_task_with_the_same_title_is_pointed_out(world: World) -> 
 
 
 def test_what_is_exported_can_be_imported_again(world: World) -> None:
-    first = add(world, "first", labels=["ui"], scope=["src/"])
+    first = add(world, "first", labels=["ui"], scope=["src/"], produces=["dist/a, b.js"])
     add(world, "second", first, priority=1, body="more")
     exported = world.store.read(tasks.export_all)
+    assert exported[0].produces == ["dist/a, b.js"]
     other = World()
     bring_in(other, *exported)
     assert [draft.as_data() for draft in other.store.read(tasks.export_all)] == [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import tasks
+from lineclear.app import runs, tasks
 from lineclear.app.ports import Caller
 from lineclear.core.events import Event
 from lineclear.core.fold import BrokenLog, fold
@@ -149,7 +149,28 @@ def test_the_verbs_make_every_move_of_the_table() -> None:
             world = world_with_a_task(state)
             verb(world)
             made.add((state, world.events()[-1][0]))
+    made.add((TAKEN, put_back(world_with_a_task(TAKEN))))
     assert made - {(state, "TaskEdited") for state in STATES} == set(MOVES)
+
+
+def put_back(world: World) -> str:
+    """The supervisor's own move, for a run that never began."""
+    runs.put_back(world.store, ANN, TASK_1, "it never began")
+    return str(world.events()[-1][0])
+
+
+@pytest.mark.parametrize("state", [state for state in STATES if state != TAKEN])
+def test_only_a_taken_task_is_put_back(state: str) -> None:
+    world = world_with_a_task(state)
+    before = world.events()
+    put_back(world)
+    assert world.events() == before
+
+
+def test_a_task_that_was_put_back_was_not_tried() -> None:
+    world = world_with_a_task(TAKEN)
+    put_back(world)
+    assert take(world)["task"]["attempt"] == 1
 
 
 # -- the same table in the fold -----------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
 from lineclear.core.claims import INTENT
-from lineclear.core.refusals import HELD, NOT_FOUND, STALE
+from lineclear.core.refusals import HELD, NOT_FOUND, STALE, Refusal
 from lineclear.core.tables import TASK, Task
 from lineclear.core.task_import import TaskDraft
 from lineclear.core.tasks import ACCEPTED, CANCELLED, FAILED, MERGED, OPEN, TAKEN
@@ -64,6 +64,7 @@ def test_a_task_is_kept_as_it_was_given(world: World) -> None:
         body="with a password",
         priority=2,
         scope=["./src//auth/", "docs/a.md"],
+        produces=["./dist//a*.js", "dist/", "dist"],
         labels=["ui"],
         needs=["codex"],
     )
@@ -72,6 +73,7 @@ def test_a_task_is_kept_as_it_was_given(world: World) -> None:
         "task": {
             "id": "T-1", "title": "login form", "state": OPEN, "priority": 2, "waits_for": 0, "agent": "",
             "scope": ["file:src/auth/", "file:docs/a.md"], "labels": ["ui"], "body": "with a password",
+            "produces": ["dist/a*.js", "dist"],
             "needs": ["codex"], "after": [], "unblocks": [], "attempt": 0, "attempts_max": 5, "branch": "",
             "reason": "", "same_as": "",
         },
@@ -117,6 +119,19 @@ def test_a_scope_that_is_no_resource_is_refused_before_others_meet_it(world: Wor
     with refused("resource.bad"):
         tasks.edit(world.store, PAT, number, {"scope": ["../other"]})
     assert taken_id(world, ANN) == "T-1"
+
+
+@pytest.mark.parametrize("path", ["../out", "/etc/hosts", "", ".", "a/..", ".git/config", "a/.GIT", "a\nb"])
+def test_what_is_no_path_of_the_repository_cannot_be_produced(world: World, path: str) -> None:
+    number = add(world, "first")
+    for ask in (
+        lambda: add(world, "second", produces=[path]),
+        lambda: tasks.edit(world.store, PAT, number, {"produces": ["a", path]}),
+    ):
+        with pytest.raises(Refusal) as caught:
+            ask()
+        assert caught.value.code in ("resource.bad", "input.bad")
+    assert world.store.read(lambda view: tasks.show(view, number))["produces"] == []
 
 
 def test_a_dependency_that_does_not_exist_is_refused(world: World) -> None:
@@ -216,12 +231,13 @@ def test_texts_and_numbers_are_edited(world: World) -> None:
         "body": "more",
         "priority": 0,
         "scope": ["src"],
+        "produces": ["b", "a/"],
         "labels": [],
         "needs": ["codex"],
         "attempts_max": 1,
     }
     shown = tasks.edit(world.store, BOB, number, changes)["task"]
-    expected = changes | {"scope": ["file:src"]}
+    expected = changes | {"scope": ["file:src"], "produces": ["b", "a"]}
     assert {name: shown[name] for name in changes} == expected
     assert world.findings() == []
 
@@ -351,7 +367,7 @@ def test_after_the_last_attempt_the_task_has_failed_for_good(world: World) -> No
         take(world, ANN, number)
     task = row(world, number)
     assert (task.state, task.attempt) == (FAILED, 2)
-    assert task.reason == "given up after 2 attempts; the last one: the lease of bob ran out"
+    assert task.reason == "given up after 2 attempts, the last one: the lease of bob ran out"
     assert world.findings() == []
 
 

@@ -76,7 +76,13 @@ def eventful_world() -> World:
 
 def run_a_client(world: World) -> None:
     store = world.store
-    place = {"name": "bob-1", "path": "/trees/bob-1", "branch": "b", "base": "c0ffee", "agent": "bob"}
+    place: dict[str, Any] = {
+        "name": "bob-1",
+        "path": "/trees/bob-1",
+        "branch": "b",
+        "base": "c0ffee",
+        "agent": "bob",
+    }
     place |= {"task": 3, "origin": "made", "port_first": 42_000, "port_count": 10}
     store.transact(BOB, lambda tx: tx.append(Draft("WorktreeMade", "worktree:bob-1", **place)))
     tasks.take(store, world.liveness, BOB, number=3)

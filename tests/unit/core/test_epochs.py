@@ -91,7 +91,7 @@ def test_after_a_restart_every_lease_of_the_old_clock_has_ended() -> None:
     ended = world.store.read(lambda view: view.scan(TASK, "key"))
     assert [(task.state, task.reason) for task in ended] == [
         (OPEN, "the machine restarted"),
-        (FAILED, "given up after 1 attempts; the last one: the machine restarted"),
+        (FAILED, "given up after 1 attempt: the machine restarted"),
     ]
     assert world.findings() == []
 

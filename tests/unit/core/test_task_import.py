@@ -72,7 +72,7 @@ def test_every_newline_ends_a_line(newline: str) -> None:
 def test_a_defaulted_task_has_its_position_as_ref_and_the_middle_priority() -> None:
     expected = {
         **{"id": "2", "title": "Two", "body": "", "priority": 5, "done": False},
-        **{"scope": [], "labels": [], "needs": [], "after": []},
+        **{"scope": [], "produces": [], "labels": [], "needs": [], "after": []},
     }
     assert texts(read_markdown("- [x] One\n- [ ] Two"))[1] == text_of(expected)
 
@@ -171,10 +171,13 @@ def test_a_title_that_is_only_like_an_id_stays_a_title(title: str) -> None:
 
 
 def test_attributes_stand_at_the_end_in_parentheses() -> None:
-    group = "(priority: 2; scope: src/auth/, src/a.py; labels: ui, a/b; needs: codex; after: 1, T-4)"
+    group = (
+        "(priority: 2; scope: src/auth/, src/a.py; produces: a.js; labels: ui, a/b; needs: codex; "
+        "after: 1, T-4)"
+    )
     expected = {
         **{"id": "T-7", "title": "Log in", "body": "", "priority": 2, "done": False},
-        **{"scope": ["src/auth/", "src/a.py"], "labels": ["ui", "a/b"]},
+        **{"scope": ["src/auth/", "src/a.py"], "produces": ["a.js"], "labels": ["ui", "a/b"]},
         **{"needs": ["codex"], "after": ["1", "T-4"]},
     }
     assert texts(read_markdown(f"- [ ] Zero\n- [ ] T-7 Log in {group}"))[1] == text_of(expected)
@@ -290,7 +293,13 @@ def test_a_hostile_line_is_read_in_one_pass(part: str) -> None:
 def test_a_list_of_objects_is_read_with_every_field() -> None:
     fields = {
         **{"id": "login", "title": " Log in ", "body": "\n  a\n    b\n", "priority": 0, "done": True},
-        **{"scope": ["src/a.py", "src/a.py"], "labels": ["ui"], "needs": ["codex"], "after": ["T-4"]},
+        **{
+            "scope": ["src/a.py", "src/a.py"],
+            "produces": ["b"],
+            "labels": ["ui"],
+            "needs": ["codex"],
+            "after": ["T-4"],
+        },
     }
     expected = {**fields, "title": "Log in", "body": "a\n  b", "scope": ["src/a.py"]}
     assert texts(read_json(json.dumps([fields]))) == [text_of(expected)]
@@ -351,12 +360,19 @@ def test_what_is_no_list_of_tasks_is_refused(text: str) -> None:
 def test_the_written_list_is_what_a_person_would_write() -> None:
     drafts = [
         TaskDraft("1", "Plan it", done=True),
-        TaskDraft("T-7", "Log in", body="Two lines,\n\nand code.", scope=["src/a, b.py"], after=["1"]),
+        TaskDraft(
+            "T-7",
+            "Log in",
+            body="Two lines,\n\nand code.",
+            scope=["src/a, b.py"],
+            produces=["c"],
+            after=["1"],
+        ),
         TaskDraft("login", "Test it", priority=0, labels=["ui"], needs=["codex"]),
     ]
     assert write_markdown(drafts) == dedent("""\
         - [x] Plan it
-        - [ ] T-7 Log in (scope: "src/a, b.py"; after: 1)
+        - [ ] T-7 Log in (scope: "src/a, b.py"; produces: c; after: 1)
           Two lines,
 
           and code.

@@ -29,6 +29,8 @@ def import_(context: Context, args: Namespace) -> None:
     drafts = read_json(text) if format_ == JSON else read_markdown(text)
     for draft in drafts:
         draft.scope = [resource.text for resource in context.resources(draft.scope)]
+        # From the root, wherever the list is read: so an export means the same everywhere.
+        draft.produces = produced_paths(context, draft.produces, context.repo.layout.worktree)
     answer = import_all(
         context.store, context.caller, drafts, attempts_max=context.repo.settings.tasks_attempts
     )
@@ -40,6 +42,11 @@ def import_(context: Context, args: Namespace) -> None:
     if answer["left_out"]:
         lines.append(f"{len(answer['left_out'])} were done already and are left out.")
     context.out.data(answer, *lines or ["The list holds no tasks."])
+
+
+def produced_paths(context: Context, texts: list[str], start: str) -> list[str]:
+    """What was typed, as paths from the root of the repository; a path out of it is refused."""
+    return [context.repo.places.locate(text, start, literal=True)[0] or "." for text in texts]
 
 
 def _guess(name: str, text: str) -> str:

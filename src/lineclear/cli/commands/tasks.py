@@ -6,7 +6,13 @@ Lists that go in and out as files are in task_lists.py.
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.commands.task_lists import declare_export, declare_import, export, import_
+from lineclear.cli.commands.task_lists import (
+    declare_export,
+    declare_import,
+    export,
+    import_,
+    produced_paths,
+)
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, task_number, whole_number
 from lineclear.cli.render import Table, plain, quoted
@@ -45,6 +51,7 @@ def _declare_fields(parser: ArgumentParser) -> None:
         "--priority", type=whole_number(0, LEAST_PRIORITY), help="0 (first) to 9 (last); 5 if not given"
     )
     _declare_several(parser, "--scope", "RESOURCE", "what it will touch")
+    _declare_several(parser, "--produces", "PATH", "a file or directory that must be there in the end")
     _declare_several(parser, "--label", "LABEL", "words to find it by")
     _declare_several(parser, "--needs", "SKILL", "clients or skills that may take it")
     parser.add_argument("--attempts", type=whole_number(1, MOST_ATTEMPTS), help="how often it is tried")
@@ -55,8 +62,13 @@ def _fields(context: Context, args: Namespace) -> dict[str, Any]:
     """What was given, checked and written the one way we keep it."""
     from lineclear.core.task_import import read_fields
 
-    scope = _several(args.scope)
-    lists = {"scope": scope, "labels": _several(args.label), "needs": _several(args.needs)}
+    scope, produces = _several(args.scope), _several(args.produces)
+    lists = {
+        "scope": scope,
+        "produces": produces,
+        "labels": _several(args.label),
+        "needs": _several(args.needs),
+    }
     named = {**lists, "priority": args.priority}
     given = {name: value for name, value in named.items() if value is not None}
     if args.title is not None:
@@ -65,6 +77,8 @@ def _fields(context: Context, args: Namespace) -> dict[str, Any]:
         given["body"] = given_text(args.body)
     if scope:
         given["scope"] = [resource.text for resource in context.resources(scope)]
+    if produces:
+        given["produces"] = produced_paths(context, produces, context.cwd)
     draft = read_fields({"title": "-", **given})
     return {name: getattr(draft, name) for name in given}
 
@@ -196,7 +210,7 @@ def _facts(task: dict[str, Any]) -> list[str]:
     if task["agent"]:
         left = f", {show_duration(task['seconds_left'] * 1000)} left" if "seconds_left" in task else ""
         lines.append(f"  agent: {task['agent']}{left}")
-    for name in ("scope", "labels", "needs", "after", "unblocks", "branch", "same_as"):
+    for name in ("scope", "produces", "labels", "needs", "after", "unblocks", "branch", "same_as"):
         given = task[name]
         if given:
             shown = ", ".join(given) if isinstance(given, list) else given

@@ -1,0 +1,99 @@
+"""trust: a person records what the committed settings file may run here."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.render import Table
+from lineclear.core.trust import KNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from lineclear.core.trust import Judged
+    from lineclear.wiring.repo import Repo
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "path", nargs="?", metavar="PATH", default="", help="a repository (unless given: here)"
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--show", action="store_true", help="show what would be recorded, and record nothing")
+    what.add_argument("--list", action="store_true", help="list what has been recorded so far")
+    what.add_argument("--revoke", action="store_true", help="forget everything that was recorded")
+
+
+def trust(context: Context, args: Namespace) -> None:
+    if not args.path:
+        _act(context, args, context.repo)
+        return
+    from lineclear.wiring.repo import open_repo
+
+    repo = open_repo(os.path.join(context.cwd, args.path), context.environ)
+    try:
+        for warning in repo.settings.warnings:
+            context.out.warn(warning)
+        _act(context, args, repo)
+    finally:
+        repo.close()
+
+
+def _act(context: Context, args: Namespace, repo: Repo) -> None:
+    if args.list:
+        _list(context, repo)
+    elif args.revoke:
+        _revoke(context, repo)
+    else:
+        _record(context, repo, is_dry=args.show)
+
+
+def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
+    from lineclear.wiring.trust import judged
+    from lineclear.wiring.trust import trust as record
+
+    seen = judged(repo)
+    if not is_dry:
+        record(repo, repo.caller(context.given), seen)
+    fresh = sum(1 for one in seen if one.state != KNOWN)
+    rows = [[one.state, one.stated.where, one.stated.text] for one in seen]
+    table = Table(["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml asks for nothing that needs trust.")
+    data = {"stated": [one.as_data() for one in seen], "fresh": fresh, "recorded": not is_dry}
+    context.out.data(data, table, *_summary(seen, fresh, is_dry))
+
+
+def _summary(seen: list[Judged], fresh: int, is_dry: bool) -> list[str]:
+    if not seen:
+        return []
+    if is_dry:
+        return [f"Nothing was recorded; {fresh} of {len(seen)} are not trusted. Next: lineclear trust"]
+    return [f"All {len(seen)} are trusted now, {fresh} of them for the first time."]
+
+
+def _list(context: Context, repo: Repo) -> None:
+    from lineclear.wiring.trust import judged, trusted
+
+    stated = {one.stated.digest: one.stated.text for one in judged(repo)}
+    records = [
+        {"digest": digest, "where": where, "text": stated.get(digest, ""), "is_stated": digest in stated}
+        for digest, where in trusted(repo).items()
+    ]
+    rows = [
+        [str(entry["digest"])[:12], entry["where"], entry["text"] or "(no longer stated)"]
+        for entry in records
+    ]
+    context.out.data(
+        {"trusted": records}, Table(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here.")
+    )
+
+
+def _revoke(context: Context, repo: Repo) -> None:
+    from lineclear.wiring.trust import revoke
+
+    count = revoke(repo, repo.caller(context.given))
+    context.out.data({"revoked": count}, f"{count} records of trust are gone.")
+
+
+COMMANDS = {"trust": Command(trust, _declare)}

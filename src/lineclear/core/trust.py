@@ -1,0 +1,92 @@
+"""Trust by content: what a committed file asks to be run, and whether a person has seen exactly that.
+
+Pure: what is stated and what is recorded come in, the judgement goes out. Nothing is read or written here.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NEW, CHANGED, KNOWN = "new", "changed", "known"
+# Enough for years of changes; the oldest go first.
+MAX_RECORDS = 10_000
+_HEX = frozenset("0123456789abcdef")
+_DIGEST_CHARS = 64
+
+
+class Stated:
+    """Something a committed file says that needs trust: `where` it stands, and the whole `text`."""
+
+    __slots__ = ("text", "where")
+
+    def __init__(self, where: str, text: str) -> None:
+        self.where, self.text = where, text
+
+    @property
+    def digest(self) -> str:
+        return digest(self.where, self.text)
+
+
+class Judged:
+    """Something stated, and whether that very text was recorded: known; another at its place: changed."""
+
+    __slots__ = ("state", "stated")
+
+    def __init__(self, stated: Stated, state: str) -> None:
+        self.stated, self.state = stated, state
+
+    def as_data(self) -> dict[str, str]:
+        return {
+            "where": self.stated.where,
+            "text": self.stated.text,
+            "digest": self.stated.digest,
+            "state": self.state,
+        }
+
+
+def digest(where: str, text: str) -> str:
+    """The place counts: a command trusted as a check is not trusted as a worker. Neither holds a NUL."""
+    return sha256(f"{where}\0{text}".encode(errors="surrogatepass")).hexdigest()
+
+
+def is_at(where: str, places: Iterable[str]) -> bool:
+    """At one of the places, or inside it: "worktrees" and "worktrees.setup" hold "worktrees.setup[0]"."""
+    return any(where == place or where.startswith((f"{place}.", f"{place}[")) for place in places)
+
+
+def judge(stated: Iterable[Stated], recorded: Mapping[str, str]) -> list[Judged]:
+    """`recorded` holds digest -> where it stood when it was trusted."""
+    places = set(recorded.values())
+    return [
+        Judged(one, KNOWN if one.digest in recorded else CHANGED if one.where in places else NEW)
+        for one in stated
+    ]
+
+
+# -- the record -------------------------------------------------------------------------------
+
+
+def read_record(text: str) -> dict[str, str]:
+    """Digest -> where, the oldest first. A line that is damaged trusts nothing."""
+    record: dict[str, str] = {}
+    for line in text.split("\n"):
+        found, _, where = line.partition(" ")
+        if len(found) == _DIGEST_CHARS and _HEX.issuperset(found):
+            record[found] = where.strip()
+    return record
+
+
+def write_record(record: Mapping[str, str]) -> str:
+    """One line each, the digest first, as `sha256sum` writes them."""
+    newest = list(record.items())[-MAX_RECORDS:]
+    return "".join(f"{found}  {where}\n" for found, where in newest)
+
+
+def with_trust(record: Mapping[str, str], stated: Iterable[Stated]) -> dict[str, str]:
+    """The record with these as its newest entries. Older ones stay: branches come and go."""
+    added = {one.digest: one.where for one in stated}
+    return {found: where for found, where in record.items() if found not in added} | added

@@ -1,0 +1,65 @@
+"""[[checks.paths]] entries: a check of its own for a part of the repository. Runs nothing."""
+
+from __future__ import annotations
+
+from lineclear.core import refusals_settings as refusals
+from lineclear.core.refusals import Refusal
+from lineclear.settings.strategies import match_of
+from lineclear.settings.table import COMMAND, Setting
+from lineclear.settings.unknown import warn_of_unknown
+from lineclear.settings.values import describe, read_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.resources import Resource
+    from lineclear.settings.table import Settings
+
+MAX_CHECK_PATHS = 200
+CHECK_PATHS = "checks.paths"
+CHECK_PATH_KEYS = {
+    "match": "a path, a directory (it ends with a slash) or a glob, from the root of the repository",
+    "command": "the command that must succeed when a file that matches has changed",
+}
+_COMMAND = Setting(f"{CHECK_PATHS}.command", COMMAND, "", CHECK_PATH_KEYS["command"], most=2_000)
+_NAMES = tuple(f"{CHECK_PATHS}.{key}" for key in CHECK_PATH_KEYS)
+
+
+class CheckPath:
+    """A command, and the paths it is for. `number` counts from 1 in its file, `origin` is the file."""
+
+    __slots__ = ("command", "number", "origin", "resource")
+
+    def __init__(self, resource: Resource, command: str, origin: str, number: int) -> None:
+        self.resource, self.command, self.origin, self.number = resource, command, origin, number
+
+
+def take_check_paths(settings: Settings, origin: str, given: object, folds_case: bool) -> None:
+    if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
+        expected = "entries that begin with [[checks.paths]]"
+        raise refusals.bad_setting(origin, CHECK_PATHS, describe(given), expected)
+    if len(settings.check_paths) + len(given) > MAX_CHECK_PATHS:
+        expected = f"at most {MAX_CHECK_PATHS} entries in all files together"
+        raise refusals.bad_setting(origin, CHECK_PATHS, f"{len(given)} entries", expected)
+    for number, entry in enumerate(given, 1):
+        for key in entry:
+            if key not in CHECK_PATH_KEYS:
+                warn_of_unknown(settings, origin, "key", f"{CHECK_PATHS}.{key}", _NAMES)
+        settings.check_paths.append(_read_entry(settings, origin, number, entry, folds_case))
+
+
+def _read_entry(
+    settings: Settings, origin: str, number: int, entry: dict[str, object], folds_case: bool
+) -> CheckPath:
+    name = f"{CHECK_PATHS} number {number}"
+    match = entry.get("match")
+    try:
+        resource = match_of(settings, match, folds_case) if isinstance(match, str) else None
+    except Refusal as refusal:
+        raise refusals.bad_setting(origin, f"{name}, match", describe(match), refusal.what) from None
+    if resource is None or resource.scheme != "file":
+        found = "missing" if match is None else describe(match)
+        raise refusals.bad_setting(origin, f"{name}, match", found, CHECK_PATH_KEYS["match"])
+    command = read_value(_COMMAND, entry.get("command", ""), origin, f"{name}, command")
+    if not command:
+        raise refusals.bad_setting(origin, f"{name}, command", "missing", CHECK_PATH_KEYS["command"])
+    return CheckPath(resource, str(command), origin, number)

@@ -1,0 +1,253 @@
+"""The loader: files, environment and flags become one value. Looks at no file but its own two.
+
+Cheap when there is nothing to read: what checks values and tables is loaded with the first of them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from lineclear.core import refusals_settings as refusals
+from lineclear.settings.table import (
+    FLAG,
+    LOCAL_FILE,
+    PREFIX,
+    SECTIONS,
+    SETTINGS,
+    TEAM_FILE,
+    VARIABLES,
+    Settings,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from lineclear.settings.table import Setting
+
+    Nested = tuple[str, str, object]
+
+# Variables of ours that are no settings: who acts, and what a command is told by those around it.
+OTHER_VARIABLES = (
+    "AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON", "DEBUG",
+    "TASK", "RUN", "PROMPT", "PORT", "PORTS", "WORKTREE", "EXIT",
+)  # fmt: skip
+
+MAX_FILE_BYTES = 256 * 1024
+# The parser's work grows with the square of a dotted key's parts: one long key could keep it for hours.
+MAX_DOTS_IN_LINE = 100
+# Tables whose keys a file names itself; nested.py reads them.
+NESTED = ("strategy", "workers", "prices", "worktrees.env", "checks.paths")
+
+
+def load_settings(
+    *,
+    root: str,
+    local_dir: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, str] | None = None,
+    folds_case: bool = False,
+) -> Settings:
+    """Defaults, the team's file, this clone's file, the environment, flags: the later one wins.
+
+    `folds_case` is what `paths.fold_case = "auto"` means in this repository.
+    """
+    return build_settings(
+        team=_read_bytes(TEAM_FILE, f"{root}/{TEAM_FILE}"),
+        local=_read_bytes(LOCAL_FILE, f"{local_dir}/{LOCAL_FILE}"),
+        environ=environ,
+        flags=flags,
+        folds_case=folds_case,
+    )
+
+
+def build_settings(
+    *,
+    team: bytes | None = None,
+    local: bytes | None = None,
+    environ: Mapping[str, str],
+    flags: Mapping[str, str] | None = None,
+    folds_case: bool = False,
+) -> Settings:
+    """As `load_settings`, from the content of the files; None is a file that is not there."""
+    settings = Settings()
+    nested: list[Nested] = []
+    for origin, data in ((TEAM_FILE, team), (LOCAL_FILE, local)):
+        if data:
+            nested += _take_table(settings, origin, _parse(origin, data))
+    _take_environment(settings, environ)
+    if flags:
+        _take_flags(settings, flags)
+    if nested:
+        # Last, since a match or a worker is read by the plain settings, whoever has set those.
+        from lineclear.settings.nested import take_nested
+
+        take_nested(settings, nested, folds_case)
+    _check_ports(settings)
+    return settings
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+def _read_bytes(origin: str, path: str) -> bytes | None:
+    try:
+        # Without waiting: a pipe with nobody at its other end would stop every command.
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise refusals.settings_unreadable(origin, path, os.strerror(error.errno or 0)) from None
+    try:
+        return _read_open(origin, path, fd)
+    except OSError as error:
+        raise refusals.settings_unreadable(origin, path, os.strerror(error.errno or 0)) from None
+    finally:
+        os.close(fd)
+
+
+def _read_open(origin: str, path: str, fd: int) -> bytes:
+    """Up to one byte more than may be: enough to see that it is too large."""
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        raise refusals.settings_unreadable(origin, path, "it is not a plain file")
+    with open(fd, "rb", closefd=False) as file:
+        return file.read(MAX_FILE_BYTES + 1)
+
+
+def _parse(origin: str, data: bytes) -> dict[str, Any]:
+    if len(data) > MAX_FILE_BYTES:
+        raise refusals.settings_too_large(origin, MAX_FILE_BYTES)
+    text = _decode(origin, data)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MAX_DOTS_IN_LINE:
+            raise refusals.broken_settings(origin, number, f"it has more than {MAX_DOTS_IN_LINE} dots")
+    from tomllib import TOMLDecodeError, loads
+
+    try:
+        return loads(text)
+    except TOMLDecodeError as error:
+        why, line_number = _explain(str(error), text)
+    except RecursionError:
+        why, line_number = "it is nested too deeply", 0
+    except ValueError:
+        # Not the parser's own error: Python refuses to read a number of thousands of digits.
+        why, line_number = "a number in it is too long", 0
+    raise refusals.broken_settings(origin, line_number, why)
+
+
+def _decode(origin: str, data: bytes) -> str:
+    try:
+        return data.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+    raise refusals.broken_settings(origin, line, "its bytes are not UTF-8")
+
+
+def _explain(message: str, text: str) -> tuple[str, int]:
+    """The parser's words and the line, which before Python 3.14 is only in the words."""
+    why, _, place = message.rpartition(" (at ")
+    line = place.removeprefix("line ").partition(",")[0]
+    return why, int(line) if line.isdecimal() else text.count("\n") + 1
+
+
+# -- the sources ------------------------------------------------------------------------------
+
+
+def _take_table(settings: Settings, origin: str, table: dict[str, Any]) -> list[Nested]:
+    """Every plain key is set; what must wait for them is given back."""
+    nested: list[Nested] = []
+    for section, content in table.items():
+        if section in NESTED:
+            nested.append((section, origin, content))
+        elif isinstance(content, dict) and section in SECTIONS:
+            nested += _take_section(settings, origin, section, content)
+        elif section in SECTIONS:
+            from lineclear.settings.values import describe
+
+            raise refusals.bad_setting(origin, section, describe(content), f"a section, [{section}]")
+        elif isinstance(content, dict):
+            tables = (*SECTIONS, *(name for name in NESTED if "." not in name))
+            _warn_of_unknown(settings, origin, "section", section, tables)
+        else:
+            _take_key(settings, origin, section, content)
+    return nested
+
+
+def _take_section(settings: Settings, origin: str, section: str, content: dict[str, Any]) -> list[Nested]:
+    nested: list[Nested] = []
+    for key, given in content.items():
+        name = f"{section}.{key}"
+        if name in NESTED:
+            nested.append((name, origin, given))
+        else:
+            _take_key(settings, origin, name, given)
+    return nested
+
+
+def _take_key(settings: Settings, origin: str, name: str, given: object) -> None:
+    setting = SETTINGS.get(name)
+    if setting is None:
+        _warn_of_unknown(settings, origin, "key", name, (*SETTINGS, "worktrees.env", "checks.paths"))
+        return
+    _set(settings, setting, given, origin)
+    if setting.is_secret and origin == TEAM_FILE:
+        from lineclear.settings.showing import redact
+
+        if redact(settings.store_url) != settings.store_url:
+            settings.warnings.append(
+                f"{origin}: {name} holds a password; move it to .git/lineclear/local.toml."
+            )
+
+
+def _take_environment(settings: Settings, environ: Mapping[str, str]) -> None:
+    """An empty variable counts as not set."""
+    for variable in environ:
+        if not variable.startswith(PREFIX) or variable[len(PREFIX) :] in OTHER_VARIABLES:
+            continue
+        setting = VARIABLES.get(variable)
+        if setting is None:
+            _warn_of_unknown(settings, "environment", "variable", variable, tuple(VARIABLES))
+        elif environ[variable]:
+            _set_text(settings, setting, environ[variable], variable)
+
+
+def _take_flags(settings: Settings, flags: Mapping[str, str]) -> None:
+    for name, text in flags.items():
+        setting = SETTINGS.get(name)
+        if setting is None:
+            from lineclear.settings.unknown import suggestion
+
+            raise refusals.unknown_setting(name, suggestion(name, tuple(SETTINGS)))
+        _set_text(settings, setting, text, FLAG)
+
+
+def _set_text(settings: Settings, setting: Setting, text: str, origin: str) -> None:
+    from lineclear.settings.values import from_text
+
+    _set(settings, setting, from_text(setting.kind, text), origin)
+
+
+def _set(settings: Settings, setting: Setting, given: object, origin: str) -> None:
+    from lineclear.settings.values import read_value
+
+    setattr(settings, setting.attribute, read_value(setting, given, origin))
+    settings.origins[setting.name] = origin
+
+
+def _warn_of_unknown(settings: Settings, origin: str, kind: str, name: str, known: tuple[str, ...]) -> None:
+    from lineclear.settings.unknown import warn_of_unknown
+
+    warn_of_unknown(settings, origin, kind, name, known)
+
+
+def _check_ports(settings: Settings) -> None:
+    """The two ends can come from different sources, so they are compared when all have spoken."""
+    first, last = settings.worktrees_ports_from, settings.worktrees_ports_to
+    if last - first + 1 < settings.worktrees_ports:
+        name = "worktrees.ports_to"
+        expected = (
+            f"room for worktrees.ports ({settings.worktrees_ports}) from worktrees.ports_from ({first}) on"
+        )
+        raise refusals.bad_setting(settings.origins[name], name, str(last), expected)

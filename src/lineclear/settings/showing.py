@@ -1,0 +1,106 @@
+"""Settings as `config show` tells them: every one with its value and where it comes from, no secrets."""
+
+from __future__ import annotations
+
+from lineclear.core.money import write_money
+from lineclear.settings.checks import CHECK_PATHS
+from lineclear.settings.strategies import STRATEGY
+from lineclear.settings.table import ALL
+from lineclear.settings.values import write_value
+from lineclear.settings.variables import show_variables
+from lineclear.settings.workers import ENV, WORKER_KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lineclear.core.money import Price
+    from lineclear.core.strategies import Rule
+    from lineclear.settings.checks import CheckPath
+    from lineclear.settings.table import Setting, Settings
+    from lineclear.settings.workers import Worker
+
+    Shown = dict[str, object]
+
+
+def show(settings: Settings) -> list[Shown]:
+    """Every setting, then what the files name themselves, strategies last and in their order."""
+    shown = [
+        _entry(
+            setting.name,
+            _show_value(setting, getattr(settings, setting.attribute)),
+            settings.origins[setting.name],
+            setting.about,
+        )
+        for setting in ALL
+    ]
+    shown += _show_worktree_variables(settings)
+    for worker in settings.workers:
+        shown += _show_worker(worker)
+    shown += [_show_price(price) for price in settings.prices.values()]
+    shown += [_show_check(check) for check in settings.check_paths]
+    return shown + [_show_rule(rule) for rule in settings.rules]
+
+
+def _entry(name: str, value: object, origin: str, about: str) -> Shown:
+    return {"name": name, "value": value, "origin": origin, "about": about}
+
+
+def _show_value(setting: Setting, value: object) -> object:
+    return redact(str(value)) if setting.is_secret else write_value(setting, value)
+
+
+def _show_worktree_variables(settings: Settings) -> Iterator[Shown]:
+    for variable, value in show_variables(settings.worktrees_env).items():
+        name = f"worktrees.env.{variable}"
+        yield _entry(name, value, settings.origins[name], "a variable that commands in a worktree see")
+
+
+def _show_worker(worker: Worker) -> Iterator[Shown]:
+    """Its client always, else what is stated for it: the rest is as [budgets] and the defaults have it."""
+    for key, setting in WORKER_KEYS.items():
+        if key == "client" or key in worker.origins:
+            value = write_value(setting, getattr(worker, setting.attribute))
+            origin = worker.origins.get(key, worker.origin)
+            yield _entry(f"workers.{worker.name}.{key}", value, origin, setting.about)
+    for variable, value in show_variables(worker.env).items():
+        name, origin = f"workers.{worker.name}.env.{variable}", worker.origins[f"{ENV}.{variable}"]
+        yield _entry(name, value, origin, "a variable that this worker sees")
+
+
+def _show_price(price: Price) -> Shown:
+    parts = (("input", price.input_micros), ("output", price.output_micros), ("cached", price.cached_micros))
+    value = ", ".join(f"{key} {write_money(micros)}" for key, micros in parts)
+    return _entry(f"prices.{price.name}", value, price.origin, "US dollars for a million tokens")
+
+
+def _show_check(check: CheckPath) -> Shown:
+    about = "the check of what matches"
+    return _entry(f"{CHECK_PATHS} {check.resource.text}", check.command, check.origin, about)
+
+
+def _show_rule(rule: Rule) -> Shown:
+    return _entry(
+        f"{STRATEGY} {rule.resource.text}",
+        f"{rule.strategy}, owner {rule.owner}" if rule.owner else rule.strategy,
+        rule.origin,
+        "how it is shared; the last strategy that matches counts",
+    )
+
+
+def redact(url: str) -> str:
+    """The URL without its password. Where it is badly written too much is hidden rather than too little."""
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return "***" if "password" in url.lower() or "@" in url else url
+    # The last "@" of all, since people forget to write "@", "/" or "?" in a password as %40, %2F, %3F.
+    credentials, at, place = rest.rpartition("@")
+    user, colon, _ = credentials.partition(":")
+    place, question, query = place.partition("?")
+    parts = [_redact_part(part) for part in query.split("&")]
+    return f"{scheme}://{user}{colon and ':***'}{at}{place}{question}{'&'.join(parts)}"
+
+
+def _redact_part(part: str) -> str:
+    key, equals, _ = part.partition("=")
+    return f"{key}=***" if equals and key.lower().endswith("password") else part

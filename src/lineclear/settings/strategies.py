@@ -1,0 +1,75 @@
+"""[[strategy]] entries of the settings files, as rules. What a rule means is the core's."""
+
+from __future__ import annotations
+
+from lineclear.core import refusals_settings as refusals
+from lineclear.core.names import agent_name
+from lineclear.core.refusals import Refusal
+from lineclear.core.resources import parse_resource
+from lineclear.core.strategies import SINGLE_WRITER, STRATEGIES, Rule
+from lineclear.settings.unknown import warn_of_unknown
+from lineclear.settings.values import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.resources import Resource
+    from lineclear.settings.table import Settings
+
+MAX_STRATEGIES = 1_000
+STRATEGY = "strategy"
+STRATEGY_KEYS = {
+    "match": "a resource or a glob, from the root of the repository; a directory ends with a slash",
+    "strategy": "one of " + ", ".join(STRATEGIES),
+    "owner": "the agent that writes it; only for " + SINGLE_WRITER,
+}
+_STRATEGY_NAMES = tuple(f"{STRATEGY}.{key}" for key in STRATEGY_KEYS)
+
+
+def take_rules(settings: Settings, origin: str, given: object, folds_case: bool) -> None:
+    if not isinstance(given, list):
+        raise refusals.bad_setting(origin, STRATEGY, describe(given), "entries that begin with [[strategy]]")
+    if len(settings.rules) + len(given) > MAX_STRATEGIES:
+        raise refusals.too_many_strategies(origin, MAX_STRATEGIES)
+    settings.rules += [
+        _read_rule(settings, origin, number, entry, folds_case) for number, entry in enumerate(given, 1)
+    ]
+
+
+def match_of(settings: Settings, text: str, folds_case: bool) -> Resource:
+    """What a `match` means here; `folds_case` is what "auto" means. Refuses as a resource is refused."""
+    folds = folds_case if settings.paths_fold_case == "auto" else settings.paths_fold_case == "true"
+    nfc, schemes = settings.paths_nfc, settings.resources_schemes
+    return parse_resource(text, fold_case=folds, nfc=nfc, schemes=schemes)
+
+
+def _read_rule(settings: Settings, origin: str, number: int, entry: object, folds_case: bool) -> Rule:
+    if not isinstance(entry, dict):
+        raise refusals.bad_strategy(origin, number, "form is wrong: it begins with [[strategy]]")
+    for key in entry:
+        if key not in STRATEGY_KEYS:
+            warn_of_unknown(settings, origin, "key", f"{STRATEGY}.{key}", _STRATEGY_NAMES)
+    match, strategy, owner = entry.get("match"), entry.get("strategy"), entry.get("owner", "")
+    why = _fault_in_rule(match, strategy, owner)
+    if why:
+        raise refusals.bad_strategy(origin, number, why)
+    try:
+        resource = match_of(settings, str(match), folds_case)
+        name = agent_name(owner) if owner else ""
+    except Refusal as refusal:
+        raise refusals.bad_strategy(origin, number, _cause(refusal)) from None
+    return Rule(resource, str(strategy), name, f"{origin}, strategy {number}")
+
+
+def _fault_in_rule(match: object, strategy: object, owner: object) -> str:
+    if not isinstance(match, str):
+        return "match is missing: a path, a glob or another resource, as text"
+    if strategy not in STRATEGIES:
+        return "strategy is none of " + ", ".join(STRATEGIES)
+    if not isinstance(owner, str):
+        return "owner is not an agent's name"
+    return "owner makes no sense: only single-writer has one" if owner and strategy != SINGLE_WRITER else ""
+
+
+def _cause(refusal: Refusal) -> str:
+    field = "owner" if refusal.code == "input.bad" else "match"
+    return f"{field} is wrong: {refusal.what.removesuffix('.')}"
