@@ -90,13 +90,13 @@ def _is_git_dir(path: str) -> bool:
 
 def linked_git_dir(link: str) -> str | None:
     """The git directory that a `.git` file names; None when it names none."""
-    target = parse.gitdir_target(_read(link))
+    target = parse.gitdir_target(read_text(link))
     return target and os.path.realpath(os.path.join(os.path.dirname(link), target))
 
 
 def common_dir_of(git_dir: str) -> str:
     """The directory that all worktrees share; for all but linked worktrees the git directory itself."""
-    target = _read(git_dir + "/commondir").strip()
+    target = read_text(git_dir + "/commondir").strip()
     return os.path.realpath(os.path.join(git_dir, target)) if target else git_dir
 
 
@@ -123,7 +123,7 @@ def _worktree_for_named(git_dir: str, common_dir: str, cwd: str) -> str:
 
 def _linked_worktree(git_dir: str) -> str:
     """Where a linked worktree is by its own entry; "" when the entry does not say."""
-    link = _read(git_dir + "/gitdir").rstrip("\r\n")
+    link = read_text(git_dir + "/gitdir").rstrip("\r\n")
     return os.path.dirname(os.path.realpath(os.path.join(git_dir, link))) if link else ""
 
 
@@ -146,8 +146,8 @@ def _is_bare(common_dir: str) -> bool:
 
 def _main_config(common_dir: str, key: str) -> str | None:
     """`core.KEY` for the main worktree, which has a second file with extensions.worktreeConfig."""
-    own = parse.config_value(_read(common_dir + "/config.worktree"), "core", key)
-    return own if own is not None else parse.config_value(_read(common_dir + "/config"), "core", key)
+    own = parse.config_value(read_text(common_dir + "/config.worktree"), "core", key)
+    return own if own is not None else parse.config_value(read_text(common_dir + "/config"), "core", key)
 
 
 def worktrees(common_dir: str) -> list[tuple[str, str]]:
@@ -156,7 +156,7 @@ def worktrees(common_dir: str) -> list[tuple[str, str]]:
     main = _main_worktree(common_dir)
     if main and os.path.isdir(main):
         found.append((MAIN_TREE, main))
-    for name in _names_in(common_dir + "/worktrees"):
+    for name in names_in(common_dir + "/worktrees"):
         entry = f"{common_dir}/worktrees/{name}"
         path = _linked_worktree(entry)
         if path and linked_git_dir(path + "/.git") == entry:
@@ -164,7 +164,7 @@ def worktrees(common_dir: str) -> list[tuple[str, str]]:
     return found
 
 
-def _names_in(directory: str) -> list[str]:
+def names_in(directory: str) -> list[str]:
     try:
         return sorted(os.listdir(directory))
     except OSError:
@@ -173,32 +173,32 @@ def _names_in(directory: str) -> list[str]:
 
 def ignores_case(common_dir: str) -> bool:
     """Does git take `A` and `a` for one file here (core.ignorecase, set by git when it made the repo)?"""
-    return parse.is_true(parse.config_value(_read(common_dir + "/config"), "core", "ignorecase"))
+    return parse.is_true(parse.config_value(read_text(common_dir + "/config"), "core", "ignorecase"))
 
 
 def head_branch(git_dir: str) -> str | None:
     """The branch that is checked out, also before its first commit; None when HEAD is detached, or
     kept in a reftable (where this file says ".invalid")."""
-    target = parse.symbolic_target(_read(git_dir + "/HEAD")) or ""
+    target = parse.symbolic_target(read_text(git_dir + "/HEAD")) or ""
     branch = target.removeprefix("refs/heads/")
     return branch if branch not in (target, ".invalid") else None
 
 
 def has_commit(common_dir: str, git_dir: str) -> bool:
     """Does HEAD name a commit? A reftable is not read here: True, and git will tell."""
-    if _has_reftable(common_dir):
+    if has_reftable(common_dir):
         return True
-    head = _read(git_dir + "/HEAD")
+    head = read_text(git_dir + "/HEAD")
     target = parse.symbolic_target(head)
     return _has_ref(common_dir, target) if target else parse.is_object_id(head)
 
 
 def landing_branch(common_dir: str) -> str | None:
     """The remote's default branch, else main, else master; None when there is none to be seen."""
-    if _has_reftable(common_dir):
+    if has_reftable(common_dir):
         return None
     prefix = "refs/remotes/origin/"
-    default = parse.symbolic_target(_read(f"{common_dir}/{prefix}HEAD")) or ""
+    default = parse.symbolic_target(read_text(f"{common_dir}/{prefix}HEAD")) or ""
     if default.startswith(prefix):
         return default.removeprefix(prefix)
     for branch in ("main", "master"):
@@ -207,17 +207,17 @@ def landing_branch(common_dir: str) -> str | None:
     return None
 
 
-def _has_reftable(common_dir: str) -> bool:
+def has_reftable(common_dir: str) -> bool:
     return os.path.isdir(common_dir + "/reftable")
 
 
 def _has_ref(common_dir: str, ref: str) -> bool:
-    if parse.is_object_id(_read(f"{common_dir}/{ref}")):
+    if parse.is_object_id(read_text(f"{common_dir}/{ref}")):
         return True
-    return parse.packed_ref_exists(_read(common_dir + "/packed-refs", limit=-1), ref)
+    return parse.packed_ref_exists(read_text(common_dir + "/packed-refs", limit=-1), ref)
 
 
-def _read(path: str, limit: int = _SMALL_FILE_BYTES) -> str:
+def read_text(path: str, limit: int = _SMALL_FILE_BYTES) -> str:
     """A small text file; "" when it is not there, not ours to read, or no text."""
     try:
         with open(path, "rb", buffering=0) as file:

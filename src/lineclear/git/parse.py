@@ -72,3 +72,15 @@ def is_object_id(text: str) -> bool:
 def packed_ref_exists(text: str, ref: str) -> bool:
     """Is the ref in this packed-refs file?"""
     return f" {ref}\n" in text
+
+
+def packed_ref(text: str, ref: str) -> str:
+    """The object id of a ref in this packed-refs file; "" when it is not there."""
+    end = text.find(f" {ref}\n")
+    return text[text.rfind("\n", 0, end) + 1 : end] if end >= 0 else ""
+
+
+def packed_branches(text: str) -> list[str]:
+    """The branches in this packed-refs file."""
+    mark = " refs/heads/"
+    return [line.partition(mark)[2] for line in text.split("\n") if mark in line]

@@ -25,6 +25,53 @@ class GitFailed(Exception):
         self.command, self.exit_code, self.stderr = tuple(args), exit_code, stderr
 
 
+class Started:
+    """A git that runs and waits for its input, so that several can start up side by side."""
+
+    __slots__ = ("_args", "_child")
+
+    def __init__(
+        self,
+        args: Sequence[str],
+        cwd: str,
+        *,
+        env: Mapping[str, str] | None = None,
+        keep_fds: Sequence[int] = (),
+    ) -> None:
+        """`env` is added to the cleaned environment; git inherits `keep_fds`, so that a lock on one of
+        them lasts as long as git does."""
+        full = {name: value for name, value in os.environ.items() if name not in _LOCAL_NAMES}
+        full.update({"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}, **(env or {}))
+        pipe = subprocess.PIPE
+        self._args = args
+        try:
+            self._child = subprocess.Popen(
+                ["git", *args], cwd=cwd, env=full, stdin=pipe, stdout=pipe, stderr=pipe, pass_fds=keep_fds
+            )
+        except OSError as error:
+            raise GitFailed(args, 127, str(error)) from error
+
+    def finish(self, input: bytes | None = None, *, check: bool = True, timeout_s: float = 60) -> bytes:
+        """What git prints. `check=False` accepts any exit code."""
+        with self._child as child:
+            try:
+                output, errors = child.communicate(input or b"", timeout_s)
+            except subprocess.TimeoutExpired as error:
+                _end(child)
+                raise GitFailed(self._args, 124, f"not done after {timeout_s} s") from error
+        if check and child.returncode != 0:
+            raise GitFailed(self._args, child.returncode, errors.decode("utf-8", "replace"))
+        return output
+
+    def close(self) -> None:
+        """End it if it was not needed after all. Twice is once."""
+        if self._child.poll() is None:
+            _end(self._child)
+        for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
+            if stream is not None:
+                stream.close()
+
+
 def git(
     args: Sequence[str],
     cwd: str,
@@ -33,24 +80,20 @@ def git(
     check: bool = True,
     timeout_s: float = 60,
     env: Mapping[str, str] | None = None,
+    keep_fds: Sequence[int] = (),
 ) -> bytes:
-    """What git prints. `env` is added to the cleaned environment; `check=False` accepts any exit code."""
-    full = {name: value for name, value in os.environ.items() if name not in _LOCAL_NAMES}
-    full.update({"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}, **(env or {}))
-    pipe = subprocess.PIPE
+    """What git prints. `env` is added to the cleaned environment; `check=False` accepts any exit code;
+    git inherits `keep_fds`."""
+    return Started(args, cwd, env=env, keep_fds=keep_fds).finish(input, check=check, timeout_s=timeout_s)
+
+
+def show_on_terminal(args: Sequence[str], cwd: str) -> int:
+    """Git for a person at a terminal: with their pager and colours; gives its exit code."""
+    env = {name: value for name, value in os.environ.items() if name not in _LOCAL_NAMES}
     try:
-        child = subprocess.Popen(["git", *args], cwd=cwd, env=full, stdin=pipe, stdout=pipe, stderr=pipe)
+        return subprocess.call(["git", *args], cwd=cwd, env=env)
     except OSError as error:
         raise GitFailed(args, 127, str(error)) from error
-    with child:
-        try:
-            output, errors = child.communicate(input or b"", timeout_s)
-        except subprocess.TimeoutExpired as error:
-            _end(child)
-            raise GitFailed(args, 124, f"not done after {timeout_s} s") from error
-    if check and child.returncode != 0:
-        raise GitFailed(args, child.returncode, errors.decode("utf-8", "replace"))
-    return output
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

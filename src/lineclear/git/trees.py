@@ -25,9 +25,13 @@ class GitTrees:
 
     def merge(self, base: str, left: str, right: str) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
         root = self._commit(base)
+        return self.merge_commits(self._commit(left, root), self._commit(right, root))
+
+    def merge_commits(self, left: str, right: str) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
+        """Git finds the base itself, and makes one of several where histories have crossed."""
         # Git's own driver, also where we are installed as the default: we ask for its result, then for ours.
         words = ["-c", "merge.default=text", "merge-tree", "--write-tree", "-z", "--no-messages"]
-        sides = [self._commit(left, root), self._commit(right, root)]
+        sides = [left, right]
         output = git([*words, *sides], self.cwd, check=False, timeout_s=600)
         if not output:
             output = git([*words, *sides], self.cwd, timeout_s=600)  # raises with git's own words
@@ -96,7 +100,7 @@ class GitTrees:
         rows = []
         for path, (mode, content) in files.items():
             if content is None:
-                rows.append(f"0 {'0' * 40}\t{path}\0")
+                rows.append(f"0 {'0' * len(tree)}\t{path}\0")
             else:
                 oid = git(["hash-object", "-w", "--stdin"], self.cwd, input=content).decode().strip()
                 rows.append(f"{mode} {oid}\t{path}\0")

@@ -40,6 +40,10 @@ class Bond:
         os.set_inheritable(self._fd, True)
         return self._fd
 
+    def fileno(self) -> int:
+        """The descriptor, to be lent to one child that is named for it."""
+        return self._fd
+
     def release(self) -> None:
         """End the bond, also for children that inherited it. Twice is once."""
         if self._fd < 0:

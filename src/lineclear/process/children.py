@@ -89,7 +89,7 @@ class _Child:
         self._tty = _Terminal()
         try:
             self.pid = os.posix_spawn(
-                _find_program(argv[0], env),
+                find_program(argv[0], env),
                 list(argv),
                 dict(env),
                 setpgroup=0,
@@ -266,12 +266,12 @@ def _no_action(number: int, frame: object) -> None:
     """The number is in the pipe already."""
 
 
-def _find_program(name: str, env: Mapping[str, str]) -> str:
-    """The program as the child's own PATH names it."""
-    if "/" in name:
+def find_program(name: str, env: Mapping[str, str], cwd: str = "") -> str:
+    """The program as the child's own PATH names it, seen from where the child will stand."""
+    if "/" in name and not cwd:
         return name
-    for directory in os.get_exec_path(env):
-        path = os.path.join(directory, name)
+    for directory in [""] if "/" in name else os.get_exec_path(env):
+        path = os.path.join(cwd, directory, name)
         if os.access(path, os.X_OK) and not os.path.isdir(path):
             return path
     raise FileNotFoundError(errno.ENOENT, "no such program on PATH", name)

@@ -103,3 +103,20 @@ def test_a_packed_ref_is_found_by_its_whole_name() -> None:
     assert parse.packed_ref_exists(text, "refs/heads/main")
     assert not parse.packed_ref_exists(text, "refs/heads/mai")
     assert not parse.packed_ref_exists(text, "heads/main")
+
+
+PACKED = (
+    "# pack-refs with: peeled fully-peeled sorted\n"
+    f"{'1' * 40} refs/heads/a\n{'2' * 40} refs/heads/x/a\n{'3' * 40} refs/tags/v1\n^{'4' * 40}\n"
+)
+
+
+def test_the_commit_of_a_packed_ref_is_read() -> None:
+    assert parse.packed_ref(PACKED, "refs/heads/a") == "1" * 40
+    assert parse.packed_ref(PACKED, "refs/heads/x/a") == "2" * 40
+    assert parse.packed_ref(PACKED, "refs/heads/x") == ""
+    assert parse.packed_ref("", "refs/heads/a") == ""
+
+
+def test_packed_branches_are_those_under_heads() -> None:
+    assert parse.packed_branches(PACKED) == ["a", "x/a"]

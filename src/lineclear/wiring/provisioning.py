@@ -1,0 +1,180 @@
+"""What makes a fresh worktree fit for work: room on the disk, ignored files, set-up commands, environment,
+sandbox. Makes and removes no worktree itself.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.core import refusals_worktrees
+from lineclear.core import worktrees as rules
+from lineclear.git import branches
+from lineclear.git import worktrees as git_trees
+from lineclear.process import copying
+from lineclear.process.files import free_bytes
+from lineclear.wiring.worktree_git import Site
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lineclear.core.tables import Worktree
+    from lineclear.wiring.repo import Repo
+    from lineclear.wiring.worktrees import Place
+
+_BOUND_TO_A_REPO = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+
+
+def require_room(repo: Repo, count: int) -> None:
+    """Refuse when so many more worktrees would not leave on the disk what has to stay free."""
+    site = Site(repo)
+    check_room_at(site, count, os.path.join(site.root, site.directory()))
+
+
+def check_room_at(site: Site, count: int, path: str) -> None:
+    rules.check_room(
+        count=count,
+        each_bytes=git_trees.checked_out_bytes(site.common_dir),
+        free_bytes=free_bytes(path),
+        reserve_bytes=site.repo.settings.worktrees_disk_reserve_bytes,
+    )
+
+
+def provision(site: Site, row: Worktree, run_setup: bool) -> list[str]:
+    """Bring ignored files and run the set-up commands; gives notes for whoever works there."""
+    _bring_files(site, row)
+    if run_setup:
+        _set_up(site.repo, row)
+    return _notes(site, row)
+
+
+def _bring_files(site: Site, row: Worktree) -> None:
+    settings = site.repo.settings
+    links = git_trees.ignored_matches(site.root, settings.worktrees_link)
+    copies = git_trees.ignored_matches(site.root, settings.worktrees_copy)
+    steps = copying.plan_steps(row.path, copies=copies, links=links)
+    try:
+        copying.apply_steps(site.root, row.path, steps)
+    except copying.CannotBring as error:
+        raise refusals_worktrees.not_provisioned(error.path, str(error)) from error
+    _keep_ignored(site, row, [step.path for step in steps])
+
+
+def _keep_ignored(site: Site, row: Worktree, brought: list[str]) -> None:
+    """What was brought must not be committed there. The branch may not ignore it yet, and `node_modules/`
+    in .gitignore means a directory, not a link of that name."""
+    seen = set(git_trees.ignored_of(row.path, brought)) if brought else set()
+    missing = [f"/{path}" for path in brought if path not in seen]
+    if not missing:
+        return
+    exclude = f"{site.common_dir}/info/exclude"
+    os.makedirs(os.path.dirname(exclude), exist_ok=True)
+    with open(exclude, "a+b") as file:
+        file.seek(0)
+        text = file.read().decode("utf-8", "surrogateescape")
+        new = [line for line in missing if line not in text.split("\n")]
+        start = "" if not text or text.endswith("\n") else "\n"
+        file.write((start + "".join(f"{line}\n" for line in new)).encode("utf-8", "surrogateescape"))
+
+
+def _set_up(repo: Repo, row: Worktree) -> None:
+    """The set-up commands, one after the other, within their time; the first that fails ends it."""
+    commands = repo.settings.worktrees_setup
+    if not commands:
+        return
+    import time
+
+    from lineclear.process.commands import run_to_end
+
+    env = {name: value for name, value in repo.environ.items() if name not in _BOUND_TO_A_REPO}
+    env |= environment_of(repo, row)
+    deadline = time.monotonic() + repo.settings.worktrees_setup_timeout_ms / 1_000
+    for command in commands:
+        done = run_to_end(command, cwd=row.path, env=env, timeout_s=max(0.0, deadline - time.monotonic()))
+        if done.code != 0:
+            how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
+            raise refusals_worktrees.setup_failed(command, how, done.tail)
+
+
+def _notes(site: Site, row: Worktree) -> list[str]:
+    notes = []
+    if git_trees.has_submodules(row.path) and not any(
+        "submodule" in command for command in site.repo.settings.worktrees_setup
+    ):
+        notes.append(
+            "Its submodules are empty: put `git submodule update --init` into [worktrees] setup "
+            "if agents need them."
+        )
+    if git_trees.uses_lfs(row.path):
+        import shutil
+
+        if shutil.which("git-lfs") is None:
+            notes.append("git-lfs is not installed: files kept in Git LFS are pointers here.")
+    outer = _outer_repo(row.path)
+    if outer:
+        notes.append(f"It lies inside another repository, {outer}, which sees it as content.")
+    return notes
+
+
+def _outer_repo(path: str) -> str:
+    place = os.path.dirname(path)
+    while place != os.path.dirname(place):
+        if os.path.lexists(place + "/.git"):
+            return place
+        place = os.path.dirname(place)
+    return ""
+
+
+def base_warning(repo: Repo, place: Place) -> str:
+    """Work that is not committed in the main worktree is not in a worktree made from its branch."""
+    site = Site(repo)
+    if not place.is_new or branches.commit_of(site.common_dir, site.root, "HEAD") != place.base:
+        return ""
+    changed = git_trees.count_changes(site.root)
+    if changed == 1:
+        return f"An uncommitted change in {site.root} is not in it."
+    return f"{changed} uncommitted changes in {site.root} are not in it." if changed else ""
+
+
+def environment_of(repo: Repo, row: Worktree) -> dict[str, str]:
+    return rules.environment(
+        name=row.name.rpartition("/")[2],
+        path=row.path,
+        port_first=row.port_first,
+        port_count=row.port_count,
+        stated=repo.settings.worktrees_env,
+    )
+
+
+# -- sandbox ----------------------------------------------------------------------------------
+
+
+def sandboxed(
+    repo: Repo, place: Place, argv: Sequence[str], *, tmp: str, writable: Sequence[str] = ()
+) -> list[str]:
+    """The command line inside a sandbox that can write to the worktree, the git directory, the stated paths
+    and `tmp` as its /tmp. A client's own directories are for the caller to state."""
+    from lineclear.process import sandbox
+
+    why = sandbox.why_unavailable()
+    if why:
+        raise refusals_worktrees.no_sandbox(why)
+    if repo.settings.worktrees_writable:
+        from lineclear.wiring.trust import require_trust
+
+        require_trust(repo, ["worktrees.writable"])
+    stated = [os.path.join(place.path, os.path.expanduser(path)) for path in repo.settings.worktrees_writable]
+    paths = [os.path.realpath(path) for path in (*stated, *writable)]
+    for path in paths:
+        if not os.path.exists(path):
+            raise refusals_worktrees.bad_writable(path, "it is not there")
+    common_dir = repo.layout.common_dir
+    # What would run or be believed outside of the sandbox.
+    protected = [
+        f"{common_dir}/hooks",
+        f"{repo.state_directory}/trusted",
+        f"{repo.state_directory}/local.toml",
+    ]
+    return sandbox.wrap(
+        argv, worktree=place.path, common_dir=common_dir, tmp=tmp, writable=paths, protected=protected
+    )
