@@ -1,0 +1,49 @@
+"""gc: what can be cleared away, and what stays and why."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.render import Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from lineclear.core.gc import Item
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument("--apply", action="store_true", help="remove it (without: only show)")
+
+
+def gc(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.gc import apply, plan
+
+    found = plan(context.repo)
+    if args.apply:
+        found = apply(context.repo, context.caller, found)
+    removals, kept = [_as_data(item) for item in found.removals], [_as_data(item) for item in found.kept]
+    title, empty = ("Removed", "Nothing was removed.") if args.apply else ("Can go", "Nothing can go.")
+    context.out.data(
+        {"is_applied": args.apply, "removals": removals, "kept": kept},
+        Table(["KIND", "NAME", "WHY"], [_row(item) for item in found.removals], title=title, empty=empty),
+        *(
+            [Table(["KIND", "NAME", "WHY"], [_row(item) for item in found.kept], title="Stays")]
+            if kept
+            else []
+        ),
+    )
+    if removals and not args.apply:
+        context.out.hint("Nothing was removed; `lineclear gc --apply` does it.")
+
+
+def _as_data(item: Item) -> dict[str, Any]:
+    return {"kind": item.kind, "name": item.key, "why": item.why}
+
+
+def _row(item: Item) -> list[str]:
+    return [item.kind, item.key, item.why]
+
+
+COMMANDS = {"gc": Command(gc, _declare)}

@@ -1,0 +1,148 @@
+"""Git's objects as bytes: their ids, trees with some entries changed, and loose objects on the disk.
+
+Trees are edited and written here, since an index of a large repository costs more to read and write than
+a snapshot may, and every process that git starts costs as much as writing all of its trees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import zlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Entry = tuple[str, str]  # mode, object id
+
+COMMIT, TREE, BLOB = "commit", "tree", "blob"
+TREE_MODE = "40000"
+
+
+class Objects:
+    """New objects of a repository, named by its hash ("sha1" or "sha256")."""
+
+    def __init__(self, hash_name: str) -> None:
+        self._hash_name = hash_name
+        self._found: dict[str, tuple[str, bytes]] = {}
+
+    def add(self, kind: str, data: bytes) -> str:
+        oid = self._digest(b"%s %d\0" % (kind.encode(), len(data)) + data).hex()
+        self._found[oid] = (kind, data)
+        return oid
+
+    def content(self, oid: str) -> bytes:
+        return self._found[oid][1]
+
+    def write(self, directory: str) -> None:
+        """Into the object directory, each whole or not at all; an old one of the same name counts as new,
+        so that a `git gc` under way keeps it."""
+        for oid, (kind, data) in self._found.items():
+            _write_loose(f"{directory}/{oid[:2]}", oid[2:], b"%s %d\0" % (kind.encode(), len(data)) + data)
+
+    def _digest(self, data: bytes) -> bytes:
+        return hashlib.new(self._hash_name, data, usedforsecurity=False).digest()
+
+
+def _write_loose(directory: str, name: str, data: bytes) -> None:
+    path = f"{directory}/{name}"
+    try:
+        os.utime(path)
+        return
+    except FileNotFoundError:
+        pass
+    try:
+        _write_new(directory, name, zlib.compress(data, 1))
+    except FileNotFoundError:
+        os.makedirs(directory, exist_ok=True)
+        os.chmod(directory, stat.S_IMODE(os.stat(os.path.dirname(directory)).st_mode))
+        _write_new(directory, name, zlib.compress(data, 1))
+
+
+def _write_new(directory: str, name: str, data: bytes) -> None:
+    # Git removes leftovers with this beginning by itself.
+    fresh = f"{directory}/tmp_obj_{os.getpid()}_{os.urandom(6).hex()}"
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    try:
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(fd, rest) :]
+        finally:
+            os.close(fd)
+        os.rename(fresh, f"{directory}/{name}")
+    except OSError:
+        os.unlink(fresh)
+        raise
+
+
+def parse_tree(data: bytes, oid_bytes: int) -> dict[bytes, Entry]:
+    """name -> (mode, object id) of a tree object."""
+    entries, at = {}, 0
+    while at < len(data):
+        space = data.index(b" ", at)
+        end = data.index(b"\0", space)
+        entries[data[space + 1 : end]] = (
+            data[at:space].decode(),
+            data[end + 1 : end + 1 + oid_bytes].hex(),
+        )
+        at = end + 1 + oid_bytes
+    return entries
+
+
+def format_tree(entries: Mapping[bytes, Entry]) -> bytes:
+    """A tree object; git orders a directory as if its name ended with a slash."""
+    ordered = sorted(entries, key=lambda name: name + b"/" if entries[name][0] == TREE_MODE else name)
+    return b"".join(
+        entries[name][0].encode() + b" " + name + b"\0" + bytes.fromhex(entries[name][1]) for name in ordered
+    )
+
+
+def directories(paths: Iterable[bytes]) -> list[bytes]:
+    """Every directory on the way to the paths, the root (b"") among them, deepest first."""
+    found = {b""}
+    for path in paths:
+        place = path.rpartition(b"/")[0]
+        while place not in found:
+            found.add(place)
+            place = place.rpartition(b"/")[0]
+    return sorted(found, key=lambda place: (place.count(b"/") + bool(place), place), reverse=True)
+
+
+def edit_trees(
+    objects: Objects,
+    trees: Mapping[bytes, dict[bytes, Entry]],
+    changes: Mapping[bytes, Entry | None],
+) -> str:
+    """The root tree's id with the changes made (None removes). `trees` holds the entries of every
+    directory on the way that exists; a directory that becomes empty goes."""
+    below: dict[bytes, dict[bytes, Entry | None]] = {}
+    for path, entry in changes.items():
+        place, _, name = path.rpartition(b"/")
+        below.setdefault(place, {})[name] = entry
+    made: dict[bytes, dict[bytes, str]] = {}
+    root = ""
+    for place in directories(changes):
+        entries = _edited(trees.get(place, {}), made.get(place, {}), below.get(place, {}))
+        root = objects.add(TREE, format_tree(entries)) if entries or not place else ""
+        parent, _, name = place.rpartition(b"/")
+        made.setdefault(parent, {})[name] = root
+    return root
+
+
+def _edited(
+    old: dict[bytes, Entry], subtrees: dict[bytes, str], files: dict[bytes, Entry | None]
+) -> dict[bytes, Entry]:
+    """A file that became a directory is removed first and set as one after; the other way round, too."""
+    entries = dict(old)
+    for name, entry in files.items():
+        if entry is None:
+            entries.pop(name, None)
+    for name, oid in subtrees.items():
+        if oid:
+            entries[name] = (TREE_MODE, oid)
+        elif entries.get(name, ("", ""))[0] == TREE_MODE:
+            del entries[name]
+    return entries | {name: entry for name, entry in files.items() if entry is not None}

@@ -1,0 +1,230 @@
+"""Our own files about one worktree's snapshots: whose turn it is, and what the last one held."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+
+from lineclear.git import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+    from lineclear.git.objects import Entry
+
+_VERSION = 1
+_MOST_AGENTS = 100
+_PAUSE_S = 0.01
+# Within one tick of the file system's clock a second write leaves no trace; some tick once in two seconds.
+_TICK_NS, _COARSE_TICK_NS = 50_000_000, 2_500_000_000
+
+
+def file_stem(directory: str, tree: str) -> str:
+    return f"{directory}/{tree.replace('/', '+')}"
+
+
+def signature_of(found: os.stat_result) -> list[int]:
+    """What changes when a file's content or kind does."""
+    return [found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev]
+
+
+def is_settled(path: bytes, before: os.stat_result, looked_ns: int) -> bool:
+    """Was the file the same before and after it was read, and last changed long enough ago to tell?"""
+    try:
+        after = os.lstat(path)
+    except OSError:
+        return False
+    changed_ns = max(after.st_mtime_ns, after.st_ctime_ns)
+    tick_ns = _COARSE_TICK_NS if after.st_mtime_ns % 1_000_000_000 == 0 else _TICK_NS
+    return signature_of(after) == signature_of(before) and changed_ns + tick_ns < looked_ns
+
+
+class Turn:
+    """One snapshot of a worktree at a time, over all processes. Raises TimeoutError when it never comes."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, path: str, wait_s: float) -> None:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        until = time.monotonic() + wait_s
+        while not self._try():
+            if time.monotonic() > until:
+                os.close(self._fd)
+                raise TimeoutError
+            time.sleep(_PAUSE_S)
+
+    def _try(self) -> bool:
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def __enter__(self) -> Turn:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._fd)
+
+
+def take_mark(path: str, older_than_ms: int) -> bool:
+    """Set the mark's time to now, if it is older than this; of several at once only one succeeds."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        found = os.fstat(fd)
+        if found.st_size and time.time_ns() - found.st_mtime_ns < older_than_ms * 1_000_000:
+            return False
+        os.pwrite(fd, b"1", 0)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+
+
+def create_loose_ref(common_dir: str, ref: str, commit: str) -> bool:
+    """Create the ref as git does, by its lock file; False where git itself has to do it (a reftable) or
+    has to say why not. A process less: starting git costs more than all the rest of a small snapshot."""
+    path = f"{common_dir}/{ref}"
+    if os.path.isdir(common_dir + "/reftable"):
+        return False
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        fd = os.open(path + ".lock", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except OSError:
+        return False
+    try:
+        with open(fd, "wb") as file:
+            if os.path.lexists(path) or _is_packed(common_dir, ref):
+                raise FileExistsError
+            file.write(commit.encode() + b"\n")
+            file.flush()
+            os.fsync(fd)
+        os.rename(path + ".lock", path)
+    except OSError:
+        os.unlink(path + ".lock")
+        return False
+    return True
+
+
+def _is_packed(common_dir: str, ref: str) -> bool:
+    try:
+        with open(common_dir + "/packed-refs", encoding="utf-8", errors="surrogateescape") as file:
+            return parse.packed_ref_exists(file.read(), ref)
+    except FileNotFoundError:
+        return False
+
+
+class Last:
+    """An agent's last snapshot of a worktree; `serial` says which content it holds."""
+
+    __slots__ = ("commit", "ref", "serial", "why")
+
+    def __init__(self, ref: str, commit: str, why: str, serial: int) -> None:
+        self.ref, self.commit, self.why, self.serial = ref, commit, why, serial
+
+
+class State:
+    """What the last snapshot of a worktree held, whoever it was for: `ref` and `commit` name it.
+
+    `index` is the signature of the index we copied. `serial` counts contents: an agent whose last
+    snapshot has the same number has all of it.
+    """
+
+    __slots__ = (
+        "_stored_index", "changes", "commit", "head", "index", "lasts", "ref", "serial", "signatures",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.head, self.ref, self.commit, self.serial = "", "", "", 0
+        self.changes: dict[bytes, Entry | None] = {}
+        self.signatures: dict[bytes, list[int]] = {}
+        self.lasts: dict[str, Last] = {}
+        self.index: list[int] = []
+        self._stored_index: list[int] = []
+
+    def last_with(self, agent: str, head: str, changes: dict[bytes, Entry | None]) -> Last | None:
+        """The agent's last snapshot, if it holds exactly this."""
+        last = self.lasts.get(agent)
+        if last is None or last.serial != self.serial or self.head != head or self.changes != changes:
+            return None
+        return last
+
+    def settle(self, path: str, signatures: dict[bytes, list[int]]) -> None:
+        """Nothing new, but the index was copied or a file can be told by its signature now: keep that."""
+        if signatures != self.signatures or self.index != self._stored_index:
+            self.signatures = signatures
+            self.save(path)
+
+    def keep(
+        self,
+        path: str,
+        agent: str,
+        last: tuple[str, str, str],
+        head: str,
+        changes: dict[bytes, Entry | None],
+        signatures: dict[bytes, list[int]],
+    ) -> None:
+        """A snapshot (its ref, commit and reason) was taken of this content."""
+        if (self.head, self.changes) != (head, changes):
+            self.serial += 1
+        self.head, self.changes, self.signatures = head, changes, signatures
+        self.ref, self.commit, _ = last
+        self.lasts.pop(agent, None)
+        self.lasts[agent] = Last(*last, self.serial)
+        while len(self.lasts) > _MOST_AGENTS:
+            del self.lasts[next(iter(self.lasts))]
+        self.save(path)
+
+    @classmethod
+    def load(cls, path: str) -> State:
+        """The state, or an empty one when there is none that can be read."""
+        state = cls()
+        try:
+            with open(path, encoding="ascii") as file:
+                state._read(json.load(file))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+            return cls()
+        return state
+
+    def _read(self, data: dict[str, Any]) -> None:
+        if data["version"] != _VERSION:
+            return
+        self.head, self.ref, self.commit = (str(data[name]) for name in ("head", "ref", "commit"))
+        self.serial, self.index = int(data["serial"]), list(data["index"])
+        self._stored_index = self.index
+        self.changes = {
+            os.fsencode(name): (entry[0], entry[1]) if entry else None
+            for name, entry in data["changes"].items()
+        }
+        self.signatures = {os.fsencode(name): numbers for name, numbers in data["signatures"].items()}
+        self.lasts = {agent: Last(*last) for agent, last in data["lasts"].items()}
+
+    def save(self, path: str) -> None:
+        """Whole or not at all; a disk without room only costs the next snapshot some work."""
+        names = ("head", "ref", "commit", "serial", "index")
+        data: dict[str, Any] = {name: getattr(self, name) for name in names} | {"version": _VERSION}
+        data["changes"] = {os.fsdecode(name): entry for name, entry in self.changes.items()}
+        data["signatures"] = {os.fsdecode(name): numbers for name, numbers in self.signatures.items()}
+        data["lasts"] = {
+            agent: [last.ref, last.commit, last.why, last.serial] for agent, last in self.lasts.items()
+        }
+        fresh = path + ".new"
+        try:
+            with open(fresh, "w", encoding="ascii") as file:
+                file.write(json.dumps(data))
+            os.replace(fresh, path)
+        except OSError:
+            pass

@@ -1,0 +1,277 @@
+"""Clearing away, wired: gather the facts, make the plan, carry it out.
+
+Each removal looks again right before it acts, and each is whole by itself: killed in between, what was
+removed is gone, what was not is there, and the next gc goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+
+from lineclear.app.gc import Known
+from lineclear.core import gc as rules
+from lineclear.core.refusals import Refusal
+from lineclear.core.runs import ENDED
+from lineclear.core.worktrees import OURS
+from lineclear.git import branches
+from lineclear.git import worktrees as git_trees
+from lineclear.git.layout import MAIN_TREE
+from lineclear.git.run import GitFailed
+from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged_branches
+from lineclear.wiring import snapshots
+from lineclear.wiring.worktree_git import Site, bond_of
+from lineclear.wiring.worktrees import discard, forget_vanished, vanished
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.app.ports import Caller
+    from lineclear.core.gc import Item, Plan
+    from lineclear.core.snapshots import Kept
+    from lineclear.core.tables import Worktree
+    from lineclear.wiring.repo import Repo
+
+_RUNS, _BONDS, _PRESENCE = "runs", "bonds", "agents"
+_DAY_NS = 86_400 * 1_000_000_000
+
+
+def plan(repo: Repo) -> Plan:
+    """What could go and what stays. Changes nothing."""
+    return Ground(repo).plan()
+
+
+def apply(repo: Repo, caller: Caller, found: Plan) -> Plan:
+    """Carry the plan out; gives what is gone, and what stays after all and why."""
+    done = rules.Plan(kept=list(found.kept))
+    for item in found.removals:
+        try:
+            why = _remove(repo, caller, item)
+        except (Refusal, GitFailed, OSError) as error:
+            why = str(error).split("\n", maxsplit=1)[0]
+        done.judge(item.kind, item.key, why, item.why)
+    return done
+
+
+def _remove(repo: Repo, caller: Caller, item: Item) -> str:
+    """Remove one thing; gives why not when it may no longer go."""
+    if item.kind == rules.WORKTREE:
+        return _remove_tree(repo, caller, item.key)
+    if item.kind == rules.VANISHED:
+        forget_vanished(repo, caller)
+        return "it is back" if item.key in Ground(repo).known.rows else ""
+    if item.kind == rules.DIRECTORY:
+        os.rmdir(item.key)
+        return ""
+    if item.kind == rules.BRANCH:
+        return _remove_branch(repo, item.key)
+    if item.kind == rules.SNAPSHOT:
+        kept = [found for found in list_snapshots(repo.layout.common_dir) if found.ref == item.key]
+        return "" if not kept or delete_snapshots(repo.layout.common_dir, kept) else "git would not remove it"
+    return _remove_file(repo, item)
+
+
+def _remove_tree(repo: Repo, caller: Caller, tree: str) -> str:
+    """The same questions once more: somebody may have begun to work there meanwhile."""
+    ground = Ground(repo)
+    row = ground.known.rows.get(tree)
+    if row is None:
+        return ""
+    again = rules.make_plan(rules.Facts(trees=[ground.tree(row)]), keep=1, keep_for_s=0)
+    if again.kept:
+        return again.kept[0].why
+    discard(repo, caller, tree, why="cleared away", is_saved=lambda name: snapshots.is_saved(repo, name))
+    return ""
+
+
+def _remove_branch(repo: Repo, branch: str) -> str:
+    ground = Ground(repo)
+    fact = next((found for found in ground.branches() if found.name == branch), None)
+    if fact is None:
+        return ""
+    again = rules.make_plan(rules.Facts(branches=[fact]), keep=1, keep_for_s=0)
+    if again.kept:
+        return again.kept[0].why
+    branches.delete_branch(ground.site.root, branch, fact.commit)
+    return ""
+
+
+def _remove_file(repo: Repo, item: Item) -> str:
+    if item.kind == rules.BOND:
+        repo.bonds.hold(item.key).release()  # refused when somebody holds it now
+        return ""
+    path = os.path.join(repo.state_directory, item.key)
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+    return ""
+
+
+class Ground:
+    """Everything that could be cleared away, as it is now."""
+
+    def __init__(self, repo: Repo) -> None:
+        self.repo, self.site = repo, Site(repo)
+        self.known = repo.store.read(Known)
+        self.names = set(git_trees.entry_names(self.site.common_dir))
+
+    def plan(self) -> Plan:
+        settings = self.repo.settings
+        gone = vanished(self.repo)
+        rows = [row for row in self.known.rows.values() if self.site.owns(row)]
+        facts = rules.Facts(
+            trees=[self.tree(row) for row in rows if row.name not in gone],
+            rows=[self._row(row) for row in rows if row.name in gone],
+            directories=self._directories(),
+            branches=self.branches(),
+            snapshots=self._snapshots(),
+            files=[*self._scratch(), *self._run_logs(), *self._bonds(), *self._presence()],
+        )
+        keep_for_s = settings.snapshots_keep_for_ms // 1_000
+        return rules.make_plan(facts, keep=settings.snapshots_keep, keep_for_s=keep_for_s)
+
+    # -- worktrees and branches ---------------------------------------------------------------
+
+    def tree(self, row: Worktree) -> rules.Tree:
+        """Whether it is saved is asked last: that reads the whole worktree."""
+        repo, name = self.repo, row.name.removeprefix(self.site.scope)
+        in_use = self._in_use(row.name)
+        lock = git_trees.lock_of(self.site.common_dir, name)
+        was_used = self.known.was_used(row.name, repo.presence)
+        is_candidate = row.origin == OURS and not in_use and lock is None and was_used
+        is_landed = is_candidate and self._is_landed(row.path)
+        return rules.Tree(
+            name=row.name,
+            path=row.path,
+            origin=row.origin,
+            in_use=in_use,
+            was_used=was_used,
+            lock="" if lock is None else (lock or "no reason was given"),
+            is_landed=is_landed,
+            is_saved=is_candidate
+            and not is_landed
+            and snapshots.is_saved(repo, row.name, row.path, lasting=False),
+        )
+
+    def _in_use(self, tree: str) -> str:
+        repo = self.repo
+        if repo.bonds.is_held(bond_of(tree.removeprefix(self.site.scope))):
+            return "somebody is making or removing it"
+        return self.known.in_use(tree, repo.liveness, repo.presence, repo.settings.agents_silence_ms)
+
+    def _is_landed(self, path: str) -> bool:
+        try:
+            head = branches.commit_of(self.site.common_dir, path, "HEAD")
+            main = self.site.main_commit()
+            is_merged = bool(head and main) and branches.is_merged(self.site.root, head, main)
+            return is_merged and git_trees.count_changes(path) == 0
+        except GitFailed:
+            return False
+
+    def _row(self, row: Worktree) -> rules.Row:
+        last = row.port_first + row.port_count - 1
+        return rules.Row(
+            name=row.name, path=row.path, ports=f"{row.port_first}-{last}" if row.port_count else ""
+        )
+
+    def branches(self) -> list[rules.Branch]:
+        """Ours by their prefix; without a prefix there is no telling whose they are."""
+        prefix, main = self.repo.settings.worktrees_branches, self.site.main_commit()
+        if not prefix.strip("/") or not main:
+            return []
+        held = branches.checked_out(self.site.common_dir, self.site.root)
+        found = []
+        for name, commit, is_merged in merged_branches(self.site.common_dir, prefix, main):
+            needed = f"the worktree at {held[name]}" if name in held else self.known.branches.get(name, "")
+            found.append(rules.Branch(name=name, commit=commit, is_merged=is_merged, needed_by=needed))
+        return found
+
+    def _directories(self) -> list[rules.Directory]:
+        """What lies beside our worktrees and is none of git's."""
+        home = os.path.join(self.site.root, self.site.directory())
+        entries = [git_trees.entry_path(self.site.common_dir, name) for name in self.names]
+        known = {os.path.realpath(path) for path in entries if path}
+        found = []
+        for name in _names_in(home):
+            path = os.path.realpath(os.path.join(home, name))
+            if path in known or not os.path.isdir(path) or os.path.islink(os.path.join(home, name)):
+                continue
+            in_use = "somebody is making it" if self.repo.bonds.is_held(bond_of(name)) else ""
+            found.append(rules.Directory(path=path, is_empty=not os.listdir(path), in_use=in_use))
+        return found
+
+    # -- snapshots and files ------------------------------------------------------------------
+
+    def _snapshots(self) -> list[rules.Series]:
+        now_s = int(time.time())
+        series: dict[str, list[Kept]] = {}
+        for kept in list_snapshots(self.site.common_dir):
+            series.setdefault(kept.agent, []).append(kept)
+        return [
+            rules.Series(
+                agent=agent,
+                refs=[kept.ref for kept in found],
+                ages_s=[max(0, now_s - kept.at_s) for kept in found],
+                is_rolling=[kept.is_rolling for kept in found],
+                has_worktree=any(self._has_tree(kept.worktree) for kept in found),
+            )
+            for agent, found in series.items()
+        ]
+
+    def _has_tree(self, tree: str) -> bool:
+        return tree == MAIN_TREE or tree in self.names
+
+    def _scratch(self) -> list[rules.File]:
+        """Our notes about worktrees that are no more."""
+        stems = tuple(f"{tree}." for tree in (MAIN_TREE, *self.names))
+        names = _names_in(os.path.join(self.repo.state_directory, snapshots.DIRECTORY))
+        keys = [os.path.join(snapshots.DIRECTORY, name) for name in names if not name.startswith(stems)]
+        return [rules.File(kind=rules.SCRATCH, name=key, age_s=self._age_s(key)) for key in keys]
+
+    def _run_logs(self) -> list[rules.File]:
+        found = []
+        for name in _names_in(os.path.join(self.repo.state_directory, _RUNS)):
+            run = self.known.runs.get(int(name)) if name.isdecimal() else None
+            needed_by = f"run {name} is not over" if run is not None and run.state != ENDED else ""
+            key = os.path.join(_RUNS, name)
+            found.append(
+                rules.File(kind=rules.RUN_LOG, name=key, age_s=self._age_s(key), needed_by=needed_by)
+            )
+        return found
+
+    def _bonds(self) -> list[rules.File]:
+        """Locks of processes that died a day ago or more; whoever asks for one then hears that it is dead."""
+        now, found = self.repo.clock.now(), []
+        for name in _names_in(os.path.join(self.repo.state_directory, _BONDS)):
+            try:
+                dead_ns = self.repo.bonds.dead_for_ns(name, now)
+            except (Refusal, OSError):
+                continue
+            if dead_ns is not None and dead_ns > _DAY_NS:
+                found.append(rules.File(kind=rules.BOND, name=name, age_s=0))
+        return found
+
+    def _presence(self) -> list[rules.File]:
+        """Heartbeats of agents that are gone."""
+        found = []
+        for name in _names_in(os.path.join(self.repo.state_directory, _PRESENCE)):
+            # Beside an agent's own file there may be others about it: `ada~renewed`.
+            agent = self.known.agents.get(name.partition("~")[0].replace("+", "/"))
+            if agent is None or agent.state != "here":
+                key = os.path.join(_PRESENCE, name)
+                found.append(rules.File(kind=rules.PRESENCE, name=key, age_s=self._age_s(key)))
+        return found
+
+    def _age_s(self, key: str) -> int:
+        try:
+            return max(0, int(time.time() - os.stat(os.path.join(self.repo.state_directory, key)).st_mtime))
+        except OSError:
+            return 0
+
+
+def _names_in(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []

@@ -1,0 +1,180 @@
+"""Snapshots in a repository under coordination: taken, found again, restored, and asked about."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from lineclear.core.refusals import Refusal
+from lineclear.core.snapshots import BEFORE_REMOVAL
+from lineclear.wiring import snapshots
+from lineclear.wiring.repo import Repo, open_repo
+from lineclear.wiring.starting import init_repo
+from lineclear.wiring.worktrees import make
+from tests.repository import TemporaryRepo
+
+
+@pytest.fixture
+def opened(repo: TemporaryRepo) -> Repo:
+    init_repo(str(repo.path), repo.environment)
+    return open_repo(str(repo.path), repo.environment)
+
+
+@pytest.fixture
+def tree(opened: Repo) -> Path:
+    """Ada's worktree."""
+    return Path(make(opened, opened.caller(), name="w", agent="ada").path)
+
+
+def take(opened: Repo, why: str = "at work") -> str:
+    taken = snapshots.take_for(opened, agent="ada", tree="w", why=why, task=3)
+    return taken.ref if taken is not None else ""
+
+
+def test_the_settings_say_what_stays_out(repo: TemporaryRepo, opened: Repo, tree: Path) -> None:
+    (tree / ".env").write_text("TOKEN=1\n")
+    (tree / "new.txt").write_text("new\n")
+    taken = snapshots.take_for(opened, agent="ada", tree="w", path=str(tree), why="at work")
+    assert taken is not None
+    assert taken.left_out == (".env (secret name)",)
+    found = snapshots.latest(opened, "ada")
+    assert found is not None
+    assert (found.commit, found.left_out) == (taken.commit, taken.left_out)
+    assert snapshots.latest(opened, "ben") is None
+
+
+def test_a_worktree_that_nobody_knows_is_refused(opened: Repo) -> None:
+    with pytest.raises(Refusal, match="There is no worktree at nowhere"):
+        snapshots.take_for(opened, agent="ada", tree="nowhere", why="at work")
+
+
+def test_a_fresh_worktree_is_saved_and_a_changed_one_is_not(opened: Repo, tree: Path) -> None:
+    assert snapshots.is_saved(opened, "w")
+    (tree / "new.txt").write_text("new\n")
+    assert not snapshots.is_saved(opened, "w")
+    take(opened)
+    assert snapshots.is_saved(opened, "w")
+    (tree / "README.md").write_text("changed\n")
+    assert not snapshots.is_saved(opened, "w", str(tree))
+
+
+def test_commits_that_are_only_on_the_branch_count_as_not_saved(
+    repo: TemporaryRepo, opened: Repo, tree: Path
+) -> None:
+    repo.commit("Work", {"work.py": "done\n"}, at=tree)
+    assert not snapshots.is_saved(opened, "w")
+    take(opened)
+    assert snapshots.is_saved(opened, "w")
+    repo.git("merge", "--quiet", "--ff-only", "lineclear/w")
+    repo.git("for-each-ref", "refs/lineclear/")
+    for kept in snapshots.list_kept(opened):
+        repo.git("update-ref", "-d", kept.ref)
+    assert snapshots.is_saved(opened, "w")
+
+
+def test_what_a_snapshot_leaves_out_is_not_saved(opened: Repo, tree: Path) -> None:
+    (tree / ".env").write_text("TOKEN=1\n")
+    take(opened)
+    assert not snapshots.is_saved(opened, "w")
+
+
+def test_a_repository_inside_is_not_saved(repo: TemporaryRepo, opened: Repo, tree: Path) -> None:
+    TemporaryRepo.create(tree / "inner", repo.environment)
+    take(opened)
+    assert not snapshots.is_saved(opened, "w")
+
+
+def test_yes_stays_true_when_more_snapshots_come(opened: Repo, tree: Path) -> None:
+    (tree / "new.txt").write_text("precious\n")
+    take(opened)
+    assert snapshots.is_saved(opened, "w", lasting=False)
+    assert len(snapshots.list_kept(opened)) == 1
+    assert snapshots.is_saved(opened, "w")
+    newest = snapshots.list_kept(opened)[0]
+    assert (newest.why, newest.is_rolling) == (BEFORE_REMOVAL, False)
+    for number in range(45):
+        (tree / "new.txt").write_text(f"{number}\n")
+        take(opened)
+    snapshots.prune(opened, "ada")
+    left = snapshots.list_kept(opened)
+    assert newest.ref in [kept.ref for kept in left]
+    assert len(left) == opened.settings.snapshots_keep + 1
+
+
+def test_old_ones_go_by_themselves(opened: Repo, tree: Path) -> None:
+    for number in range(60):
+        (tree / "new.txt").write_text(f"{number}\n")
+        take(opened)
+    assert len(snapshots.list_kept(opened, "ada")) <= opened.settings.snapshots_keep + 10
+
+
+def test_a_snapshot_is_found_by_any_of_its_names(opened: Repo, tree: Path) -> None:
+    (tree / "new.txt").write_text("1\n")
+    first = take(opened)
+    (tree / "new.txt").write_text("2\n")
+    second = take(opened)
+    commit = snapshots.list_kept(opened)[0].commit
+    for name, ref in (
+        ("ada/1", first),
+        (first, first),
+        ("ada", second),
+        (commit, second),
+        (commit[:9], second),
+    ):
+        assert snapshots.find_kept(opened, name).ref == ref
+    for name in ("ben", "ada/9", "ada/x", commit[:3], "", "refs/heads/main"):
+        with pytest.raises(Refusal, match="There is no snapshot"):
+            snapshots.find_kept(opened, name)
+
+
+def test_a_branch_is_restored_and_no_work_tree_is_touched(
+    repo: TemporaryRepo, opened: Repo, tree: Path
+) -> None:
+    (tree / "new.txt").write_text("saved\n")
+    take(opened)
+    kept = snapshots.find_kept(opened, "ada")
+    before = repo.git("status", "--porcelain"), repo.git("status", "--porcelain", at=tree)
+    assert snapshots.restore_branch(opened, kept) == "salvage/ada/1"
+    assert snapshots.restore_branch(opened, kept) == "salvage/ada/1-2"
+    assert snapshots.restore_branch(opened, kept, "rescue") == "rescue"
+    with pytest.raises(Refusal, match="The branch rescue exists"):
+        snapshots.restore_branch(opened, kept, "rescue")
+    for bad in ("a b", "-x", "@{-1}", "a..b", "HEAD.lock"):
+        with pytest.raises(Refusal, match="is not a name that git takes"):
+            snapshots.restore_branch(opened, kept, bad)
+    assert repo.git("show", "rescue:new.txt") == "saved"
+    assert (repo.git("status", "--porcelain"), repo.git("status", "--porcelain", at=tree)) == before
+
+
+def test_a_patch_brings_everything_back(
+    repo: TemporaryRepo, opened: Repo, tree: Path, tmp_path: Path
+) -> None:
+    (tree / "new.bin").write_bytes(bytes(range(256)))
+    (tree / "README.md").write_bytes("caf\xe9\n".encode("latin-1"))
+    os.symlink("README.md", tree / "link")
+    take(opened)
+    kept = snapshots.find_kept(opened, "ada")
+    patch = tmp_path / "work.patch"
+    assert snapshots.restore_patch(opened, kept, str(patch)) == patch.stat().st_size
+    with pytest.raises(Refusal, match="exists and is not written over"):
+        snapshots.restore_patch(opened, kept, str(patch))
+    with pytest.raises(Refusal, match="could not be written"):
+        snapshots.restore_patch(opened, kept, str(tmp_path / "no/such/place"))
+    repo.git("apply", str(patch))
+    repo.git("add", "--all")
+    assert repo.git("write-tree") == kept.tree
+
+
+def test_a_detached_one_is_started_once_when_it_is_due(opened: Repo, tree: Path) -> None:
+    (tree / "new.txt").write_text("new\n")
+    started = [snapshots.start_detached(opened, agent="ada", tree="w", path=str(tree)) for _ in range(5)]
+    assert started == [True, False, False, False, False]
+    os.wait()
+    assert [kept.why for kept in snapshots.list_kept(opened, "ada")] == ["at work"]
+    mark = Path(opened.state_directory, "snapshots/w.mark")
+    os.utime(mark, (time.time() - 60, time.time() - 60))
+    take(opened)  # whoever takes one leaves nothing to do for hooks
+    assert not snapshots.start_detached(opened, agent="ada", tree="w", path=str(tree))
