@@ -78,14 +78,14 @@ def merge_tree(cwd: str, base: str, left: str, right: str) -> dict[str, Any]:
 
     labels = Labels(left, base, right)
     try:
-        return merge_two_trees(GitTrees(cwd), base, left, right, labels, _spread)
+        return merge_two_trees(GitTrees(cwd), base, left, right, labels, spread)
     except GitFailed as error:
         raise refusals.bad_value(
             "tree", f"{base} {left} {right}", f"git: {error.stderr.strip()[:100]}"
         ) from error
 
 
-def _spread(merge: Callable[[Job], MergeResult], jobs: list[Job]) -> Iterable[MergeResult]:
+def spread(merge: Callable[[Job], MergeResult], jobs: list[Job]) -> Iterable[MergeResult]:
     """Over all cores when there is enough to do."""
     if len(jobs) < _WORTH_SPREADING:
         return [merge(job) for job in jobs]

@@ -1,0 +1,165 @@
+"""What a landing can come to, the words of its commit, and how conflicts are told. No git in here."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+MERGE, FAST_FORWARD, NOTHING = "merge", "fast-forward", "nothing"
+# What starts the reflog message of everything an agent's git does; ours has a space behind the colon.
+AGENT_MARK = "lineclear:"
+
+MOST_SUBJECT, MOST_TOLD, MOST_WHY = 72, 5, 900
+
+
+class Landed:
+    """The work is on main: `commit` is main now; `how` is "nothing" when it had been there before."""
+
+    __slots__ = ("commit", "files", "how", "main", "notes", "tree")
+
+    def __init__(
+        self, commit: str, tree: str, how: str, *, main: str = "", files: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.commit, self.tree, self.how = commit, tree, how
+        self.main, self.files, self.notes = main, list(files), list(notes)
+
+
+class SentBack:
+    """The work does not fit main as it is now; its author has to bring both together."""
+
+    __slots__ = ("conflicts", "files", "why")
+
+    def __init__(self, why: str, files: Sequence[str], conflicts: Sequence[dict[str, Any]]) -> None:
+        self.why, self.files, self.conflicts = why, list(files), list(conflicts)
+
+
+class NeedsYou:
+    """Nothing moved: a person has something in the way, and nobody else may touch it."""
+
+    __slots__ = ("files", "why")
+
+    def __init__(self, why: str, files: Sequence[str] = ()) -> None:
+        self.why, self.files = why, list(files)
+
+
+class Author:
+    __slots__ = ("date", "email", "name")
+
+    def __init__(self, name: str, email: str, date: str = "") -> None:
+        self.name, self.email, self.date = name, email, date
+
+
+def one_line(text: str) -> str:
+    """Somebody's words inside a commit message: no line break, nothing that does not show."""
+    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+
+
+def message(
+    *, task: str, title: str, branch: str, agent: str, co_authors: Iterable[Author], verb: str = "Land"
+) -> str:
+    """A subject, then trailers that git's own tools can read."""
+    subject = f"{verb} {task}: {one_line(title)}" if task else f"{verb} {one_line(branch)}"
+    if len(subject) > MOST_SUBJECT:
+        subject = subject[: MOST_SUBJECT - 3].rstrip() + "..."
+    trailers = [f"Task: {task}"] if task else []
+    trailers += [f"Agent: {one_line(agent)}"] if agent else []
+    trailers += [f"Co-authored-by: {one_line(who.name)} <{one_line(who.email)}>" for who in co_authors]
+    return "\n".join([subject, *(["", *trailers] if trailers else []), ""])
+
+
+def authors_of(history: Sequence[Author]) -> tuple[Author | None, list[Author]]:
+    """Who the landing is by (the last author, newest first in `history`), and who else had a hand in it."""
+    if not history:
+        return None, []
+    others = {who.email.lower(): who for who in reversed(history)}
+    others.pop(history[0].email.lower())
+    return history[0], [others[email] for email in sorted(others)]
+
+
+def conflicts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every open place of a merge report, each with its path and kind."""
+    found = []
+    for file in report["files"]:
+        if not file["clean"]:
+            found += [{"path": file["path"], **conflict} for conflict in file["conflicts"]]
+    for finding in report.get("findings", ()):
+        path = finding["paths"][0] if finding["paths"] else ""
+        found.append(
+            {"path": path, "kind": finding["kind"], "paths": finding["paths"], "text": finding["text"]}
+        )
+    return found
+
+
+def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
+    """One sentence for the next attempt: where it does not fit, and why; the rest is counted."""
+    told = [_tell_one(conflict) for conflict in conflicts[:MOST_TOLD]]
+    more = len(conflicts) - len(told)
+    if more:
+        told.append(f"and {more} more")
+    text = f"it does not fit {main} as it is now: {'; '.join(told)}"
+    return text if len(text) <= MOST_WHY else text[: MOST_WHY - 3] + "..."
+
+
+def _tell_one(conflict: dict[str, Any]) -> str:
+    path = one_line(conflict["path"])
+    if "text" in conflict:
+        return f"{path}: {one_line(conflict['text'])}"
+    # Counted in the merged text, where the marks of earlier conflicts count, too.
+    near = f" near line {conflict['first_line']}" if conflict.get("first_line") else ""
+    symbols = f" in {', '.join(conflict['symbols'])}" if conflict.get("symbols") else ""
+    return f"{path}{near}: {conflict['kind']}{symbols}"
+
+
+def folded_twins(paths: Iterable[str], added: Iterable[str]) -> list[tuple[str, str]]:
+    """Added paths that differ from another one only in case: one file where the file system folds case."""
+    known: dict[str, str] = {}
+    twins = []
+    fresh = set(added)
+    for path in sorted(paths, key=lambda p: (p in fresh, p)):
+        twin = known.setdefault(path.casefold(), path)
+        if twin != path and path in fresh:
+            twins.append((twin, path))
+    return twins
+
+
+# -- main moved by an agent itself ----------------------------------------------------------------
+
+
+class Stray:
+    """An agent moved main itself, from `old` to `new`."""
+
+    __slots__ = ("agent", "new", "old")
+
+    def __init__(self, agent: str, old: str, new: str) -> None:
+        self.agent, self.old, self.new = agent, old, new
+
+
+def marked_agent(reflog_message: str) -> str:
+    """Whose git wrote this line of a reflog; "" for a person's, and for our own."""
+    rest = reflog_message.removeprefix(AGENT_MARK)
+    if rest == reflog_message or rest.startswith(" "):
+        return ""
+    return rest.partition(":")[0].strip()
+
+
+def find_stray(
+    moves: Iterable[tuple[str, str, str]], agent_of: Callable[[str, str, str], str]
+) -> Stray | None:
+    """The newest moves (old, new, message), newest first, as far as one agent made them; None when the
+    newest is a person's or ours: what they have seen and built upon is theirs."""
+    found: Stray | None = None
+    for old, new, message in moves:
+        agent = agent_of(old, new, message)
+        if not agent or not old or (found is not None and agent != found.agent):
+            break
+        found = Stray(agent, old, found.new if found is not None else new)
+    return found
+
+
+def strayed_prefix(agent: str) -> str:
+    """Where what an agent put on main is kept. Levels are joined by `+`: a ref cannot be a directory, too."""
+    word = agent.replace("/", "+").replace("..", "==")
+    return f"refs/lineclear/strayed/{word[:-1] + '=' if word.endswith('.') else word}/"

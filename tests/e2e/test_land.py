@@ -1,0 +1,111 @@
+"""`lineclear land` as it is typed: words, JSON and exit codes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.commandline import CommandLine
+from tests.repository import TemporaryRepo
+
+
+@pytest.fixture
+def agent(line: CommandLine, repo: TemporaryRepo) -> CommandLine:
+    """ada's own terminal, in its worktree on the branch ada, with a change committed."""
+    repo.commit("Base", {"a.txt": "one\n"})
+    place = repo.add_worktree("ada")
+    repo.commit("Work", {"a.txt": "two\n", "b.txt": "b\n"}, at=place)
+    return line.at(place)
+
+
+def test_a_branch_lands_from_its_own_worktree(agent: CommandLine, repo: TemporaryRepo) -> None:
+    assert "ada fits main (fast-forward, 2 files). Nothing was changed." in agent.ok("land", "--dry-run").out
+    answer = agent.ok("land")
+    commit = repo.git("rev-parse", "main")
+    assert answer.out == f"ada is on main as {commit[:12]} (fast-forward, 2 files).\n"
+    assert agent.ok("land").out == "ada holds nothing that main does not have.\n"
+
+
+def test_a_landing_as_data(agent: CommandLine, repo: TemporaryRepo) -> None:
+    data = agent.json("land")
+    assert data == {
+        "branch": "ada",
+        "task": "",
+        "dry_run": False,
+        "result": "landed",
+        "how": "fast-forward",
+        "main": "main",
+        "commit": repo.git("rev-parse", "main"),
+        "tree": repo.git("rev-parse", "main^{tree}"),
+        "files": ["a.txt", "b.txt"],
+        "notes": [],
+    }
+
+
+def test_an_agent_ends_its_task_by_landing(agent: CommandLine, line: CommandLine) -> None:
+    line.ok("task", "add", "Two")
+    agent.ok("task", "next", "--as", "ada")
+    assert "; T-1 is merged." in agent.ok("land", "--task", "T-1", "--as", "ada").out
+    assert line.json("task", "show", "T-1")["state"] == "merged"
+    assert line.json("audit")["findings"] == []
+
+
+def test_who_runs_under_the_supervisor_need_not_name_its_task(agent: CommandLine, line: CommandLine) -> None:
+    line.ok("task", "add", "Two")
+    agent.environment |= {"LINECLEAR_AGENT": "ada", "LINECLEAR_TASK": "T-1"}
+    agent.ok("task", "next")
+    assert agent.json("land")["task"] == "T-1"
+
+
+def test_what_does_not_fit_is_a_finding(agent: CommandLine, repo: TemporaryRepo) -> None:
+    repo.commit("Mine", {"a.txt": "three\n"})
+    words = agent.run("land")
+    assert words.code == 6
+    assert "it does not fit main as it is now: a.txt" in words.out
+    data = agent.run("land", "--json")
+    assert (data.code, data.data["result"], data.data["files"]) == (6, "sent back", ["a.txt"])
+    assert agent.run("land", "--dry-run").code == 6
+
+
+def test_a_person_in_the_way_is_waited_for(agent: CommandLine, repo: TemporaryRepo) -> None:
+    (repo.path / "a.txt").write_text("mine\n")
+    words = agent.run("land")
+    assert (words.code, words.out) == (
+        8,
+        f"ada waits: uncommitted changes in {repo.path} overlap.\n  a.txt\n",
+    )
+    assert agent.run("land", "--json").data["result"] == "needs you"
+
+
+def test_what_is_not_committed_is_told(agent: CommandLine) -> None:
+    (agent.place / "late.txt").write_text("x\n")
+    assert "what is not committed on ada does not land: late.txt" in agent.ok("land").err
+
+
+def test_work_that_is_not_what_the_task_asks_for_stays_with_its_agent(
+    agent: CommandLine, line: CommandLine
+) -> None:
+    line.ok("task", "add", "Docs", "--produces", "docs/a.md")
+    agent.ok("task", "next", "--as", "ada")
+    refusal = agent.refused("land", "--task", "T-1", "--as", "ada", code=6)
+    assert refusal["code"] == "land.rejected"
+    assert "docs/a.md" in refusal["reason"]
+    assert line.json("task", "show", "T-1")["state"] == "taken"
+
+
+def test_a_gate_has_to_be_trusted_and_green(agent: CommandLine, line: CommandLine) -> None:
+    (line.place / "lineclear.toml").write_text('[checks]\ngate = "test -f green"\n')
+    line.ok("task", "add", "Two")
+    agent.ok("task", "next", "--as", "ada")
+    assert agent.refused("land", "--task", "T-1", "--as", "ada", code=4)["next"].startswith("lineclear trust")
+    line.ok("trust")
+    assert "exit code 1" in agent.refused("land", "--task", "T-1", "--as", "ada", code=6)["reason"]
+    (agent.place / "green").touch()
+    agent.ok("land", "--task", "T-1", "--as", "ada")
+
+
+def test_what_cannot_land_is_refused(line: CommandLine, repo: TemporaryRepo) -> None:
+    assert line.refused("land", "nowhere", code=5)["code"] == "branch.unknown"
+    assert line.refused("land", code=2)["code"] == "land.main"
+    assert line.refused("land", "--task", "T-9", code=5)["code"] == "task.unknown"
+    repo.git("checkout", "-q", "--detach")
+    assert line.refused("land", code=2)["code"] == "land.detached"
