@@ -31,13 +31,16 @@ from lineclear.core.refusals import Refusal
 from lineclear.core.tables import ALL, PROJECTED, Entry, Table
 from lineclear.core.tasks import ENDED, FINISHED, MOVES, STATES
 from lineclear.settings import (
+    CHECK_PATH_KEYS,
     OTHER_VARIABLES,
     PREFIX,
+    PRICE_KEYS,
     SETTINGS,
     STRATEGY_KEYS,
+    WORKER_KEYS,
     Setting,
     expected,
-    write_duration,
+    write_value,
 )
 
 DOCS = Path(__file__).resolve().parent
@@ -91,6 +94,7 @@ def sentence(text: str) -> str:
 GROUP_WORDS = {
     "START": "putting a repository under coordination",
     "WORK": "what agents and people do all day",
+    "RUN": "agents at work, each in a place of its own",
     "LOOK": "seeing what happened",
     "WIRE": "the store, and the shell",
 }
@@ -252,6 +256,13 @@ VARIABLE_WORDS = {
     "KEY": "an operation id for the next command that changes something, as `--key`",
     "PERSON": "your own name in the log; counts before `agents.person`",
     "DEBUG": "when set, a fault of ours is shown with its traceback",
+    "TASK": "set by `run` for its client: the task it works on",
+    "RUN": "set by `run` for its client: the number of this run",
+    "PROMPT": "set by `run` for its client: the file with what the client is told at its start",
+    "PORT": "set by `run` for its client and for set-up commands: the first port of the worktree",
+    "PORTS": "as `LINECLEAR_PORT`: all ports of the worktree, first and last, like `42000-42009`",
+    "WORKTREE": "set by `run` for its client and for set-up commands: the root of the worktree",
+    "EXIT": "set by `run` for what it starts when a run has ended: the client's exit code",
 }
 
 
@@ -263,7 +274,9 @@ def settings_page() -> str:
         "`lineclear config show --origin` says what counts now and where it comes from. "
         "`lineclear.example.toml` has every key with its default, ready to copy. "
         "A key nobody knows is ignored with a warning that names the nearest one.",
+        "Commands in `lineclear.toml` run only after [`lineclear trust`](../how-to/trust.md).",
         *(_setting_part(setting) for setting in SETTINGS.values()),
+        *_tables_parts(),
         "## Strategies",
         "`[[strategy]]` entries say how resources are shared. The last one that matches counts; those of "
         "`local.toml` come after those of `lineclear.toml`.",
@@ -285,10 +298,33 @@ def _setting_part(setting: Setting) -> str:
 
 
 def _default(setting: Setting) -> str:
-    value = setting.default
-    if setting.attribute.endswith("_ms") and isinstance(value, int):
-        return f'"{write_duration(value)}"'
-    return json.dumps(list(value) if isinstance(value, tuple) else value)
+    return "" if setting.default is None else json.dumps(write_value(setting, setting.default))
+
+
+def _tables_parts() -> list[str]:
+    """What a file names itself."""
+    workers = [
+        [code(key), sentence(setting.about), sentence(expected(setting)), code(_default(setting))]
+        for key, setting in WORKER_KEYS.items()
+    ]
+    variables = ["`env`", "Variables for this worker.", "A table, NAME = text.", ""]
+    return [
+        "## Variables of a worktree",
+        "`[worktrees.env]` holds variables, NAME = text, for set-up commands, checks and agents in a "
+        "worktree. Those of `local.toml` come on top of those of `lineclear.toml`.",
+        "## Workers",
+        "`[workers.NAME]` is one kind of worker for `lineclear run`. What it does not say is as `[budgets]` "
+        "and `[worktrees]` have it; a later source than the worker's own wins over the worker.",
+        table(["key", "what it is", "may be", "default"], [*workers, variables]),
+        "## Prices",
+        '`[prices]` has one line for a model or a client: `"NAME" = { input = 3.0, output = 15.0 }`.',
+        table(["key", "what it is"], [[code(key), sentence(words)] for key, words in PRICE_KEYS.items()]),
+        "## Checks by path",
+        "`[[checks.paths]]` entries are checks of their own for a part of the repository.",
+        table(
+            ["key", "what it is"], [[code(key), sentence(words)] for key, words in CHECK_PATH_KEYS.items()]
+        ),
+    ]
 
 
 def _other_variables() -> list[list[str]]:

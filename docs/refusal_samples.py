@@ -6,15 +6,18 @@ The generator stops when a refusal has no entry here, or when an entry belongs t
 from __future__ import annotations
 
 from lineclear.core import refusals_tasks
+from lineclear.core.budgets import Amount, Breach
 from lineclear.core.claims import Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import Claim
+from lineclear.core.trust import Stated
 
 NOW = Instant(tick_ns=0, boot="boot", wall_ns=1_767_268_800 * 1_000_000_000)  # 2026-01-01 12:00 UTC
 IN_12_MIN = 12 * 60 * 1_000_000_000
 URL = "postgresql://db.example.com/team"
 STORE = ".git/lineclear/state.db"
+TREE = "/home/sam/shop.worktrees/ada"
 CLAIM = Claim(
     "codex-2",
     "file:src/auth/",
@@ -44,6 +47,7 @@ CONFLICT = {"key": "config", "pointer": "/limits/burst"}
 
 # Function -> the argument lists it is shown with; more than one where the words differ much.
 SAMPLES: dict[str, list[tuple[object, ...]]] = {
+    "not_trusted": [([Stated("worktrees.setup[0]", "npm ci"), Stated("checks.gate", "npm test")],)],
     "bad_resource": [("../secret", "it climbs above the repository")],
     "unknown_scheme": [("queue:mail", "queue", ["file", "symbol", "value", "row", "api"])],
     "outside_repo": [("/etc/hosts", "/home/sam/shop")],
@@ -95,8 +99,20 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "copy_exists": [("draft",)],
     "copy_not_yours": [("draft", "codex-2")],
     "copy_conflicts": [("draft", [CONFLICT])],
+    "branch_unknown": [("claude-1",)],
+    "branch_is_main": [("main",)],
+    "no_branch": [("/home/sam/shop",)],
+    "main_unborn": [("main",)],
+    "unrelated": [("import", "main")],
+    "nothing_to_land": [("claude-1", "main", "T-41")],
+    "other_branch": [("T-41", "claude-1", "codex-2")],
+    "not_as_asked": [("T-41", "what it has to produce is not there: docs/login.md")],
+    "landing_busy": [(120,)],
+    "git_failed": [("commit-tree", "fatal: failed to write commit object")],
     "bad_usage": [("lineclear release", "name resources, or say --all")],
     "unknown_verb": [("clam", "claim")],
+    "price_unknown": [("reviewer", "large-2", "budgets.run_money", "$5.00")],
+    "budget_spent": [(Breach("day", "money", Amount(20_400_000), 20_000_000),)],
     "our_bug": [("KeyError: 'agent'", "claims.py:120")],
     "no_commit": [("/home/sam/shop",)],
     "team_store_unknown": [("shop-1f2e3d4c5b",)],
@@ -105,8 +121,49 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "broken_git_link": [("/home/sam/shop-2/.git", "/home/sam/shop/.git/worktrees/shop-2")],
     "no_boot_id": [()],
     "bond_held": [("with-4711-1f2e3d4c5b6a",)],
+    "worktree_gone": [("/home/sam/shop.worktrees/codex-2",)],
+    "snapshot_failed": [("/home/sam/shop.worktrees/codex-2", "No space left on device")],
+    "snapshot_busy": [("/home/sam/shop.worktrees/codex-2",)],
+    "no_snapshot": [("codex-2/99",)],
+    "restored_exists": [("rescue", "codex-2/3")],
+    "restored_misnamed": [("res cue", "codex-2/3")],
+    "patch_exists": [("work.patch", "codex-2/3")],
+    "patch_unwritable": [("work.patch", "Permission denied")],
+    "no_work": [("codex-9",)],
+    "no_editor": [()],
+    "cannot_start": [("code", "No such file or directory")],
     "no_task_came": [(60_000, refusals_tasks.no_task(0, 0, 4))],
     "no_message_came": [(60_000,)],
+    "worktree_exists": [("ada", TREE)],
+    "worktree_busy": [("ada",)],
+    "branch_in_use": [("feat/login", TREE)],
+    "branch_exists": [("feat/login",)],
+    "branch_blocked": [("lineclear/ada", "lineclear")],
+    "differs_in_case": [("worktree", "Ada", "ada")],
+    "bad_place": [("/home/sam/shop/trees/ada", "it is inside the worktree main")],
+    "place_taken": [(TREE,)],
+    "no_first_commit": [("/home/sam/shop",)],
+    "base_unknown": [("mian",)],
+    "worktree_dirty": [("ada", TREE, 3)],
+    "worktree_unmerged": [("ada", TREE, 2)],
+    "worktree_locked": [("ada", TREE, "on a removable disk")],
+    "worktree_not_yours": [("ada", "ada")],
+    "worktree_in_use": [("ada", "ada")],
+    "worktree_main": [("remove",)],
+    "supervisor_running": [(412, "2026-01-01T12:00:00Z", 3)],
+    "no_supervisor": [()],
+    "no_worker": [(["claude", "codex"],)],
+    "unknown_client": [("clod", ["claude", "codex"])],
+    "nothing_to_run": [(["T-1: it needs gpu, and no worker has that"],)],
+    "not_running": [("codex-2",)],
+    "worktree_failed": [("ada", "could not create directory of '.git/worktrees/ada': Permission denied")],
+    "lfs_missing": [("/home/sam/shop",)],
+    "no_ports": [(10, 42_000, 48_999)],
+    "no_room": [(8, 6 << 30, 4 << 30, 1 << 30)],
+    "not_provisioned": [("cache/models", "No space left on device")],
+    "setup_failed": [("npm ci", "ended with 1", "npm error code EUSAGE")],
+    "no_sandbox": [("bwrap is not installed; Debian and Ubuntu have it in the package bubblewrap.",)],
+    "bad_writable": [("/home/sam/.cache/models", "it is not there")],
     "bad_setting": [
         ("lineclear.toml", "claims.ttl", '"soon"', 'a duration from 1s to 24h, like "90s" or "1h30m"')
     ],

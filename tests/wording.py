@@ -6,10 +6,26 @@ import inspect
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from lineclear.core import refusals, refusals_store, refusals_tasks, refusals_values
+from lineclear.core import (
+    refusals,
+    refusals_budgets,
+    refusals_landing,
+    refusals_store,
+    refusals_tasks,
+    refusals_trust,
+    refusals_values,
+)
 from lineclear.core.refusals import Refusal
 
-MODULES = (refusals, refusals_store, refusals_tasks, refusals_values)
+MODULES = (
+    refusals,
+    refusals_budgets,
+    refusals_landing,
+    refusals_store,
+    refusals_tasks,
+    refusals_trust,
+    refusals_values,
+)
 
 
 def refusing_functions() -> dict[str, Callable[..., Refusal]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.commandline import CommandLine
+from tests.e2e.crew import Crew
 from tests.repository import TemporaryRepo
 
 
@@ -22,3 +23,10 @@ def bare_line(repo: TemporaryRepo) -> Iterator[CommandLine]:
 def line(bare_line: CommandLine) -> CommandLine:
     bare_line.ok("init")
     return bare_line
+
+
+@pytest.fixture
+def crew(repo: TemporaryRepo) -> Iterator[Crew]:
+    crew = Crew(repo)
+    yield crew
+    crew.close()

@@ -16,6 +16,7 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("init", [], "is now under lineclear", "engine", ""),
     ("doctor", [], "ok", "checks", ""),
     ("config show", ["--origin"], "claims.ttl", "settings", ""),
+    ("trust", [], "asks for nothing that needs trust", "stated", ""),
     (
         "task add",
         ["Login form", "--scope", "src/auth/", "--label", "ui", "--body", "-"],
@@ -55,6 +56,10 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("say", ["look at T-4", "--to", "codex-1"], "is sent to agent codex-1", "id", ""),
     ("inbox", ["--as", "codex-1"], "> look at T-4", "messages", ""),
     ("topic", ["api", "--as", "codex-1"], "You listen to api", "topics", ""),
+    ("worktree add", ["desk", "--agent", "codex-1"], "branch lineclear/desk", "path", ""),
+    ("worktree list", [], "lineclear/desk", "worktrees", ""),
+    ("worktree adopt", ["../repo.worktrees/desk"], "The worktree desk was known already", "name", ""),
+    ("worktree remove", ["desk"], "The worktree desk is gone", "branch", ""),
     ("agent list", [], "codex-1", "agents", ""),
     ("agent leave", ["codex-1"], "codex-1 has left", "freed", ""),
     ("log", ["--since", "1h"], "TaskMerged", "events", ""),
@@ -66,9 +71,17 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("completion", ["zsh"], "lineclear", "script", ""),
     ("uninstall", ["--yes"], "removed", "removed", ""),
 ]
-# Told by tests of their own below, or in test_with.py.
+# Told by tests of their own below, or in files of their own.
 ELSEWHERE = {
+    "diff",
+    "gc",
+    "open",
+    "salvage list",
+    "salvage restore",
+    "salvage show",
+    "salvage take",
     "demo",
+    "land",
     "merge-file",
     "merge-tree",
     "setup git-merge",
@@ -148,8 +161,8 @@ def test_a_refusal_has_an_envelope_of_its_own(line: CommandLine) -> None:
 
 
 @pytest.mark.slow
-def test_the_demo_loses_nothing_with_lineclear(line: CommandLine) -> None:
-    data = line.json("demo")
+def test_the_race_loses_nothing_with_lineclear(line: CommandLine) -> None:
+    data = line.json("demo", "--race")
     assert data["lineclear"]["updates_lost"] == 0
     assert data["lineclear"]["audit_findings"] == 0
 
@@ -168,7 +181,7 @@ def test_an_export_can_be_imported_as_it_is(line: CommandLine) -> None:
         "--priority",
         "0",
     )
-    line.ok("task", "add", "Two", "--after", "T-1", "--scope", "src/x, y.py")
+    line.ok("task", "add", "Two", "--after", "T-1", "--scope", "src/x, y.py", "--produces", "b, c.js")
     for format_, name in (("markdown", "tasks.md"), ("json", "tasks.json")):
         text = line.ok("task", "export", "--format", format_).out
         (line.place / name).write_text(text)

@@ -27,6 +27,32 @@ def test_a_path_counts_from_where_one_stands(repo: TemporaryRepo, line: CommandL
     assert inside.json("who", "file:src/deep/a.py")["holders"][0]["agent"] == "codex-1"
 
 
+def test_what_a_task_produces_counts_from_where_one_stands_and_in_a_list_from_the_root(
+    repo: TemporaryRepo, line: CommandLine
+) -> None:
+    repo.commit("Add", {"src/deep/a.py": ""})
+    inside = line.at(repo.path / "src" / "deep")
+    words = ("--produces", "b.js", "--produces", "../dist/", "--produces", "[id].js")
+    made = inside.json("task", "add", "Here", *words)["task"]
+    assert made["produces"] == ["src/deep/b.js", "src/dist", "src/deep/[id].js"]
+    assert "  produces: src/deep/b.js, src/dist, src/deep/[id].js" in inside.ok("task", "show", "1").out
+    exported = line.ok("task", "export").out
+    assert inside.run("task", "import", "-", stdin=exported).code == 0
+    assert line.json("task", "show", "2")["produces"] == made["produces"]
+    assert line.json("task", "edit", "1", "--produces", "")["task"]["produces"] == []
+
+
+def test_what_lies_outside_of_the_repository_cannot_be_produced(
+    repo: TemporaryRepo, line: CommandLine
+) -> None:
+    (repo.path / "out").symlink_to(repo.path.parent)
+    for path in ("../a.js", "/etc/hosts", "out/a.js"):
+        assert line.refused("task", "add", "Title", "--produces", path, code=4)["code"] == "resource.outside"
+    assert line.refused("task", "add", "Title", "--produces", ".", code=2)["code"] == "input.bad"
+    (repo.path / "list.md").write_text("- [ ] One (produces: out/a.js)\n")
+    assert line.refused("task", "import", "list.md", code=4)["code"] == "resource.outside"
+
+
 def test_the_agent_of_a_linked_worktree_needs_no_name(repo: TemporaryRepo, line: CommandLine) -> None:
     linked = line.at(repo.add_worktree("feature"))
     linked.ok("claim", "a", "--as", "codex-1")

@@ -50,7 +50,8 @@ class Ending:
     """How a run ended, with what it used; -1 is unknown. A `branch` is handed over, a `result` accepted."""
 
     __slots__ = (
-        "branch", "cost_micros", "exit_code", "how", "reason", "result", "snapshot", "tokens_in", "tokens_out",
+        "branch", "cost_micros", "exit_code", "how", "reason", "result", "snapshot", "tokens_in",
+        "tokens_out",
     )  # fmt: skip
 
     def __init__(
@@ -207,17 +208,6 @@ def live_run_of(view: View, agent: str) -> Run | None:
 def runs_of_task(view: View, task: int) -> list[Run]:
     """Oldest first."""
     return view.scan(RUN, "task", (task,))
-
-
-def used_since(view: View, since_ns: int) -> tuple[int, int]:
-    """(tokens, cost in micros) of the runs that ended since then, as far as their clients told."""
-    tokens = cost_micros = 0
-    for run in view.scan(RUN, "state", (ENDED,), reverse=True):
-        if run.started_ns < since_ns:
-            break
-        tokens += max(0, run.tokens_in) + max(0, run.tokens_out)
-        cost_micros += max(0, run.cost_micros)
-    return tokens, cost_micros
 
 
 def show_run(run: Run) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lineclear.app.claims import holders, live_waits, show_claim
 from lineclear.app.messages import inbox
+from lineclear.app.runs import live_runs, show_run
 from lineclear.app.tasks import show_brief, show_task
-from lineclear.core import refusals
 from lineclear.core.claims import is_over, resource_of
 from lineclear.core.instants import show_wall
 from lineclear.core.resources import overlaps
@@ -36,6 +36,7 @@ def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
         "head": view.head,
         "needs_you": _needs_you(view),
         "agents": [_show_agent(agent, taken, claims, presence) for agent in agents],
+        "runs": [show_run(run) for run in live_runs(view)],
         "claims": [show_claim(claim, view) for claim in claims[:MOST_CLAIMS]],
         "claims_hidden": max(0, len(claims) - MOST_CLAIMS),
         "waits": [show_wait(wait) for wait in waits],
@@ -50,7 +51,7 @@ def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
 
 
 def _needs_you(view: View) -> list[dict[str, Any]]:
-    """What waits for a person: work that failed for good, work that nobody lands yet."""
+    """What waits for a person: work that failed for good, work that has not landed."""
     needs = [
         {
             "what": f"T-{task.id} failed: {task.title}",
@@ -61,7 +62,7 @@ def _needs_you(view: View) -> list[dict[str, Any]]:
     ]
     needs += [
         {"what": f"T-{task.id} is ready to land: {task.title}", "why": f"branch {task.branch}",
-         "next": f"git merge {refusals.quote(task.branch)} && lineclear task done T-{task.id}"}
+         "next": f"lineclear land --task T-{task.id}"}
         for task in view.scan(TASK, "ready", (HANDED_OVER,))
     ]  # fmt: skip
     return needs

@@ -8,7 +8,7 @@ from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals, refusals_tasks
 from lineclear.core.claims import resource_of
-from lineclear.core.duplicates import telling_words
+from lineclear.core.duplicates import likely_twins, telling_words
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
@@ -81,12 +81,10 @@ def import_all(
         ensure_agent(tx, caller)
         first = _next_number(tx)
         numbers = {draft.ref: first + place for place, draft in enumerate(wanted)}
-        titles = {task.title: task for task in tx.scan(TASK, "key") if task.state not in ENDED}
+        known = [(task.id, task.title) for task in tx.scan(TASK, "key") if task.state not in ENDED]
         _refuse_import_cycle(wanted)
-        added, similar = [], []
-        for draft in wanted:
-            if draft.title in titles:
-                similar.append({"title": draft.title, "same_title_as": show_id(titles[draft.title].id)})
+        twins = likely_twins([(numbers[draft.ref], draft.title) for draft in wanted], known)
+        added = []
         # Tasks first, links after: a task may come after one that stands later in the list.
         for draft in wanted:
             added.append(_add(tx, draft, [], attempts_max))
@@ -96,6 +94,7 @@ def import_all(
             for after in dict.fromkeys(numbers.get(ref) or _task_number(tx, ref) for ref in refs):
                 tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
         tasks = [_known(tx, task.id) for task in added]
+        similar = [_show_twin(_known(tx, number), twin) for number, twin in twins]
         return {"tasks": [show_brief(task) for task in tasks], "similar": similar, "left_out": sorted(done)}
 
     arguments = {"tasks": [draft.as_data() for draft in drafts], "attempts_max": attempts_max}
@@ -356,6 +355,10 @@ def find_similar(view: View, text: str) -> list[Task]:
     words = telling_words(text)
     found = [view.get(TASK, (number,)) for number in (view.search_tasks(words, SHORTLIST) if words else ())]
     return [task for task in found if task is not None]
+
+
+def _show_twin(task: Task, twin: int) -> dict[str, Any]:
+    return {"id": show_id(task.id), "title": task.title, "similar_to": show_id(twin)}
 
 
 def show_brief(task: Task) -> dict[str, Any]:

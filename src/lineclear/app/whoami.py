@@ -32,17 +32,23 @@ def identify(
     if given:
         agent_name(given)
 
-    def look(view: View) -> tuple[str, str]:
-        if given:
-            return "", ""
-        known = next((agent.name for agent in view.pick(AGENT, "session", (session,))), "") if session else ""
-        return known, agent_of_tree(view, tree)
+    token = environ.get("LINECLEAR_TOKEN", "")
 
-    session_agent, tree_agent = store.read(look) if session or not given else ("", "")
+    def look(view: View) -> tuple[str, str, str]:
+        bearer = _bearer(view, token) if token else ""
+        if bearer and given.startswith(bearer + "/"):
+            bearer = given  # its sub-agent
+        if given or bearer:
+            return "", "", bearer
+        known = next((agent.name for agent in view.pick(AGENT, "session", (session,))), "") if session else ""
+        return known, agent_of_tree(view, tree), ""
+
+    is_named = given and not session and not token
+    session_agent, tree_agent, bearer = ("", "", "") if is_named else store.read(look)
     actor = resolve(
         Signs(
-            person=person, given=given, client=client, session=session, session_agent=session_agent,
-            tree_agent=tree_agent, is_marked=is_marked,
+            person=person, token_name=bearer, token_kind="agent", given=given, client=client, session=session,
+            session_agent=session_agent, tree_agent=tree_agent, is_marked=is_marked,
         )
     )  # fmt: skip
     name = actor.name
@@ -53,8 +59,18 @@ def identify(
         is_person=actor.is_person,
         tree=tree,
         client="" if actor.is_person else client,
-        session="" if actor.is_person or given else session,
+        session="" if actor.is_person or given or bearer else session,
         op=op,
         keep_ms=keep_ms,
         seen=presence.seen(name),
     )
+
+
+def _bearer(view: View, token: str) -> str:
+    """The agent whose run was given this token; a run that has ended has none any more."""
+    from hashlib import sha256
+
+    from lineclear.app.runs import live_runs
+
+    digest = sha256(token.encode()).hexdigest()
+    return next((run.agent for run in live_runs(view) if run.token_hash == digest), "")

@@ -10,9 +10,10 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "status": ("status", "LOOK", "Show who needs you, agents, claims and tasks (also: no verb at all)"),
     "init": ("start", "START", "Put this repository under coordination"),
     "doctor": ("start", "START", "Check store, git and settings; --fix repairs what is safe"),
+    "trust": ("trust", "START", "Let run what the committed lineclear.toml asks for; shows it all"),
     "config show": ("start", "START", "Show the settings and where each one comes from"),
     "uninstall": ("start", "START", "Remove the store and everything else lineclear put here"),
-    "demo": ("demo", "START", "Watch eight processes race, with and without lineclear"),
+    "demo": ("demo", "START", "Watch four agents build a shop, without and with lineclear"),
     "task add": ("tasks", "WORK", "Add a task; likely duplicates are shown"),
     "task import": ("tasks", "WORK", "Add a whole list: a Markdown checklist or JSON"),
     "task list": ("tasks", "WORK", "List tasks by state"),
@@ -49,6 +50,23 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "topic": ("messages", "WORK", "Listen to a topic, or no longer"),
     "merge-file": ("merge", "WORK", "Merge one file three ways: what is safe, else named conflicts"),
     "merge-tree": ("merge", "WORK", "Merge two trees without a work tree and print the tree's id"),
+    "worktree add": ("worktrees", "RUN", "Make a worktree with its branch, ports and ignored files"),
+    "worktree list": ("worktrees", "RUN", "List worktrees: agent, task, branch, what is new in them"),
+    "worktree adopt": ("worktrees", "RUN", "Take over a worktree that you or a client made"),
+    "worktree remove": ("worktrees", "RUN", "Remove a worktree; what is in no commit or snapshot is kept"),
+    "run": ("run", "RUN", "Keep agents at work on the ready tasks, each in a worktree of its own"),
+    "attach": ("run", "RUN", "Follow what a running agent does"),
+    "stop": ("run", "RUN", "Stop a running agent; its work is kept"),
+    "pause": ("run", "RUN", "Let a running agent stand still"),
+    "resume": ("run", "RUN", "Let a paused agent go on"),
+    "land": ("land", "RUN", "Bring a branch to main and end its task, or say what does not fit"),
+    "diff": ("look", "RUN", "Show an agent's work: committed, changed and new files, against main"),
+    "open": ("look", "RUN", "Open a shell or your editor in an agent's worktree"),
+    "salvage list": ("salvage", "RUN", "List snapshots of agents' worktrees"),
+    "salvage show": ("salvage", "RUN", "Show what a snapshot holds"),
+    "salvage restore": ("salvage", "RUN", "Bring a snapshot back as a branch or a patch"),
+    "salvage take": ("salvage", "RUN", "Take a snapshot now, of your worktree or an agent's"),
+    "gc": ("gc", "RUN", "Show what can be cleared away; --apply removes it"),
     "agent list": ("agents", "LOOK", "List everybody who was ever here"),
     "agent leave": ("agents", "WORK", "End an agent's presence and free what it holds"),
     "log": ("log", "LOOK", "Show the log; -f follows it, --before orders two events"),
@@ -64,7 +82,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
 # Git calls these as merge drivers: 1 means conflicts, and only codes above 128 mean that they failed.
 CALLED_BY_GIT = ("merge-file", "merge-tree")
 
-GROUPS = ("START", "WORK", "LOOK", "WIRE")
+GROUPS = ("START", "WORK", "RUN", "LOOK", "WIRE")
 
 
 def find_verb(words: list[str]) -> tuple[str, list[str]]:

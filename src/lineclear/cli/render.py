@@ -62,6 +62,19 @@ class Output:
             self._write(line)
         self.flush()
 
+    def news(self, item: Any, line: str) -> None:
+        """Something that happens while a long command is at work: beside the answer, never in it."""
+        if self.is_json:
+            from json import dumps
+
+            self._put(self._err, dumps({"schema": SCHEMA, "news": item}) + "\n")
+        else:
+            self._put(self._err, f"{harmless(line)}\n")
+        self._err.flush()
+
+    def live(self) -> Screen:
+        return Screen(self._out if self.is_rich else None)
+
     def content(self, data: Any, text: str) -> None:
         """An answer that is itself a file's content, to the letter; for programs in the envelope."""
         if self.is_json:
@@ -145,6 +158,53 @@ class Output:
         Console(file=self._out, highlight=False).print(shown)
 
 
+class Screen:
+    """Lines that are drawn anew in place, on a terminal; elsewhere nothing is drawn."""
+
+    __slots__ = ("_live", "_out")
+
+    def __init__(self, out: TextIO | None) -> None:
+        self._out = out
+        self._live: Any = None
+
+    @property
+    def is_live(self) -> bool:
+        return self._live is not None
+
+    def start(self) -> None:
+        if self._out is None:
+            return
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(
+            console=Console(file=self._out, highlight=False), auto_refresh=False, transient=True
+        )
+        self._live.start()
+
+    def draw(
+        self, needs: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[str]], news: Sequence[str]
+    ) -> None:
+        from rich.console import Group
+        from rich.markup import escape
+        from rich.table import Table as RichTable
+
+        table = RichTable(box=None, pad_edge=False, header_style="bold")
+        for column in columns:
+            table.add_column(column, overflow="ellipsis", no_wrap=True)
+        for row in rows:
+            table.add_row(*(_styled(escape(plain(cell))) for cell in row))
+        needed = [f"[bold red]NEEDS YOU[/bold red] {escape(plain(text))}" for text in needs]
+        self._live.update(
+            Group(*needed, table, *(f"[dim]{escape(plain(text))}[/dim]" for text in news)), refresh=True
+        )
+
+    def stop(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
 def _stream(stream: TextIO | None) -> TextIO:
     """One that takes any text; closed by whoever started us (`>&-`) means that nobody wants to read."""
     if stream is None:
@@ -158,7 +218,8 @@ def _stream(stream: TextIO | None) -> TextIO:
 _STYLES = {
     "exclusive": "red", "intent": "yellow", "shared": "green", "open": "cyan", "taken": "yellow",
     "handed over": "magenta", "merged": "green", "accepted": "green", "failed": "red", "cancelled": "dim",
-    "ok": "green", "problem": "red",
+    "ok": "green", "problem": "red", "working": "green", "paused": "yellow", "resting": "yellow",
+    "stopping": "red", "landed": "green", "sent back": "yellow",
 }  # fmt: skip
 
 

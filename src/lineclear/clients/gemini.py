@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launching import EDIT, FULL, Started, option, shell_prefixes
+from lineclear.clients.launching import EDIT, FULL, in_session, option, shell_prefixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.clients.launching import Launch
+    from lineclear.clients.launching import Launch, Started
     from lineclear.clients.reader import Reader
     from lineclear.clients.values import Json
     from lineclear.core.signs import Usage
@@ -23,11 +23,7 @@ SHELLS = frozenset({"run_shell_command"})
 def launch(asked: Launch) -> Started:
     argv = [*(asked.command or [PROGRAM]), "--output-format", "stream-json", *_permissions(asked)]
     argv += option("--model", asked.model)
-    if asked.resume_session:
-        argv += ["--resume", asked.resume_session]
-    else:
-        argv += option("--session-id", asked.session)
-    return Started(argv, session=asked.resume_session or asked.session)
+    return in_session(argv, asked)
 
 
 def _permissions(asked: Launch) -> list[str]:

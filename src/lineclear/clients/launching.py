@@ -104,6 +104,14 @@ def option(name: str, value: str) -> list[str]:
     return [name, value] if value else []
 
 
+def in_session(argv: list[str], asked: Launch) -> Started:
+    """For clients that take our session id, and that id again to go on."""
+    session = asked.resume_session or asked.session
+    return Started(
+        [*argv, *option("--resume" if asked.resume_session else "--session-id", session)], session=session
+    )
+
+
 def filled(words: Sequence[str], launch: Launch) -> list[str]:
     """A command with `{prompt}`, `{prompt_file}`, `{model}`, `{session}` and `{worktree}` replaced.
 

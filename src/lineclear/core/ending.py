@@ -196,7 +196,10 @@ def _killed(facts: EndFacts) -> tuple[str, str] | None:
     number = signal_of(facts.exit_code)
     if not number:
         return None
-    return runs.CRASHED, f"{_SIGNALS.get(number, f'signal {number}')} ended it{_reason(facts)}"
+    # What the client said, without the exit code: the signal has been named.
+    said = facts.end_reason.rpartition(f"exit code {facts.exit_code}")[2].removeprefix(": ").strip()
+    words = f": {_quoted(said)}" if said else _said(facts)
+    return runs.CRASHED, f"{_SIGNALS.get(number, f'signal {number}')} ended it{words}"
 
 
 def _vanished(facts: EndFacts) -> tuple[str, str] | None:

@@ -9,10 +9,10 @@ RUNNING, PAUSED, ENDED = "running", "paused", "ended"
 
 DONE = "done"
 # Ends that say nothing against the work: the same attempt goes on later.
-LIMITED, LOGIN, INTERRUPTED = "limited", "login", "interrupted"
+LIMITED, LOGIN, INTERRUPTED, MISSING = "limited", "login", "interrupted", "missing"
 # Ends that use up an attempt.
 CRASHED, FAILED, HUNG, MEMORY, LOOPED, BUDGET = "crashed", "failed", "hung", "memory", "looped", "budget"
-DISK, MISSING, LOST, STRAYED, REJECTED = "disk", "missing", "lost", "strayed", "rejected"
+DISK, LOST, STRAYED, REJECTED = "disk", "lost", "strayed", "rejected"
 # A person's word: the task goes back, and waits for that person.
 STOPPED = "stopped"
 
@@ -30,7 +30,7 @@ ENDS: dict[str, tuple[str, bool]] = {
     LOOPED: ("it did the same again and again", True),
     BUDGET: ("it used up its time, tokens or money", True),
     DISK: ("it filled the disk, or its output grew without end", True),
-    MISSING: ("its program is not installed or could not be started", True),
+    MISSING: ("its program is not installed or could not be started; waits for a person", False),
     LOST: ("its lease had passed to somebody else", False),
     STRAYED: ("it left its worktree or branch, or moved main itself", True),
     REJECTED: ("its result was not what the task asks for", True),

@@ -231,7 +231,7 @@ ALL = (
         SIZE,
         16 * KIB,
         "how much an agent is told when it starts",
-        least=KIB,
+        least=8 * KIB,
         most=MIB,
     ),
     Setting("run.loops", SWITCH, True, "an agent that goes round in circles is stopped"),

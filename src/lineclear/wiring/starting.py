@@ -118,12 +118,3 @@ def remove_all(paths: list[str]) -> None:
 
     for path in paths:
         rmtree(path)
-
-
-def make_scratch_repo(directory: str) -> None:
-    """A throw-away repository with one commit, for the demonstration."""
-    from lineclear.git.run import git
-
-    git(["init", "--quiet", "--initial-branch=main", "."], directory)
-    who = ["-c", "user.name=lineclear demo", "-c", "user.email=demo@invalid"]
-    git([*who, "commit", "--quiet", "--allow-empty", "-m", "start"], directory)

@@ -34,6 +34,7 @@ def test_an_empty_repository_has_an_empty_page(world: World) -> None:
         "head": 0,
         "needs_you": [],
         "agents": [],
+        "runs": [],
         "claims": [],
         "claims_hidden": 0,
         "waits": [],
@@ -83,7 +84,7 @@ def test_failed_and_finished_work_needs_a_person(world: World) -> None:
         {
             "what": "T-2 is ready to land: logout",
             "why": "branch ann/logout",
-            "next": "git merge ann/logout && lineclear task done T-2",
+            "next": "lineclear land --task T-2",
         },
     ]
     assert page(world)["tasks"]["handed_over"] == 1

@@ -91,7 +91,7 @@ def test_an_unfinished_task_with_the_same_title_is_pointed_out(world: World) -> 
     add(world, "login")
     tasks.cancel(world.store, PAT, add(world, "logout"), "no")
     answer = bring_in(world, TaskDraft("1", "login"), TaskDraft("2", "logout"))
-    assert answer["similar"] == [{"title": "login", "same_title_as": "T-1"}]
+    assert answer["similar"] == [{"id": "T-3", "title": "login", "similar_to": "T-1"}]
 
 
 def test_what_is_exported_can_be_imported_again(world: World) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from lineclear.core.budgets import Amount, Breach
 from lineclear.core.claims import EXCLUSIVE, Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.refusals import Refusal, quote, shorten
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import Claim
+from lineclear.core.trust import Stated
 from tests.wording import refusing_functions, words
 
 NOW = Instant(1_000_000_000, "memory", 1_767_268_800 * 1_000_000_000)  # 2026-01-01T12:00:00Z
@@ -485,6 +487,117 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "This repository is coordinated by a team's store, which this clone does not know yet.\n"
         'lineclear.toml calls it "shop-12"; ask a colleague for the URL.\n'
         "Next: run `lineclear init --store postgresql://HOST/DATABASE`.",
+    ),
+    (
+        words.not_trusted,
+        ([Stated("worktrees.setup[0]", "npm ci")],),
+        "trust.missing 4",
+        "worktrees.setup[0] of lineclear.toml is not trusted.\n"
+        'It says "npm ci"; a person looks at it before it counts.\n'
+        "Next: run `lineclear trust`.",
+    ),
+    (
+        words.not_trusted,
+        ([Stated("checks.gate", "make check")] * 3,),
+        "trust.missing 4",
+        "checks.gate of lineclear.toml is not trusted, nor 2 more.\n"
+        'It says "make check"; a person looks at it before it counts.\n'
+        "Next: run `lineclear trust`.",
+    ),
+    (
+        words.price_unknown,
+        ("reviewer", "large-2", "budgets.run_money", "$5.00"),
+        "budget.price 9",
+        "reviewer is not started: nobody would know what it costs.\n"
+        "budgets.run_money allows $5.00, but its client tells no cost and [prices] has no price for "
+        "model large-2.\n"
+        "Next: run `lineclear config show`.",
+    ),
+    (
+        words.price_unknown,
+        ("reviewer", "", "budgets.day_money", "$5.00"),
+        "budget.price 9",
+        "reviewer is not started: nobody would know what it costs.\n"
+        "budgets.day_money allows $5.00, but its client tells no cost and [prices] has no price for "
+        "its model.\n"
+        "Next: run `lineclear config show`.",
+    ),
+    (
+        words.budget_spent,
+        (Breach("day", "money", Amount(20_400_000), 20_000_000),),
+        "budget.spent 9",
+        "No run is started: nothing is left of the day's money.\n"
+        "day money: used $20.40, allowed $20.00; the limit is budgets.day_money.\n"
+        "Next: run `lineclear config show`.",
+    ),
+    (
+        words.branch_unknown,
+        ("topic",),
+        "branch.unknown 5",
+        'There is no branch "topic" here.\nNext: run `git branch --list`.',
+    ),
+    (
+        words.branch_is_main,
+        ("main",),
+        "land.main 2",
+        "main is the branch that work lands on; it cannot land on itself.\n"
+        "Next: run `lineclear land BRANCH`.",
+    ),
+    (
+        words.no_branch,
+        ("/srv/shop",),
+        "land.detached 2",
+        "/srv/shop is on no branch, so there is nothing to name.\nNext: run `git switch -c BRANCH`.",
+    ),
+    (
+        words.main_unborn,
+        ("main",),
+        "land.unborn 5",
+        'The branch that work lands on, "main", has no commit here.\n'
+        "Next: run `git branch --list --all '*main'`.",
+    ),
+    (
+        words.unrelated,
+        ("topic", "main"),
+        "land.unrelated 4",
+        "topic and main share no history, so there is nothing to merge against.\n"
+        "Next: run `git log --oneline --max-count 5 topic`.",
+    ),
+    (
+        words.nothing_to_land,
+        ("topic", "main", "T-7"),
+        "land.nothing 5",
+        "topic holds no commit that main does not have.\n"
+        "T-7 stays yours; commit your work first, or end it without a branch.\n"
+        "Next: run `git status`.",
+    ),
+    (
+        words.other_branch,
+        ("T-7", "topic", "other"),
+        "land.other_branch 2",
+        "T-7 was handed over with the branch topic, not other.\nNext: run `lineclear land --task T-7`.",
+    ),
+    (
+        words.not_as_asked,
+        ("T-7", "its branch holds no change"),
+        "land.rejected 6",
+        "The work is not yet what T-7 asks for: its branch holds no change\n"
+        "Nothing was landed, and the task stays with you.\n"
+        "Next: run `lineclear task show T-7`.",
+    ),
+    (
+        words.landing_busy,
+        (120,),
+        "land.busy 8",
+        "Another landing has been under way in this clone for more than 120 s.\n"
+        "Next: run `lineclear log --since 1h`.",
+    ),
+    (
+        words.git_failed,
+        ("commit-tree", "error: insufficient permission\nfatal: failed to write commit object"),
+        "git.failed 1",
+        "git commit-tree failed: fatal: failed to write commit object\n"
+        "Next: run `git fsck --connectivity-only`.",
     ),
 ]
 

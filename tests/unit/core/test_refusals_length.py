@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from lineclear.core.budgets import Amount, Breach
 from lineclear.core.claims import EXCLUSIVE, Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import Claim
+from lineclear.core.trust import Stated
 from tests.wording import refusing_functions
 
 NOW = Instant(1_000_000_000, "memory", 1_767_268_800 * 1_000_000_000)
@@ -30,6 +32,8 @@ HELD = Claim(LONG_NAME, LONG.text, LONG.node, EXCLUSIVE, HUGE, "main", "n" * 500
 HOSTILE: dict[str, Any] = {
     "agent": LONG_NAME,
     "base": HUGE,
+    "branch": "b" * 250,
+    "breach": Breach("task", "tokens", Amount(HUGE, 1), HUGE),
     "blocker": Blocker(LONG, HELD, LONG.text, 0),
     "busy": HUGE,
     "by": LONG_NAME,
@@ -45,15 +49,19 @@ HOSTILE: dict[str, Any] = {
     "first": HUGE,
     "found": HUGE,
     "given": HUGE,
+    "handed": "b" * 250,
     "holder": LONG_NAME,
     "inside": ["file:" + LONG_PATH] * 9,
     "key": "k" * 200,
     "kind": "proposal",
     "known": [f"scheme-{number}" for number in range(20)],
+    "limit": "$" + "9" * 40,
     "limit_s": 86_400.0,
+    "main": "b" * 250,
     "message": LONG_TEXT,
     "missing": ["x" * 40] * 50,
     "mode": EXCLUSIVE,
+    "model": LONG_TEXT,
     "name": LONG_NAME,
     "needed": HUGE,
     "newer": HUGE,
@@ -66,13 +74,16 @@ HOSTILE: dict[str, Any] = {
     "path": "/" + LONG_PATH,
     "place": "lineclear/app/claims.py:123",
     "ready": HUGE,
+    "reason": LONG_TEXT,
     "refs": MANY,
     "repo_id": "r" * 200,
     "request": Request(LONG_NAME, "main", EXCLUSIVE, [LONG] * 50, ttl_ms=1_000),
     "resource": "file:" + LONG_PATH,
     "root": "/" + LONG_PATH,
     "scheme": LONG_TEXT,
+    "setting": "budgets.task_money",
     "state": "handed over",
+    "stated": [Stated("workers." + "w" * 64 + ".env." + "V" * 100, LONG_TEXT)] * 5_000,
     "task": f"T-{HUGE}",
     "text": LONG_TEXT,
     "ticket": HUGE,
@@ -82,10 +93,13 @@ HOSTILE: dict[str, Any] = {
     "verb": "handedover",
     "version": HUGE,
     "waited_ms": 86_399_000,
+    "waited_s": 86_400,
     "waiting": HUGE,
     "waits_for": [f"T-{HUGE}"] * 50,
     "wanted": "file:" + LONG_PATH,
     "what": "take over a claim",
+    "words": LONG_TEXT,
+    "worker": LONG_NAME,
     "why": "each level is 1 to 64 of A-Z a-z 0-9, a letter or digit first",
 }
 
@@ -94,6 +108,8 @@ HOSTILE: dict[str, Any] = {
 PARTICULAR: dict[str, dict[str, Any]] = {
     "bad_value": {"name": "number of resources"},
     "claim_deadlock": {"cycle": [HOSTILE["blocker"]] * 9},
+    "no_branch": {"place": "/" + LONG_PATH},
+    "other_branch": {"given": "b" * 250},
     "store_newer": {"known": HUGE},
     "task_cycle": {"cycle": [HUGE] * 50},
     "task_is_same": {"other": f"T-{HUGE}"},

@@ -79,7 +79,7 @@ def test_a_value_reads_the_same_from_a_file_a_variable_and_a_flag(
         ("worktrees.disk_reserve", "true"),
         ("worktrees.disk_reserve", "0x" + "f" * 5_000),
         ("run.prompt_size", '""'),
-        ("run.prompt_size", '"1023"'),
+        ("run.prompt_size", '"8191"'),
         ("budgets.run_money", '"0"'),
         ("budgets.run_money", "0.0"),
         ("budgets.run_money", '"-1"'),

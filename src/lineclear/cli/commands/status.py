@@ -49,9 +49,30 @@ def _show(context: Context) -> int:
 
     repo, caller = context.repo, context.caller
     facts = context.store.read(lambda view: look(view, repo.presence, caller.name))
+    facts["supervisor"] = _supervisor(context) if facts["runs"] else None
     context.out.data(facts, *_lines(facts))
     head: int = facts["head"]
     return head
+
+
+def _supervisor(context: Context) -> dict[str, Any] | None:
+    """What the live supervisor last wrote of its agents; read only when somebody is at work."""
+    from lineclear.wiring.supervising import read_status
+
+    return read_status(context.repo)
+
+
+def _run_lines(facts: dict[str, Any]) -> list[str | Table]:
+    """One line for each run: with its last action while a supervisor follows it."""
+    if not facts["runs"]:
+        return []
+    if facts["supervisor"] is not None:
+        from lineclear.cli.board import COLUMNS, row
+
+        return [Table(COLUMNS, [row(agent) for agent in facts["supervisor"]["agents"]]), ""]
+    rows = [[r["agent"], r["task"], r["client"], r["state"], r["started_at"]] for r in facts["runs"]]
+    table = Table(["AGENT", "TASK", "CLIENT", "RUN", "SINCE"], rows)
+    return [table, "Nobody supervises them: `lineclear run` takes over.", ""]
 
 
 def _lines(facts: dict[str, Any]) -> list[str | Table]:
@@ -60,6 +81,7 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
         lines.append("NEEDS YOU")
         for need in facts["needs_you"]:
             lines += [f"  {plain(need['what'])} ({plain(need['why'])})", f"    {need['next']}"]
+    lines += _run_lines(facts)
     agents = [
         [a["name"], a["kind"], a["client"], a["tree"], a["tasks"], a["claims"], _idle(a["idle_seconds"])]
         for a in facts["agents"]

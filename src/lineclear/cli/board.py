@@ -1,0 +1,78 @@
+"""The supervisor's agents on a terminal: one live line each, what needs you first; else lines of news."""
+
+from __future__ import annotations
+
+from lineclear.app.supervisor import ACTED, NEEDS, STARTED
+from lineclear.core.instants import show_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.supervisor import News
+    from lineclear.cli.render import Output
+
+MOST_NEEDS, MOST_NEWS = 5, 8
+ACTION_CHARS, TITLE_CHARS = 48, 32
+COLUMNS = ["AGENT", "TASK", "STATE", "LAST ACTION", "TIME", "COST"]
+
+
+class Board:
+    """A context. On a terminal the lines are drawn in place; elsewhere each piece of news is a line."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._needs: list[str] = []
+        self._news: list[str] = []
+        self._screen = out.live()
+
+    def __enter__(self) -> Board:
+        self._screen.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._screen.stop()
+
+    def tell(self, news: News) -> None:
+        text = _words(news)
+        if news.kind == ACTED:
+            return  # the agent's line shows it
+        if news.kind == NEEDS:
+            self._needs = [*self._needs, text][-MOST_NEEDS:]
+        self._news = [*self._news, text][-MOST_NEWS:]
+        if not self._screen.is_live:
+            item = {"kind": news.kind, "agent": news.agent, "task": news.task, "text": news.text}
+            self._out.news(item, f"needs you: {text}" if news.kind == NEEDS else text)
+
+    def show(self, agents: list[dict[str, Any]]) -> None:
+        if self._screen.is_live:
+            rows = [row(agent) for agent in agents]
+            self._screen.draw(self._needs, COLUMNS, rows, self._news)
+
+
+def _words(news: News) -> str:
+    if not news.agent:
+        return news.text
+    return f"{news.agent} {STARTED} {news.text}" if news.kind == STARTED else f"{news.agent}: {news.text}"
+
+
+def row(agent: dict[str, Any]) -> list[str]:
+    attempt = f" (attempt {agent['attempt']})" if agent["attempt"] > 1 else ""
+    task = f"{agent['task']} {_cut(agent['title'], TITLE_CHARS)}{attempt}" if agent["task"] else ""
+    seconds = agent["seconds"]
+    silent = agent["silent_seconds"] or 0
+    action = _cut(agent["action"], ACTION_CHARS)
+    if silent >= 30:
+        action = f"{action} ({show_duration(silent * 1000)} ago)"
+    return [
+        agent["agent"],
+        task,
+        agent["state"],
+        action,
+        "" if seconds is None else show_duration(seconds * 1000),
+        agent["cost"],
+    ]
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,172 @@
+"""The supervisor and its agents: run, attach, stop, pause, resume."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command
+from lineclear.cli.parser import task_number
+from lineclear.core import refusals, refusals_runs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from lineclear.app.supervisor import Supervisor
+    from lineclear.cli.command import Context
+
+MOST_AGENTS = 200
+
+
+def _declare_run(parser: ArgumentParser) -> None:
+    parser.usage = "lineclear run [-n N] [TASK ...] [--client NAME | -- COMMAND ...]"
+    parser.add_argument(
+        "tasks", nargs="*", type=task_number, metavar="TASK", help="only these; without any, every ready task"
+    )
+    parser.add_argument("-n", "--agents", type=int, default=0, metavar="N", help="how many agents at once")
+    parser.add_argument(
+        "--client", default="", metavar="NAME", help="a client, or a worker of lineclear.toml"
+    )
+    parser.add_argument("--model", default="", help="the model to start the clients with")
+    parser.add_argument(
+        "--stream",
+        default="",
+        choices=("plain", "lineclear"),
+        help="what a COMMAND writes: text, or our JSON lines",
+    )
+    parser.add_argument("--stay", action="store_true", help="wait for more tasks when all are done")
+    parser.add_argument(
+        "--no-land", action="store_true", help="leave finished branches for somebody else to land"
+    )
+    parser.add_argument("--join", action="store_true", help="watch the supervisor that is already at work")
+
+
+def run(context: Context, args: Namespace) -> int:
+    from lineclear.cli.board import Board
+    from lineclear.wiring.supervising import Wish, supervise
+
+    if not context.caller.is_person:
+        raise refusals.person_only("start a supervisor", context.caller.name)
+    board = Board(context.out)
+    if args.join:
+        return _join(context, board)
+    if not 0 <= args.agents <= MOST_AGENTS:
+        raise refusals.bad_value("-n", str(args.agents), f"it is 1 to {MOST_AGENTS}")
+    wish = Wish(
+        count=args.agents,
+        client=args.client,
+        command=args.command,
+        model=args.model,
+        stream=args.stream,
+        tasks=args.tasks,
+        is_staying=args.stay,
+        lands=False if args.no_land else None,
+    )
+    with board:
+        supervisor = supervise(context.repo, context.caller, wish, board.tell, board.show)
+    return _report(context, supervisor)
+
+
+def _join(context: Context, board: Any) -> int:
+    """Look at another process's supervisor until it ends, or until we are told to go (it works on)."""
+    from time import sleep
+
+    from lineclear.wiring.supervising import read_status
+
+    found = read_status(context.repo)
+    if found is None:
+        raise refusals_runs.no_supervisor()
+    with board:
+        while found is not None:
+            board.show(found["agents"])
+            sleep(1)
+            found = read_status(context.repo)
+    context.out.data({"ended": True}, "The supervisor has ended. `lineclear` shows what became of the tasks.")
+    return 0
+
+
+def _report(context: Context, supervisor: Supervisor) -> int:
+    from lineclear.app.reporting import report
+
+    facts = context.store.read(lambda view: report(view, supervisor))
+    context.out.data(facts, *_report_lines(facts))
+    if supervisor.is_stopping:
+        return 130
+    if supervisor.refusal is not None and not facts["runs"]:
+        raise supervisor.refusal
+    if not facts["runs"]:
+        raise refusals_runs.nothing_to_run(facts["blocked"])
+    return refusals.FAILED if facts["unfinished"] or facts["broken"] else 0
+
+
+def _report_lines(facts: dict[str, Any]) -> list[Any]:
+    from lineclear.cli.render import Table
+
+    rows = [[r["agent"], r["task"], r["result"], r["why"]] for r in facts["runs"]]
+    lines: list[Any] = [Table(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
+    if facts["is_interrupted"]:
+        lines.append("Stopped. All work is kept; `lineclear run` goes on where this one left off.")
+    return lines
+
+
+# -- one agent --------------------------------------------------------------------------------
+
+
+def _declare_agent(parser: ArgumentParser) -> None:
+    parser.add_argument("agent", metavar="AGENT")
+
+
+def _declare_stop(parser: ArgumentParser) -> None:
+    _declare_agent(parser)
+    parser.add_argument("--hard", action="store_true", help="kill it at once instead of asking it to end")
+
+
+def stop(context: Context, args: Namespace) -> int:
+    from lineclear.app import runs
+
+    return _ask(context, args.agent, runs.STOP_HARD if args.hard else runs.STOP)
+
+
+def pause(context: Context, args: Namespace) -> int:
+    from lineclear.app import runs
+
+    return _ask(context, args.agent, runs.PAUSE)
+
+
+def resume(context: Context, args: Namespace) -> int:
+    from lineclear.app import runs
+
+    return _ask(context, args.agent, runs.RESUME)
+
+
+def _ask(context: Context, agent: str, what: str) -> int:
+    """Ask the supervisor, and wait until it has done it; without one, stopping is done here."""
+    from lineclear.wiring.supervising import ask_and_wait
+
+    if not context.caller.is_person:
+        raise refusals.person_only(f"{what} an agent", context.caller.name)
+    answer = ask_and_wait(context.repo, context.caller, agent, what)
+    context.out.data(answer, answer["words"])
+    return 0 if answer["is_done"] else refusals.TIMED_OUT
+
+
+def _declare_attach(parser: ArgumentParser) -> None:
+    _declare_agent(parser)
+    parser.add_argument("--raw", action="store_true", help="the client's own output, byte for byte")
+    parser.add_argument("--all", action="store_true", help="from the beginning, not from now")
+
+
+def attach(context: Context, args: Namespace) -> int:
+    from lineclear.wiring.attaching import follow_run
+
+    for item in follow_run(context.repo, args.agent, is_raw=args.raw, is_whole=args.all):
+        context.out.stream(item, item["text"])
+    return 0
+
+
+COMMANDS = {
+    "run": Command(run, _declare_run, wraps_command=True),
+    "attach": Command(attach, _declare_attach),
+    "stop": Command(stop, _declare_stop),
+    "pause": Command(pause, _declare_agent),
+    "resume": Command(resume, _declare_agent),
+}

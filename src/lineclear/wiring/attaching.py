@@ -1,0 +1,68 @@
+"""Look over an agent's shoulder: its output as it comes, in the client's own words or in ours."""
+
+from __future__ import annotations
+
+import time
+
+from lineclear.app import runs
+from lineclear.app.following import said_by
+from lineclear.clients.registry import CLIENTS, client_named
+from lineclear.core import refusals_runs
+from lineclear.core.runs import ENDED
+from lineclear.core.tables import RUN
+from lineclear.process import groups
+from lineclear.wiring.running import RepoClients
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from lineclear.core.tables import Run
+    from lineclear.wiring.repo import Repo
+
+POLL_S = 0.2
+
+
+def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Iterator[dict[str, Any]]:
+    """What the agent's live run (or, with `is_whole`, its last one) writes, until it ends."""
+    run = repo.store.read(lambda view: runs.live_run_of(view, agent) or _last(view, agent, is_whole))
+    if run is None:
+        raise refusals_runs.not_running(agent)
+    directory = RepoClients(repo).directory(run.id)
+    group = groups.find_again(directory, "")
+    reader = client_named(run.client if run.client in CLIENTS else "plain").reader("")
+    if not is_whole:
+        group.skip_to_now()
+    while True:
+        is_over = _is_over(repo, run)
+        for line in group.new_lines() if not is_over else group.last_words():
+            yield from _items(line, reader, is_raw)
+        if is_over:
+            return
+        time.sleep(POLL_S)
+
+
+def _items(line: bytes, reader: Any, is_raw: bool) -> Iterator[dict[str, Any]]:
+    text = line.decode("utf-8", "replace")
+    if is_raw:
+        yield {"text": text}
+        return
+    signs = reader.feed(line)
+    for sign in signs:
+        words = said_by(sign)
+        if words:
+            yield {"text": words}
+    if not signs and text.strip() and not text.lstrip().startswith("{"):
+        yield {"text": text}
+
+
+def _is_over(repo: Repo, run: Run) -> bool:
+    row = repo.store.read(lambda view: view.get(RUN, (run.id,)))
+    return row is None or row.state == ENDED
+
+
+def _last(view: Any, agent: str, is_whole: bool) -> Run | None:
+    if not is_whole:
+        return None
+    return next((run for run in view.scan(RUN, "key", reverse=True) if run.agent == agent), None)
