@@ -1,60 +1,39 @@
-"""demo: the race of eight processes, without and with lineclear, on this machine."""
+"""demo: four scripted agents build a shop, without and with lineclear; --race: eight processes race."""
 
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.parser import whole_number
 from lineclear.core import refusals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
+    from argparse import ArgumentParser, Namespace
+
+DEFAULT_SEED, MOST_SEED = 1, 1_000_000
 
 
-def demo(context: Context, _args: Namespace) -> int:
-    import os
-    from tempfile import TemporaryDirectory
-
-    from lineclear.cli.demo.race import TASKS, WORKERS, run_both, scratch_environ
-
-    context.out.hint(
-        f"{WORKERS} real processes share {TASKS} tasks, 3 hot files and a counter: first through a JSON\n"
-        "file that everybody reads and writes back, then through lineclear. Same workers, same judge."
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument("--keep", default="", metavar="DIR", help="keep both repositories in this directory")
+    parser.add_argument(
+        "--seed", type=whole_number(0, MOST_SEED), metavar="N", help="another timing of the agents"
     )
-    with TemporaryDirectory(prefix="lineclear-demo-") as scratch:
-        directory = os.path.realpath(scratch)
-        results = run_both(directory, scratch_environ(context.environ, directory))
-    context.out.data(results, *_lines(results))
-    good = results["lineclear"]
-    is_clean = not (
-        good["done_twice"] or good["updates_lost"] or good["two_holders"] or good["audit_findings"]
+    parser.add_argument(
+        "--race", action="store_true", help="instead: eight processes race for tasks, files and a counter"
     )
-    return 0 if is_clean and good["tasks"] == TASKS else refusals.FINDINGS
 
 
-def _lines(results: dict[str, Any]) -> list[str | Table]:
-    naive, good = results["naive"], results["lineclear"]
-    rows = [
-        ["tasks finished", naive["tasks"], good["tasks"]],
-        ["tasks done by two agents", naive["done_twice"], good["done_twice"]],
-        ["counter updates lost", _of(naive), _of(good)],
-        ["file held by two at once", naive["two_holders"], good["two_holders"]],
-        ["wall time", f"{naive['wall_s']} s", f"{good['wall_s']} s"],
-    ]
-    audit = (
-        "the log and the tables agree" if not good["audit_findings"] else f"{good['audit_findings']} findings"
-    )
-    return [
-        Table(["", "JSON FILE", "LINECLEAR"], rows),
-        "",
-        f"audit of lineclear's log: {good['events']} events replayed through the rules, {audit}.",
-        "Nothing was left behind. In your own repository: lineclear init",
-    ]
+def demo(context: Context, args: Namespace) -> int:
+    if not args.race:
+        from lineclear.cli.demo.shop.showing import show_shop
+
+        seed = DEFAULT_SEED if args.seed is None else args.seed
+        return show_shop(context, keep=args.keep, seed=seed)
+    if args.keep or args.seed is not None:
+        raise refusals.bad_usage("lineclear demo", "--race takes neither --keep nor --seed")
+    from lineclear.cli.demo.race.showing import show_race
+
+    return show_race(context)
 
 
-def _of(result: dict[str, Any]) -> str:
-    return f"{result['updates_lost']} of {result['updates_made']}"
-
-
-COMMANDS = {"demo": Command(demo)}
+COMMANDS = {"demo": Command(demo, _declare)}

@@ -36,7 +36,8 @@ def import_(context: Context, args: Namespace) -> None:
     )
     lines = [f'{task["id"]} is added: "{plain(task["title"])}"' for task in answer["tasks"]]
     lines += [
-        f'maybe the same: "{plain(other["title"])}" has the title of {other["same_title_as"]}'
+        f"maybe the same: {other['id']} and {other['similar_to']}, "
+        f"say so with `lineclear task same {other['id']} {other['similar_to']}`"
         for other in answer["similar"]
     ]
     if answer["left_out"]:

@@ -1,1 +1,1 @@
-"""The demonstration: the same eight workers, once over a JSON file and once over lineclear."""
+"""The demonstrations: a shop built by four scripted agents, and a race of eight processes."""

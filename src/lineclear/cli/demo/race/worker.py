@@ -51,10 +51,10 @@ def work(board: Board, seed: int) -> None:
 
 def open_board(kind: str, directory: str, name: str) -> Board:
     if kind == "naive":
-        from lineclear.cli.demo.naive import NaiveFile
+        from lineclear.cli.demo.race.naive import NaiveFile
 
         return NaiveFile(directory, name)
-    from lineclear.cli.demo.coordinated import Coordinated
+    from lineclear.cli.demo.race.coordinated import Coordinated
 
     return Coordinated(directory, name, os.environ)
 

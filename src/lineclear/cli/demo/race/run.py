@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
 
-from lineclear.cli.demo.coordinated import COUNTER
-from lineclear.cli.demo.naive import NaiveFile, read_counter
+from lineclear.cli.demo.race.coordinated import COUNTER
+from lineclear.cli.demo.race.naive import NaiveFile, read_counter
 from lineclear.core.task_import import TaskDraft
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.starting import init_repo, make_scratch_repo
+from lineclear.wiring.scratch import ScratchRepo
+from lineclear.wiring.starting import init_repo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run_coordinated(directory: str, environ: Mapping[str, str]) -> dict[str, Any
     from lineclear.app.tasks import import_all
     from lineclear.app.values import get
 
-    make_scratch_repo(directory)
+    ScratchRepo.make(directory, {})
     init_repo(directory, environ)
     repo = open_repo(directory, environ)
     drafts = [TaskDraft(ref=str(n), title=f"Change number {n}") for n in range(1, TASKS + 1)]
@@ -54,7 +54,7 @@ def _race(kind: str, directory: str, environ: Mapping[str, str]) -> tuple[list[d
     """Start all workers, fire the gun when all are ready, collect the diaries."""
     workers = [
         subprocess.Popen(
-            [sys.executable, "-m", "lineclear.cli.demo.worker", kind, directory, f"agent-{n}", str(n)],
+            [sys.executable, "-m", "lineclear.cli.demo.race.worker", kind, directory, f"agent-{n}", str(n)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(environ),
         )
         for n in range(1, WORKERS + 1)
@@ -99,9 +99,3 @@ def _overlaps(entries: list[dict[str, Any]]) -> int:
         count += entry["from"] < latest_end
         latest_end = max(latest_end, entry["until"])
     return count
-
-
-def scratch_environ(environ: Mapping[str, str], directory: str) -> dict[str, str]:
-    """Nothing of the user's own set-up reaches the demonstration, nor the other way round."""
-    kept = {name: environ[name] for name in ("PATH", "LANG", "TMPDIR", "PYTHONPATH") if name in environ}
-    return {**kept, "HOME": directory, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

@@ -1,0 +1,150 @@
+"""A scripted agent, a program of its own: its prompt comes on stdin, its worktree is where it is started.
+
+It knows neither lineclear nor the naive run; both start it with the same command line. Like a coding
+client it writes what it does as JSON lines; unlike one it takes what it does from a script.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from lineclear.cli.demo.shop.scripts import read_scripts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.cli.demo.shop.scripts import Script
+
+# What a model takes to think of the next step.
+THINKING_S = (0.1, 0.4)
+LOOP_EVERY_S = 0.1
+TESTS = [sys.executable, "-m", "unittest", "-q"]
+
+
+class Unfit(Exception):
+    """The files are not as the script expects them."""
+
+
+class Agent:
+    def __init__(self, script: Script, attempt: int, seed: str) -> None:
+        self._script, self._attempt, self._calls = script, attempt, 0
+        self._random = random.Random(f"{seed} {script.name} {attempt}")
+
+    def work(self) -> int:
+        write_line(type="session", id=f"{self._script.name}/{self._attempt}")
+        try:
+            for step in self._script.first if self._attempt == 1 else self._script.steps:
+                time.sleep(self._random.uniform(*THINKING_S))
+                getattr(self, step["do"])(step)
+        except (Unfit, OSError, subprocess.CalledProcessError) as error:
+            write_line(type="end", ok=False, error=str(error))
+            return 1
+        write_line(type="end", ok=True)
+        return 0
+
+    def read(self, step: dict[str, str]) -> None:
+        self._say("read", {"path": step["path"]}, read_text(step["path"]))
+
+    def write(self, step: dict[str, str]) -> None:
+        self._edit("write", step["path"].replace("{next}", next_number()), step["text"], step["text"])
+
+    def append(self, step: dict[str, str]) -> None:
+        self._edit("edit", step["path"], step["text"], read_text(step["path"]) + step["text"])
+
+    def insert(self, step: dict[str, str]) -> None:
+        after = step["after"] + "\n"
+        self._edit("edit", step["path"], step["text"], swap(step["path"], after, after + step["text"]))
+
+    def use(self, step: dict[str, str]) -> None:
+        """One more name in the import of a module, wherever others have put theirs."""
+        found = re.search(rf"^from {re.escape(step['module'])} import (.+)$", read_text(step["path"]), re.M)
+        if found is None:
+            raise Unfit(f"{step['path']} does not import from {step['module']}")
+        names = sorted({*found[1].split(", "), step["name"]})
+        line = f"from {step['module']} import {', '.join(names)}"
+        self._edit("edit", step["path"], line, swap(step["path"], found[0], line))
+
+    def test(self, _step: dict[str, str]) -> None:
+        done = subprocess.run(TESTS, capture_output=True, text=True, check=False)
+        self._say("bash", {"command": "python -m unittest -q"}, done.stderr[-500:], ok=done.returncode == 0)
+        done.check_returncode()
+
+    def commit(self, step: dict[str, str]) -> None:
+        subprocess.run(["git", "add", "--all"], check=True)
+        subprocess.run(["git", "commit", "--quiet", "-m", step["message"]], check=True)
+        self._say("bash", {"command": "git commit"}, step["message"])
+
+    def loop(self, step: dict[str, str]) -> None:
+        """The same call with the same result, until somebody ends it."""
+        while True:
+            self.read(step)
+            time.sleep(LOOP_EVERY_S)
+
+    def die(self, _step: dict[str, str]) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def _edit(self, tool: str, path: str, added: str, content: str) -> None:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        self._say(tool, {"path": path, "text": added}, "written")
+
+    def _say(self, tool: str, given: dict[str, str], output: str, *, ok: bool = True) -> None:
+        self._calls += 1
+        write_line(type="call", id=str(self._calls), tool=tool, input=given)
+        write_line(type="done", id=str(self._calls), ok=ok, output=output)
+
+
+def write_line(**fields: Any) -> None:
+    sys.stdout.write(json.dumps(fields) + "\n")
+    sys.stdout.flush()
+
+
+def read_text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def swap(path: str, old: str, new: str) -> str:
+    content = read_text(path)
+    if content.count(old) != 1:
+        raise Unfit(f"{path} does not hold once: {old.strip()}")
+    return content.replace(old, new)
+
+
+def next_number() -> str:
+    """The number after the last migration, as anybody would find it: by looking into the folder."""
+    return f"{max(int(name[:4]) for name in os.listdir('migrations')) + 1:04}"
+
+
+def find_script(prompt: str) -> Script:
+    """By the title that stands first; those of others at work nearby may follow it."""
+    places = {script.name: prompt.find(script.title) for script in read_scripts()}
+    meant = [script for script in read_scripts() if places[script.name] >= 0]
+    if not meant:
+        raise SystemExit("no script for this prompt")
+    return min(meant, key=lambda script: places[script.name])
+
+
+def find_attempt(prompt: str) -> int:
+    found = re.search(r"attempt (\d+) of", prompt)
+    return int(found[1]) if found else 1
+
+
+def main() -> int:
+    seed, limit_s = sys.argv[1:3]
+    signal.alarm(int(limit_s))
+    prompt = sys.stdin.read()
+    return Agent(find_script(prompt), find_attempt(prompt), seed).work()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""One judge for both runs: what is on main, what git holds, and what the agents themselves wrote."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from lineclear.cli.demo.shop.scripts import read_scripts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from lineclear.wiring.scratch import ScratchRepo
+
+    Show = Callable[[str], None]
+
+CHECK_S = 30
+
+
+class Diary:
+    """What one agent wrote: which script it played, which texts it put into files, and how it ended."""
+
+    __slots__ = ("edits", "is_done", "script")
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.script, self.edits, self.is_done = "", [], False
+        for line in lines:
+            self._read(_parse(line))
+
+    edits: list[str]
+
+    def _read(self, said: dict[str, Any]) -> None:
+        if said.get("type") == "session":
+            self.script = str(said["id"]).partition("/")[0]
+        elif said.get("type") == "call" and said["tool"] in ("edit", "write"):
+            self.edits.append(str(said["input"]["text"]))
+        elif said.get("type") == "end":
+            self.is_done = bool(said["ok"])
+
+
+def _parse(line: str) -> dict[str, Any]:
+    """The line of a killed agent may be half a line, and a shell says a word to its death."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def read_diaries(paths: Sequence[str]) -> list[Diary]:
+    diaries = []
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            diaries.append(Diary(file.readlines()))
+    return diaries
+
+
+def judge(
+    repo: ScratchRepo, diaries: Sequence[Diary], environ: Mapping[str, str], *, conflicts: int, wall_s: float
+) -> dict[str, Any]:
+    scripts = read_scripts()
+    wanted = [script for script in scripts if not script.same_as]
+    done = [s.name for s in wanted if _python(["-c", s.check], repo, environ)]
+    finished = {diary.script for diary in diaries if diary.is_done}
+    broken = {diary.script for diary in diaries if not diary.is_done}
+    return {
+        "tasks_wanted": len(wanted),
+        "tasks_done": len(done),
+        "done": done,
+        "conflicts": conflicts,
+        "branches_left": repo.unmerged_branches(),
+        "done_twice": sum({s.name, s.same_as} <= finished for s in scripts if s.same_as),
+        "numbers_twice": numbers_twice(repo.paths_on_main("migrations")),
+        "agents_broken": len(broken),
+        "agents_recovered": len(broken & set(done)),
+        **lost_edits(diaries, repo.texts()),
+        "tests_pass": _python(["-m", "unittest", "-q"], repo, environ),
+        "wall_s": round(wall_s, 1),
+    }
+
+
+def numbers_twice(paths: Sequence[str]) -> int:
+    """How many migrations have a number that another one had first."""
+    numbers = [path.rpartition("/")[2].partition("_")[0] for path in paths]
+    return len(numbers) - len(set(numbers))
+
+
+def lost_edits(diaries: Sequence[Diary], texts: Sequence[str]) -> dict[str, int]:
+    """An edit is kept when its text stands in some commit: on main, on a branch or in a snapshot."""
+    edits = [edit for diary in diaries for edit in diary.edits]
+    lost = [edit for edit in edits if not any(edit in text for text in texts)]
+    return {"edits_made": len(edits), "edits_lost": len(lost)}
+
+
+def _python(words: list[str], repo: ScratchRepo, environ: Mapping[str, str]) -> bool:
+    """Does it end well, in main's files?"""
+    argv = [sys.executable, *words]
+    try:
+        ended = subprocess.run(
+            argv, cwd=repo.directory, env=dict(environ), capture_output=True, timeout=CHECK_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return ended.returncode == 0

@@ -1,0 +1,60 @@
+"""The naive run: a shell script with worktrees and plain `git merge`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+from lineclear.cli.demo.shop.scripts import NAIVE, read_program
+from lineclear.cli.demo.surroundings import run_group
+from lineclear.wiring.scratch import ScratchRepo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lineclear.cli.demo.shop.judge import Show
+
+# Several times what a task takes: nobody sets a limit that could hit work that goes well.
+LIMIT_S = 8
+
+
+class NaiveRun:
+    """Its repository, its agents' output, and what git said meanwhile."""
+
+    def __init__(self, directory: str, environ: Mapping[str, str], seed: int) -> None:
+        self.repo = ScratchRepo(os.path.join(directory, "naive"))
+        self._work = f"{self.repo.directory}.worktrees"
+        self._environ = {
+            **environ,
+            "PYTHON": sys.executable,
+            "SEED": str(seed),
+            "LIMIT_S": str(LIMIT_S),
+            "WORK": self._work,
+        }
+
+    def run(self, show: Show) -> float:
+        """How long it took, in seconds."""
+        os.makedirs(self.repo.directory)
+        ScratchRepo.make(self.repo.directory, read_program())
+        show("$ sh naive.sh")
+        started = time.monotonic()
+        code, _ = run_group(
+            ["sh", NAIVE], cwd=self.repo.directory, env=self._environ,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, tell=lambda line: show(f"  {line}"),
+        )  # fmt: skip
+        if code != 0:  # what agents and merges do is no reason for it
+            raise RuntimeError(f"the run with git alone could not be carried out (exit code {code})")
+        return time.monotonic() - started
+
+    def outputs(self) -> list[str]:
+        """The files with what the agents wrote."""
+        return sorted(
+            os.path.join(self._work, name) for name in os.listdir(self._work) if name.endswith(".log")
+        )
+
+    def conflicts(self) -> int:
+        """A branch whose merge was given up is still a branch."""
+        return len(self.repo.unmerged_branches())

@@ -1,0 +1,117 @@
+"""Where a demonstration takes place: a directory that goes away again, and processes that end with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from tempfile import mkdtemp
+
+from lineclear.core import refusals
+from lineclear.wiring.scratch import NO_SETTINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_KEPT = (
+    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "TERM", "COLUMNS",
+    "NO_COLOR",
+)  # fmt: skip
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# A supervisor that is asked to stop stops its agents first.
+PATIENCE_S = 20
+_POLL_S = 0.02
+
+
+def scratch_environ(environ: Mapping[str, str], directory: str) -> dict[str, str]:
+    """Nothing of the user's own set-up reaches the demonstration, nor the other way round."""
+    kept = {name: environ[name] for name in _KEPT if name in environ}
+    return {**kept, "HOME": directory, "PYTHONDONTWRITEBYTECODE": "1", **NO_SETTINGS}
+
+
+@contextmanager
+def scratch_directory(keep: str = "") -> Iterator[str]:
+    """An empty directory, removed in the end however it ends; one that is named is made and kept."""
+    directory = _new_directory(keep) if keep else os.path.realpath(mkdtemp(prefix="lineclear-demo-"))
+    with _stop_signals_interrupt():
+        try:
+            yield directory
+        finally:
+            for number in STOP_SIGNALS:
+                signal.signal(number, signal.SIG_IGN)  # the next moments are for cleaning up
+            if not keep:
+                shutil.rmtree(directory)
+
+
+def _new_directory(path: str) -> str:
+    try:
+        os.makedirs(path, exist_ok=True)
+        is_empty = not os.listdir(path)
+    except OSError as error:
+        raise refusals.bad_value("--keep", path, os.strerror(error.errno or 0)) from error
+    if not is_empty:
+        raise refusals.bad_value("--keep", path, "it is not empty")
+    return os.path.realpath(path)
+
+
+@contextmanager
+def _stop_signals_interrupt() -> Iterator[None]:
+    """Being asked to end is, in here, what Ctrl-C is: a chance to clean up."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in STOP_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
+
+
+def run_group(
+    argv: Sequence[str], *, cwd: str, env: Mapping[str, str], stdout: int | None = None,
+    stderr: int | None = None, tell: Callable[[str], None] | None = None,
+) -> tuple[int, str]:  # fmt: skip
+    """Run a command in a session of its own until it ends; its exit code and its piped output.
+
+    `tell` gets the lines of the output as they come. When we are interrupted the command is asked to end,
+    and nothing of its group is left when this raises.
+    """
+    child = subprocess.Popen(
+        argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, text=True,
+        errors="replace", start_new_session=True,
+    )  # fmt: skip
+    lines = []
+    try:
+        for line in child.stdout or ():
+            lines.append(line)
+            if tell is not None:
+                tell(line.rstrip("\n"))
+        child.wait()
+    except BaseException:
+        _end_group(child)
+        raise
+    finally:
+        if child.stdout is not None:
+            child.stdout.close()
+    return child.returncode, "".join(lines)
+
+
+def _end_group(child: subprocess.Popen[str]) -> None:
+    try:
+        os.killpg(child.pid, signal.SIGTERM)
+        try:
+            child.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            pass
+        while True:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.poll()
+            time.sleep(_POLL_S)
+    except (ProcessLookupError, PermissionError):
+        return  # nobody is left (macOS says "not permitted" of those that only wait to be reaped)
