@@ -4,6 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 CLIENTS := build/clients/.installed
+SANDBOX := build/.sandbox
 JOBS ?= 2
 CODE := $(wildcard src tests benchmarks)
 FAST := $(wildcard tests/unit tests/property tests/contract tests/architecture)
@@ -32,7 +33,7 @@ check: lint ## format, lint, types, layers, and the fast tests: before every com
 	@echo "== tests (unit, property, contract, architecture)"
 	@$(PYTEST) -n $(JOBS) -m "not slow and not serial" $(FAST)
 
-test: lint $(CLIENTS) ## everything: the linters and all tests
+test: lint $(CLIENTS) $(SANDBOX) ## everything: the linters and all tests
 	@echo "== tests"
 	@$(PYTEST) -n $(JOBS) -m "not serial"
 	@echo "== tests that need the machine for themselves"
@@ -91,3 +92,13 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml
 $(CLIENTS): tests/clients/package.json tests/clients/package-lock.json | $(VENV)/.dev
 	@echo "== install, real clients for the end-to-end tests"
 	@$(BIN)/python -m tests.install_clients && touch $@ || [ "$$CI" != true ]
+
+# -- bubblewrap, for the tests of the sandbox ---------------------------------------------------
+
+$(SANDBOX):
+	@mkdir -p $(@D)
+	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "== install, bubblewrap for the tests of the sandbox" && apt-get -qq update \
+		&& apt-get -qq install --yes --no-install-recommends bubblewrap >/dev/null; } \
+		|| echo "bubblewrap is missing: the tests of the sandbox will be left out (with CI=true they fail)"
+	@touch $@
