@@ -78,6 +78,7 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "operation_differs": [("deploy-7",)],
     "not_found": [],  # one for each kind of thing the source asks it for
     "task_taken": [("T-41", "codex-2", IN_12_MIN, NOW)],
+    "task_ends_with_run": [("T-41", "lineclear/T-41-login-form")],
     "task_not_yours": [("T-41", "codex-2", IN_12_MIN, NOW)],
     "task_wrong_state": [("T-41", "merged", "take")],
     "task_not_ready": [("T-42", ["T-40", "T-41"])],

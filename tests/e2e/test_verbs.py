@@ -91,6 +91,11 @@ ELSEWHERE = {
     "proposal accept",
     "proposal reject",
     "with",
+    "run",
+    "attach",
+    "stop",
+    "pause",
+    "resume",
 }
 
 

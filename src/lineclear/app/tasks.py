@@ -14,7 +14,8 @@ from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
 from lineclear.core.paths import normalise
 from lineclear.core.resources import overlaps
-from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, TASK_DEP, join_names, split_names
+from lineclear.core.runs import ENDED as RUN_ENDED
+from lineclear.core.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.tasks import (
     ENDED,
     FAILED,
@@ -232,6 +233,8 @@ def finish(
                 draft = Draft("TaskAccepted", subject, id=number, result=result)
         else:
             _refuse_unless_held(task, caller, tx, "done")
+            if not branch:
+                _refuse_in_run(tx, task)
             draft = Draft("TaskHandedOver", subject, id=number, branch=branch)
             if not branch:
                 draft = Draft("TaskAccepted", subject, id=number, result=result)
@@ -527,6 +530,13 @@ def _is_crowded(view: View, task: Task, me: str, busy_scopes: list[Any]) -> bool
         if any(not is_family(claim.agent, me) for claim in holders(view, scope)):
             return True
     return False
+
+
+def _refuse_in_run(view: View, task: Task) -> None:
+    """Work on a branch under a supervisor has its own way to its end."""
+    last = view.scan(RUN, "task", (task.id,), reverse=True, limit=1)
+    if last and last[0].state != RUN_ENDED and last[0].agent == task.agent and last[0].tree:
+        raise refusals_tasks.task_ends_with_run(show_id(task.id), last[0].branch)
 
 
 def _refuse_unless_held(task: Task, caller: Caller, view: View, verb: str) -> None:

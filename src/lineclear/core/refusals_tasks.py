@@ -37,6 +37,19 @@ def task_taken(task: str, agent: str, until_ns: int, now: Instant) -> Refusal:
     )
 
 
+def task_ends_with_run(task: str, branch: str) -> Refusal:
+    """An agent under a supervisor whose work is on a branch: `done` would leave the branch behind."""
+    return Refusal(
+        "task.run",
+        f"{task} is not ended by hand: its work on {shorten(branch, 60)} would never land.",
+        who="It is checked, landed and ended for you as soon as your session ends.",
+        next_=f'lineclear task note {task} "done, because ..."',
+        exit_code=NOT_ALLOWED,
+        task=task,
+        branch=branch,
+    )
+
+
 def task_not_yours(task: str, agent: str, until_ns: int, now: Instant) -> Refusal:
     return Refusal(
         "task.not_yours",

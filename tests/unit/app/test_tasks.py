@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import tasks
+from lineclear.app import runs, tasks
 from lineclear.app.ports import Caller
 from lineclear.core.claims import INTENT
 from lineclear.core.refusals import HELD, NOT_FOUND, STALE, Refusal
@@ -551,3 +551,20 @@ def test_a_repeated_take_of_lost_work_is_not_valid(world: World, loss: str) -> N
         tasks.reopen(world.store, ANN, number, "")
         take(world, ANN if loss.startswith("given") else BOB, number)
     assert take(world, once, number)["still_valid"] is False
+
+
+# -- under a supervisor -------------------------------------------------------------------------
+
+
+def test_work_on_a_branch_under_a_supervisor_is_not_ended_by_hand() -> None:
+    """`done` without a branch would accept the task and leave the branch behind."""
+    world = World()
+    tasks.add(world.store, Caller("pat", is_person=True), TaskDraft("1", "login form"))
+    ann = Caller("ann", tree="ann")
+    tasks.take(world.store, world.liveness, ann, number=1)
+    run = runs.begin(world.store, ann, runs.Start(1, 1, client="claude", tree="ann", branch="lineclear/T-1"))
+    with pytest.raises(Refusal, match="T-1 is not ended by hand"):
+        tasks.finish(world.store, ann, 1, result="all good")
+    runs.end(world.store, ann, run, runs.Ending("done", branch="lineclear/T-1"))
+    task = world.store.read(lambda view: tasks.show(view, 1))
+    assert (task["state"], task["branch"]) == ("handed over", "lineclear/T-1")

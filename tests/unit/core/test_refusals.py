@@ -251,6 +251,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "T-1 is taken.\nann works on it until 12:12 UTC (in 12 min).\nNext: run `lineclear task next`.",
     ),
     (
+        words.task_ends_with_run,
+        ("T-41", "lineclear/T-41-login-form"),
+        "task.run 4",
+        "T-41 is not ended by hand: its work on lineclear/T-41-login-form would never land.\n"
+        "It is checked, landed and ended for you as soon as your session ends.\n"
+        'Next: run `lineclear task note T-41 "done, because ..."`.',
+    ),
+    (
         words.task_not_yours,
         ("T-1", "ann", UNTIL_NS, NOW),
         "task.not_yours 3",
