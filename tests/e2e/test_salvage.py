@@ -106,6 +106,14 @@ def test_snapshots_from_taking_to_restoring(line: CommandLine, repo: TemporaryRe
     assert line.refused("salvage", "show", "ada/9", code=5)["code"] == "snapshot.none"
 
 
+def test_work_is_brought_back_without_the_store(line: CommandLine, repo: TemporaryRepo, tree: Path) -> None:
+    line.ok("salvage", "take", "ada")
+    (repo.path / ".git/lineclear/state.db").write_bytes(b"broken")
+    assert "ada/1" in line.ok("salvage", "list").out
+    assert "+new" in line.ok("salvage", "show", "ada").out
+    assert line.json("salvage", "restore", "ada")["branch"] == "salvage/ada/1"
+
+
 def test_a_person_takes_a_snapshot_of_an_agents_worktree(line: CommandLine, tree: Path) -> None:
     assert line.ok("salvage", "take", "ada").out == "Snapshot ada/1 is taken\n"
     assert line.json("salvage", "list")["snapshots"][0]["why"] == "asked for"

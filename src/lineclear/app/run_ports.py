@@ -68,7 +68,7 @@ if TYPE_CHECKING:
             """Is it still a worktree of this repository?"""
 
     class Snapshots(Protocol):
-        def take(self, agent: str, place: Place, why: str) -> Saved | None:
+        def take(self, agent: str, place: Place, why: str, task: int) -> Saved | None:
             """Keep all that is in the worktree; None when nothing changed since the last time."""
 
         def latest(self, agent: str, place: Place) -> Saved | None: ...

@@ -186,7 +186,7 @@ def _used_in_session(view: View, task: int, session: str) -> Usage:
 
 
 def save(ground: Ground, live: Live) -> Saved | None:
-    return ground.snapshots.take(live.slot.agent, live.place, "at work")
+    return ground.snapshots.take(live.slot.agent, live.place, "at work", live.task)
 
 
 def renew(ground: Ground, lives: list[Live]) -> set[int]:
@@ -199,6 +199,18 @@ def renew(ground: Ground, lives: list[Live]) -> set[int]:
         if task is None or not runs.is_held_by(task, live.slot.agent, live.attempt):
             lost.add(live.run)
     return lost
+
+
+def find_strays(ground: Ground, lives: list[Live]) -> list[Live]:
+    """Those that have moved main themselves; it has been put back. Noted on the run at once: it may be
+    ending in another thread."""
+    found = []
+    for agent, done in ground.landing.strays([live.slot.agent for live in lives]):
+        for live in lives:
+            if live.slot.agent == agent:
+                live.strayed = f"it moved main itself; {done}"
+                found.append(live)
+    return found
 
 
 # -- the end ----------------------------------------------------------------------------------
@@ -243,9 +255,9 @@ def _save_last(ground: Ground, live: Live, is_there: bool) -> tuple[Saved | None
 
 def _contain(ground: Ground, live: Live) -> None:
     """What it did to main in its last moments is undone, before anything is built upon it."""
-    for _agent, done in ground.landing.strays([live.slot.agent]):
-        if not live.stopped_by:
-            live.stopped_by, live.stop_detail = ending.BY_STRAYING, f"it moved main itself; {done}"
+    find_strays(ground, [live])
+    if live.strayed and not live.stopped_by:
+        live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
 
 
 def _check(ground: Ground, live: Live, task: Task, run: Run, how: str, reason: str) -> Checked:

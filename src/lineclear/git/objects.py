@@ -100,6 +100,13 @@ def format_tree(entries: Mapping[bytes, Entry]) -> bytes:
     )
 
 
+def format_commit(tree: str, parent: str, at_s: int, words: str) -> bytes:
+    """A commit object of our own, in nobody's name."""
+    who = f"lineclear <lineclear@localhost> {at_s} +0000"
+    parents = f"parent {parent}\n" if parent else ""
+    return f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{words}".encode()
+
+
 def directories(paths: Iterable[bytes]) -> list[bytes]:
     """Every directory on the way to the paths, the root (b"") among them, deepest first."""
     found = {b""}

@@ -94,7 +94,7 @@ def take_mark(path: str, older_than_ms: int) -> bool:
         os.close(fd)
 
 
-def create_loose_ref(common_dir: str, ref: str, commit: str) -> bool:
+def create_loose_ref(common_dir: str, ref: str, commit: str, *, is_lasting: bool) -> bool:
     """Create the ref as git does, by its lock file; False where git itself has to do it (a reftable) or
     has to say why not. A process less: starting git costs more than all the rest of a small snapshot."""
     path = f"{common_dir}/{ref}"
@@ -111,7 +111,8 @@ def create_loose_ref(common_dir: str, ref: str, commit: str) -> bool:
                 raise FileExistsError
             file.write(commit.encode() + b"\n")
             file.flush()
-            os.fsync(fd)
+            if is_lasting:  # git itself flushes no ref; what stays for weeks is worth the wait
+                os.fsync(fd)
         os.rename(path + ".lock", path)
     except OSError:
         os.unlink(path + ".lock")

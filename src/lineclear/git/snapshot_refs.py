@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lineclear.core.snapshots import PREFIX, Kept, ref_prefix, split_ref
+from lineclear.core.snapshots import PREFIX, Kept, message, ref_prefix, split_ref
+from lineclear.git.objects import COMMIT, Objects, format_commit
 from lineclear.git.run import GitFailed, git
 
 TYPE_CHECKING = False
@@ -10,20 +11,45 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_FIELDS = ("refname", "objectname", "tree", "parent", "committerdate:unix", "contents")
-_FORMAT = "".join(f"%({name})%00" for name in _FIELDS)
-
 
 def list_snapshots(common_dir: str, agent: str = "") -> list[Kept]:
-    """Those of one agent, or all; an agent's newest first."""
-    words = ["for-each-ref", f"--format={_FORMAT}", ref_prefix(agent) if agent else PREFIX]
-    fields = git(words, common_dir, timeout_s=120).decode("utf-8", "replace").split("\0")
-    found = []
-    for at in range(0, len(fields) - len(_FIELDS), len(_FIELDS)):
-        ref, commit, tree, parent, at_s, text = fields[at : at + len(_FIELDS)]
-        if split_ref(ref.lstrip("\n")) and at_s.isdecimal():
-            found.append(Kept(ref.lstrip("\n"), commit, tree, parent, int(at_s), text))
+    """Those of one agent, or all; an agent's newest first. A ref whose commit is not there (a power cut
+    took it) is left out: one broken ref must not hide the others."""
+    words = ["for-each-ref", "--format=%(refname) %(objectname)", ref_prefix(agent) if agent else PREFIX]
+    rows = [row.split(" ") for row in git(words, common_dir, timeout_s=120).decode().splitlines()]
+    refs = {ref: commit for ref, commit in rows if split_ref(ref)}
+    commits = _read_commits(common_dir, sorted(set(refs.values())))
+    found = [Kept(ref, commit, *commits[commit]) for ref, commit in refs.items() if commit in commits]
     return sorted(found, key=lambda kept: (kept.agent, -kept.number))
+
+
+def _read_commits(common_dir: str, oids: list[str]) -> dict[str, tuple[str, str, int, str]]:
+    """commit -> (tree, first parent, seconds, message) of those that can be read."""
+    if not oids:
+        return {}
+    asked = "".join(f"{oid}\n" for oid in oids).encode()
+    output = git(["cat-file", "--batch"], common_dir, input=asked, check=False, timeout_s=120)
+    found, at = {}, 0
+    while at < len(output):
+        end = output.index(b"\n", at)
+        oid, kind, *size = output[at:end].decode().split(" ")
+        at = end + 1
+        if size:
+            data = output[at : at + int(size[0])]
+            at += len(data) + 1
+            if kind == COMMIT:
+                found[oid] = _parse_commit(data.decode("utf-8", "replace"))
+    return found
+
+
+def _parse_commit(text: str) -> tuple[str, str, int, str]:
+    head, _, words = text.partition("\n\n")
+    fields: dict[str, str] = {}
+    for line in head.split("\n"):
+        name, _, value = line.partition(" ")
+        fields.setdefault(name, value)
+    at_s = fields["committer"].rpartition("> ")[2].partition(" ")[0]
+    return fields["tree"], fields.get("parent", ""), int(at_s), words
 
 
 def delete_snapshots(common_dir: str, snapshots: Sequence[Kept]) -> list[Kept]:
@@ -46,10 +72,21 @@ def _delete_one(common_dir: str, kept: Kept) -> bool:
     return True
 
 
-def is_reachable(common_dir: str, commit: str, refs: Sequence[str]) -> bool:
-    """Is the commit in the history of one of the refs (or of all refs below them)?"""
-    words = ["for-each-ref", "--count=1", f"--contains={commit}", "--format=%(refname)", *refs]
-    return bool(git(words, common_dir, check=False, timeout_s=120).strip())
+def renew(common_dir: str, kept: Kept, why: str, at_s: int) -> str:
+    """The same content once more as the agent's newest snapshot, which counts from now; gives its ref."""
+    words = message(agent=kept.agent, task=kept.task, tree=kept.worktree, why=why, left_out=kept.left_out)
+    objects = Objects("sha256" if len(kept.tree) == 64 else "sha1")
+    commit = objects.add(COMMIT, format_commit(kept.tree, kept.parent, at_s, words))
+    objects.write(common_dir + "/objects")
+    while True:
+        number = max(found.number for found in list_snapshots(common_dir, kept.agent)) + 1
+        ref = f"{ref_prefix(kept.agent)}{number}"
+        try:
+            git(["update-ref", "--stdin"], common_dir, input=f"create {ref} {commit}\n".encode())
+            return ref
+        except GitFailed:
+            if number >= max(found.number for found in list_snapshots(common_dir, kept.agent)) + 1:
+                raise
 
 
 def create_branch(common_dir: str, branch: str, commit: str) -> bool:

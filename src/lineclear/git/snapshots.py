@@ -30,7 +30,16 @@ from lineclear.core.snapshots import (
     split_ref,
 )
 from lineclear.git import parse
-from lineclear.git.objects import BLOB, COMMIT, TREE, Objects, directories, edit_trees, parse_tree
+from lineclear.git.objects import (
+    BLOB,
+    COMMIT,
+    TREE,
+    Objects,
+    directories,
+    edit_trees,
+    format_commit,
+    parse_tree,
+)
 from lineclear.git.run import GitFailed, Started, git
 from lineclear.git.snapshot_files import State, Turn, create_loose_ref, file_stem, is_settled, signature_of
 from lineclear.git.snapshot_trees import Trees, head_in_files
@@ -210,9 +219,9 @@ class Snapshots:
         """Objects first, then the ref, then our memory of it: killed in between, nothing is half there."""
         tree = self._tree(content, crew)
         words = message(agent=agent, task=task, tree=self._layout.tree, why=why, left_out=content.left_out)
-        commit = content.objects.add(COMMIT, _commit(tree, content.head, at_s, words))
+        commit = content.objects.add(COMMIT, format_commit(tree, content.head, at_s, words))
         content.objects.write(self._layout.common_dir + "/objects")
-        ref = self._create_ref(state, agent, commit)
+        ref = self._create_ref(state, agent, commit, is_lasting=why not in ROLLING)
         last = (ref, commit, why)
         state.keep(self._state_path, agent, last, content.head, content.changes, content.signatures)
         return Snapshot(ref, commit, tree, content.head, [str(item) for item in content.left_out])
@@ -403,14 +412,14 @@ class Snapshots:
 
     # -- refs ---------------------------------------------------------------------------------
 
-    def _create_ref(self, state: State, agent: str, commit: str) -> str:
+    def _create_ref(self, state: State, agent: str, commit: str, *, is_lasting: bool) -> str:
         """The next ref of the agent; the last one, whose objects we build on, must still be there."""
         if state.ref and not self._is_ref(state.ref, state.commit):
             raise _Forgotten
         prefix = ref_prefix(agent)
         known = split_ref(state.lasts[agent].ref) if agent in state.lasts else None
         number = (known[1] if known else self._highest(prefix)) + 1
-        if create_loose_ref(self._layout.common_dir, f"{prefix}{number}", commit):
+        if create_loose_ref(self._layout.common_dir, f"{prefix}{number}", commit, is_lasting=is_lasting):
             return f"{prefix}{number}"
         for _ in range(_TRIES):
             ref = f"{prefix}{number}"
@@ -452,12 +461,6 @@ class Snapshots:
         timeout_s: float = 120,
     ) -> bytes:
         return self._start(words, env).finish(input, check=check, timeout_s=timeout_s)
-
-
-def _commit(tree: str, parent: str, at_s: int, words: str) -> bytes:
-    who = f"lineclear <lineclear@localhost> {at_s} +0000"
-    parents = f"parent {parent}\n" if parent else ""
-    return f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{words}".encode()
 
 
 def _mode_of(found: os.stat_result) -> str:

@@ -11,10 +11,11 @@ from lineclear.core.refusals import Refusal
 from lineclear.core.snapshots import LOOKED_AT
 from lineclear.core.tables import WORKTREE
 from lineclear.git.branches import commit_of
-from lineclear.git.layout import landing_branch, worktrees
+from lineclear.git.layout import worktrees
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshot_refs import count_lines, diff, empty_tree, merge_base
 from lineclear.wiring.snapshots import latest, take_for
+from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def difference(repo: Repo, caller: Caller, name: str) -> Difference:
     commit, left_out, is_live = _now(repo, caller, work)
     if not commit:
         raise refusals_snapshots.no_work(name)
-    main = commit_of(common_dir, common_dir, landing_branch(common_dir) or "HEAD")
+    main = Site(repo).main_commit()
     base = (main and merge_base(common_dir, main, commit)) or work.base or empty_tree(common_dir)
     return Difference(work, base, commit, left_out, is_live)
 

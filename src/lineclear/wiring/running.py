@@ -114,10 +114,12 @@ class RepoSnapshots:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
 
-    def take(self, agent: str, place: Place, why: str) -> Saved | None:
+    def take(self, agent: str, place: Place, why: str, task: int) -> Saved | None:
         if not place.tree:
             return None
-        taken = snapshots.take_for(self._repo, agent=agent, tree=place.tree, path=place.path, why=why)
+        taken = snapshots.take_for(
+            self._repo, agent=agent, tree=place.tree, path=place.path, why=why, task=task
+        )
         return Saved(taken.commit, taken.tree, taken.left_out) if taken is not None else None
 
     def latest(self, agent: str, place: Place) -> Saved | None:

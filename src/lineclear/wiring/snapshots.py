@@ -8,27 +8,17 @@ import time
 
 from lineclear.core import refusals_snapshots
 from lineclear.core.refusals import Refusal
-from lineclear.core.snapshots import BEFORE_REMOVAL, PREFIX, Kept, Limits, thin
-from lineclear.git.layout import MAIN_TREE, Layout, landing_branch, worktrees
+from lineclear.core.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
+from lineclear.git.branches import is_merged
+from lineclear.git.layout import MAIN_TREE, Layout, worktrees
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshot_files import file_stem, take_mark
-from lineclear.git.snapshot_refs import (
-    count_lines,
-    create_branch,
-    delete_snapshots,
-    diff,
-    empty_tree,
-    is_branch_name,
-    is_reachable,
-    list_snapshots,
-    tree_of,
-)
+from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, renew, tree_of
 from lineclear.git.snapshots import Snapshots
+from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from lineclear.core.snapshots import Snapshot
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
@@ -36,6 +26,7 @@ if TYPE_CHECKING:
 DIRECTORY = "snapshots"
 # Old ones go when an agent has this many more than it may: a git less in most snapshots.
 _SLACK = 10
+_TODAY_S = 86_400
 
 
 def take_for(
@@ -45,7 +36,8 @@ def take_for(
     at_s = int(time.time())
     limits = limits_of(repo.settings)
     take_mark(_mark(repo, tree), 0)
-    taken = _snapshots(repo, tree, path).take(agent=agent, task=task, why=why, at_s=at_s, limits=limits)
+    taking = _snapshots(repo, tree, path)
+    taken = taking.take(agent=agent, task=task, why=why, at_s=at_s, limits=limits)
     number = int(taken.ref.rpartition("/")[2]) if taken is not None else 0
     if number > repo.settings.snapshots_keep and number % _SLACK == 0:
         prune(repo, agent)
@@ -62,25 +54,25 @@ def is_saved(repo: Repo, tree: str, path: str = "", *, lasting: bool = True) -> 
     """Would nothing be lost with this worktree? Every file that git does not ignore is in a snapshot or
     in HEAD, and HEAD is in main's history or a snapshot's.
 
-    Whoever asks is about to remove it: with `lasting` a snapshot that would make room for newer ones is
-    taken once more as one that stays, so that yes stays true.
+    Whoever asks is about to remove it: with `lasting` a snapshot that makes room for newer ones, or that
+    is not of today, is kept once more as one that stays, so that yes stays true for `keep_for`.
     """
     common_dir = repo.layout.common_dir
     try:
         head, content, left_out = _snapshots(repo, tree, path).tree_now()
         if left_out or not head:
             return False
-        main = landing_branch(common_dir)
-        landed = bool(main) and is_reachable(common_dir, head, [f"refs/heads/{main}"])
-        if landed and tree_of(common_dir, head) == content:
+        main = Site(repo).main_commit()
+        if main and is_merged(common_dir, head, main) and tree_of(common_dir, head) == content:
             return True
         kept = [
             found for found in list_snapshots(common_dir) if (found.tree, found.parent) == (content, head)
         ]
         if not kept:
             return False
-        if lasting and all(found.is_rolling for found in kept):
-            take_for(repo, agent=kept[0].agent, tree=tree, path=path, why=BEFORE_REMOVAL, task=kept[0].task)
+        now_s = int(time.time())
+        if lasting and all(found.is_rolling or found.at_s < now_s - _TODAY_S for found in kept):
+            renew(common_dir, kept[0], BEFORE_REMOVAL, now_s)
         return True
     except (Refusal, GitFailed):
         return False
@@ -123,60 +115,6 @@ def layout_of(repo: Repo, tree: str, path: str = "") -> Layout:
 
 def _snapshots(repo: Repo, tree: str, path: str) -> Snapshots:
     return Snapshots(layout_of(repo, tree, path), os.path.join(repo.state_directory, DIRECTORY))
-
-
-# -- salvage ----------------------------------------------------------------------------------
-
-
-def list_kept(repo: Repo, agent: str = "") -> list[Kept]:
-    """All snapshots, or an agent's: newest first."""
-    return list_snapshots(repo.layout.common_dir, agent)
-
-
-def find_kept(repo: Repo, name: str) -> Kept:
-    from lineclear.app.snapshots import choose
-
-    return choose(list_kept(repo), name)
-
-
-def patch_of(repo: Repo, kept: Kept, *, options: tuple[str, ...] = ()) -> str:
-    """What the snapshot adds to the commit it was taken on."""
-    common_dir = repo.layout.common_dir
-    return diff(common_dir, kept.parent or empty_tree(common_dir), kept.commit, options)
-
-
-def files_of(repo: Repo, kept: Kept) -> list[dict[str, Any]]:
-    common_dir = repo.layout.common_dir
-    return count_lines(common_dir, kept.parent or empty_tree(common_dir), kept.commit)
-
-
-def restore_branch(repo: Repo, kept: Kept, branch: str = "") -> str:
-    """A new branch at the snapshot; without a name it gets one of its own. Gives the name."""
-    common_dir = repo.layout.common_dir
-    short = f"{kept.agent}/{kept.number}"
-    wanted = branch or f"salvage/{kept.ref.removeprefix(PREFIX)}"
-    if not is_branch_name(common_dir, wanted):
-        raise refusals_snapshots.restored_misnamed(wanted, short)
-    if create_branch(common_dir, wanted, kept.commit):
-        return wanted
-    if branch:
-        raise refusals_snapshots.restored_exists(branch, short)
-    for number in range(2, 1_000):
-        if create_branch(common_dir, f"{wanted}-{number}", kept.commit):
-            return f"{wanted}-{number}"
-    raise refusals_snapshots.restored_exists(wanted, short)
-
-
-def restore_patch(repo: Repo, kept: Kept, path: str) -> int:
-    """The snapshot against its parent as a patch for `git apply`; gives its size. Writes over nothing."""
-    data = patch_of(repo, kept, options=("--binary", "--full-index")).encode("utf-8", "surrogateescape")
-    try:
-        with open(path, "xb") as file:
-            return file.write(data)
-    except FileExistsError as error:
-        raise refusals_snapshots.patch_exists(path, f"{kept.agent}/{kept.number}") from error
-    except OSError as error:
-        raise refusals_snapshots.patch_unwritable(path, error.strerror or str(error)) from error
 
 
 # -- without a supervisor ---------------------------------------------------------------------

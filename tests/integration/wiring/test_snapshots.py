@@ -12,6 +12,7 @@ from lineclear.core.refusals import Refusal
 from lineclear.core.snapshots import BEFORE_REMOVAL
 from lineclear.wiring import snapshots
 from lineclear.wiring.repo import Repo, open_repo
+from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import make
 from tests.repository import TemporaryRepo
@@ -27,6 +28,10 @@ def opened(repo: TemporaryRepo) -> Repo:
 def tree(opened: Repo) -> Path:
     """Ada's worktree."""
     return Path(make(opened, opened.caller(), name="w", agent="ada").path)
+
+
+def salvage(opened: Repo) -> Salvage:
+    return Salvage(opened.layout.worktree, opened.environ)
 
 
 def take(opened: Repo, why: str = "at work") -> str:
@@ -70,7 +75,7 @@ def test_commits_that_are_only_on_the_branch_count_as_not_saved(
     assert snapshots.is_saved(opened, "w")
     repo.git("merge", "--quiet", "--ff-only", "lineclear/w")
     repo.git("for-each-ref", "refs/lineclear/")
-    for kept in snapshots.list_kept(opened):
+    for kept in salvage(opened).kept():
         repo.git("update-ref", "-d", kept.ref)
     assert snapshots.is_saved(opened, "w")
 
@@ -91,15 +96,15 @@ def test_yes_stays_true_when_more_snapshots_come(opened: Repo, tree: Path) -> No
     (tree / "new.txt").write_text("precious\n")
     take(opened)
     assert snapshots.is_saved(opened, "w", lasting=False)
-    assert len(snapshots.list_kept(opened)) == 1
+    assert len(salvage(opened).kept()) == 1
     assert snapshots.is_saved(opened, "w")
-    newest = snapshots.list_kept(opened)[0]
+    newest = salvage(opened).kept()[0]
     assert (newest.why, newest.is_rolling) == (BEFORE_REMOVAL, False)
     for number in range(45):
         (tree / "new.txt").write_text(f"{number}\n")
         take(opened)
     snapshots.prune(opened, "ada")
-    left = snapshots.list_kept(opened)
+    left = salvage(opened).kept()
     assert newest.ref in [kept.ref for kept in left]
     assert len(left) == opened.settings.snapshots_keep + 1
 
@@ -108,7 +113,7 @@ def test_old_ones_go_by_themselves(opened: Repo, tree: Path) -> None:
     for number in range(60):
         (tree / "new.txt").write_text(f"{number}\n")
         take(opened)
-    assert len(snapshots.list_kept(opened, "ada")) <= opened.settings.snapshots_keep + 10
+    assert len(salvage(opened).kept("ada")) <= opened.settings.snapshots_keep + 10
 
 
 def test_a_snapshot_is_found_by_any_of_its_names(opened: Repo, tree: Path) -> None:
@@ -116,7 +121,7 @@ def test_a_snapshot_is_found_by_any_of_its_names(opened: Repo, tree: Path) -> No
     first = take(opened)
     (tree / "new.txt").write_text("2\n")
     second = take(opened)
-    commit = snapshots.list_kept(opened)[0].commit
+    commit = salvage(opened).kept()[0].commit
     for name, ref in (
         ("ada/1", first),
         (first, first),
@@ -124,10 +129,10 @@ def test_a_snapshot_is_found_by_any_of_its_names(opened: Repo, tree: Path) -> No
         (commit, second),
         (commit[:9], second),
     ):
-        assert snapshots.find_kept(opened, name).ref == ref
+        assert salvage(opened).find(name).ref == ref
     for name in ("ben", "ada/9", "ada/x", commit[:3], "", "refs/heads/main"):
         with pytest.raises(Refusal, match="There is no snapshot"):
-            snapshots.find_kept(opened, name)
+            salvage(opened).find(name)
 
 
 def test_a_branch_is_restored_and_no_work_tree_is_touched(
@@ -135,16 +140,16 @@ def test_a_branch_is_restored_and_no_work_tree_is_touched(
 ) -> None:
     (tree / "new.txt").write_text("saved\n")
     take(opened)
-    kept = snapshots.find_kept(opened, "ada")
+    kept = salvage(opened).find("ada")
     before = repo.git("status", "--porcelain"), repo.git("status", "--porcelain", at=tree)
-    assert snapshots.restore_branch(opened, kept) == "salvage/ada/1"
-    assert snapshots.restore_branch(opened, kept) == "salvage/ada/1-2"
-    assert snapshots.restore_branch(opened, kept, "rescue") == "rescue"
+    assert salvage(opened).restore_branch(kept) == "salvage/ada/1"
+    assert salvage(opened).restore_branch(kept) == "salvage/ada/1-2"
+    assert salvage(opened).restore_branch(kept, "rescue") == "rescue"
     with pytest.raises(Refusal, match="The branch rescue exists"):
-        snapshots.restore_branch(opened, kept, "rescue")
+        salvage(opened).restore_branch(kept, "rescue")
     for bad in ("a b", "-x", "@{-1}", "a..b", "HEAD.lock"):
         with pytest.raises(Refusal, match="is not a name that git takes"):
-            snapshots.restore_branch(opened, kept, bad)
+            salvage(opened).restore_branch(kept, bad)
     assert repo.git("show", "rescue:new.txt") == "saved"
     assert (repo.git("status", "--porcelain"), repo.git("status", "--porcelain", at=tree)) == before
 
@@ -156,13 +161,13 @@ def test_a_patch_brings_everything_back(
     (tree / "README.md").write_bytes("caf\xe9\n".encode("latin-1"))
     os.symlink("README.md", tree / "link")
     take(opened)
-    kept = snapshots.find_kept(opened, "ada")
+    kept = salvage(opened).find("ada")
     patch = tmp_path / "work.patch"
-    assert snapshots.restore_patch(opened, kept, str(patch)) == patch.stat().st_size
+    assert salvage(opened).restore_patch(kept, str(patch)) == patch.stat().st_size
     with pytest.raises(Refusal, match="exists and is not written over"):
-        snapshots.restore_patch(opened, kept, str(patch))
+        salvage(opened).restore_patch(kept, str(patch))
     with pytest.raises(Refusal, match="could not be written"):
-        snapshots.restore_patch(opened, kept, str(tmp_path / "no/such/place"))
+        salvage(opened).restore_patch(kept, str(tmp_path / "no/such/place"))
     repo.git("apply", str(patch))
     repo.git("add", "--all")
     assert repo.git("write-tree") == kept.tree
@@ -173,7 +178,7 @@ def test_a_detached_one_is_started_once_when_it_is_due(opened: Repo, tree: Path)
     started = [snapshots.start_detached(opened, agent="ada", tree="w", path=str(tree)) for _ in range(5)]
     assert started == [True, False, False, False, False]
     os.wait()
-    assert [kept.why for kept in snapshots.list_kept(opened, "ada")] == ["at work"]
+    assert [kept.why for kept in salvage(opened).kept("ada")] == ["at work"]
     mark = Path(opened.state_directory, "snapshots/w.mark")
     os.utime(mark, (time.time() - 60, time.time() - 60))
     take(opened)  # whoever takes one leaves nothing to do for hooks

@@ -25,9 +25,9 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.snapshots import list_kept
+    from lineclear.wiring.salvage import Salvage
 
-    found = list_kept(context.repo, args.agent or "")
+    found = Salvage(context.cwd, context.environ).kept(args.agent or "")
     now_s = int(time.time())
     columns = ["SNAPSHOT", "AGE", "TASK", "WORKTREE", "WHY", "LEFT OUT"]
     rows = [
@@ -67,16 +67,15 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> None:
-    from lineclear.wiring import snapshots
+    from lineclear.wiring.salvage import Salvage
 
-    repo = context.repo
-    kept = snapshots.find_kept(repo, args.name)
-    patch = snapshots.patch_of(repo, kept, options=("--binary", "--full-index") if args.patch else ())
-    data = as_data(kept) | {"files": snapshots.files_of(repo, kept), "patch": patch}
+    salvage = Salvage(context.cwd, context.environ)
+    kept = salvage.find(args.name)
     if args.patch or context.out.is_json:
-        context.out.content(data, patch)
+        patch = salvage.patch(kept)
+        context.out.content(as_data(kept) | {"files": salvage.files(kept), "patch": patch}, patch)
         return
-    stat = snapshots.patch_of(repo, kept, options=("--stat",))
+    stat, patch = salvage.text(kept, stat=True), salvage.text(kept, stat=False)
     lines = [
         f"snapshot {short_name(kept)} of {kept.worktree}: {plain(kept.why)}",
         f"commit {kept.commit}",
@@ -86,7 +85,7 @@ def show(context: Context, args: Namespace) -> None:
         stat.rstrip("\n") or "It holds what its commit holds: nothing was uncommitted.",
         *(["", patch.rstrip("\n")] if patch else []),
     ]
-    context.out.data(data, *lines)
+    context.out.data(None, *lines)
 
 
 def _declare_restore(parser: ArgumentParser) -> None:
@@ -96,20 +95,21 @@ def _declare_restore(parser: ArgumentParser) -> None:
 
 
 def restore(context: Context, args: Namespace) -> None:
-    from lineclear.wiring import snapshots
+    from lineclear.wiring.salvage import Salvage
 
     if args.branch and args.patch:
         raise bad_usage("lineclear salvage restore", "say --branch or --patch, not both")
-    kept = snapshots.find_kept(context.repo, args.name)
+    salvage = Salvage(context.cwd, context.environ)
+    kept = salvage.find(args.name)
     for item in kept.left_out:
         context.out.warn(f"not in the snapshot: {item}")
     if args.patch:
         path = os.path.join(context.cwd, args.patch)
-        size_bytes = snapshots.restore_patch(context.repo, kept, path)
+        size_bytes = salvage.restore_patch(kept, path)
         data = as_data(kept) | {"patch_file": path, "size_bytes": size_bytes}
         context.out.data(data, f"{args.patch} holds snapshot {short_name(kept)} as a patch on {kept.parent}")
         return
-    branch = snapshots.restore_branch(context.repo, kept, args.branch)
+    branch = salvage.restore_branch(kept, args.branch)
     context.out.data(
         as_data(kept) | {"branch": branch},
         f"The branch {branch} is at snapshot {short_name(kept)}",

@@ -1,0 +1,78 @@
+"""The census on this host: who is there, what they use, whose mark they bear."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from lineclear.process.census import HAS_MARKS, families, is_marked, marked, parse_ps, take_census
+from lineclear.process.children import output_of
+from tests.integration.process.programs import running
+
+PATIENCE_S = 20.0
+BUSY = "print('ready')\nwhile True: sum(range(1000))"
+IDLE = "import sys\nkept = b'x' * (60 << 20)\nprint('ready')\nsys.stdin.readline()"
+
+
+def until(is_so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.02)
+
+
+def test_we_are_in_it_ourselves() -> None:
+    us = take_census()[os.getpid()]
+    assert us.parent == os.getppid()
+    assert us.group == os.getpgrp()
+    assert us.memory_bytes > 1 << 20
+
+
+def test_who_works_becomes_busier_and_who_waits_does_not() -> None:
+    with running(BUSY) as busy, running(IDLE) as idle:
+        assert busy.line() == idle.line() == "ready"
+        before = take_census()
+        until(lambda: take_census()[busy.pid].busy_ns - before[busy.pid].busy_ns > 50_000_000)
+        after = take_census()
+        assert after[idle.pid].busy_ns - before[idle.pid].busy_ns < 10_000_000
+        assert after[idle.pid].memory_bytes > 60 << 20
+
+
+def test_a_family_has_its_grandchildren() -> None:
+    text = (
+        "import subprocess\np = subprocess.Popen(['sh', '-c', 'sleep 600 & wait'])\nprint('ready')\np.wait()"
+    )
+    with running(text) as parent:
+        assert parent.line() == "ready"
+        until(lambda: len(families(take_census(), [parent.pid])[parent.pid].pids) == 3)
+        for pid in families(take_census(), [parent.pid])[parent.pid].pids:
+            if pid != parent.pid:
+                os.kill(pid, 9)
+
+
+@pytest.mark.skipif(not HAS_MARKS, reason="marks can be seen where there is /proc")
+def test_a_mark_is_found_whole_or_not_at_all() -> None:
+    child = subprocess.Popen(["sleep", "600"], env={"OTHER": "x", "SAMPLE_MARK": "12-ab"})
+    try:
+        until(lambda: marked("SAMPLE_MARK=12-ab") == [child.pid])
+        assert is_marked(child.pid, "SAMPLE_MARK=12-ab")
+        for other in ("SAMPLE_MARK=12-a", "SAMPLE_MARK=12-abc", "AMPLE_MARK=12-ab", "SAMPLE_MARK="):
+            assert marked(other) == []
+    finally:
+        child.kill()
+        child.wait()
+    assert not is_marked(child.pid, "SAMPLE_MARK=12-ab")
+
+
+@pytest.mark.skipif(not os.path.exists("/bin/ps"), reason="there is no ps here")
+def test_ps_tells_the_same_as_the_kernels_own_files() -> None:
+    found = parse_ps(os.fsdecode(output_of(("/bin/ps", "-axo", "pid=,ppid=,pgid=,rss=,time="))))
+    us = found[os.getpid()]
+    assert (us.parent, us.group) == (os.getppid(), os.getpgrp())
+    assert us.memory_bytes > 1 << 20
+    assert sys.platform == "darwin" or len(found) >= 2
