@@ -247,7 +247,7 @@ def _save_last(ground: Ground, live: Live, is_there: bool) -> tuple[Saved | None
     from being ended: its worktree stays as it is."""
     agent, notes = live.slot.agent, []
     try:
-        saved = ground.snapshots.take(agent, live.place, "the end of a run") if is_there else None
+        saved = ground.snapshots.take(agent, live.place, "the end of a run", live.task) if is_there else None
     except Refusal as refusal:
         saved, notes = None, [f"no snapshot of its end: {refusal.what}"]
     return saved or ground.snapshots.latest(agent, live.place), notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.app.runs import runs_of_task
-from lineclear.app.workers import Spent
+from lineclear.app.workers import NOTHING, Spent
 from lineclear.core.budgets import Used, total
 from lineclear.core.prices import cost_micros
 from lineclear.core.runs import ENDED
@@ -41,8 +41,13 @@ def _tokens(run: Run) -> int:
 
 
 def used_now(live: Live, lives: list[Live], now_ns: int) -> Used:
-    """By this run, and by its task and the day with it; the day has all runs that are under way."""
-    tokens, cost = tokens_of(live), cost_of(live)
+    """By this run, and by its task and the day with it; the day has all runs that are under way.
+
+    What no limit asks for is not added up: this is asked often, for every one of many agents.
+    """
+    tokens, cost, limits = tokens_of(live), cost_of(live), live.slot.limits
+    day_tokens = total(map(tokens_of, lives)) if limits.day_tokens else NOTHING
+    day_money = total(map(cost_of, lives)) if limits.day_money_micros else NOTHING
     return Used(
         run_time_ms=live.worked_ms(now_ns),
         run_tokens=tokens,
@@ -50,8 +55,8 @@ def used_now(live: Live, lives: list[Live], now_ns: int) -> Used:
         run_memory_bytes=live.memory_bytes,
         task_tokens=live.spent.task_tokens + total([tokens]),
         task_money_micros=live.spent.task_money_micros + total([cost]),
-        day_tokens=live.spent.day_tokens + total(tokens_of(other) for other in lives),
-        day_money_micros=live.spent.day_money_micros + total(cost_of(other) for other in lives),
+        day_tokens=live.spent.day_tokens + day_tokens,
+        day_money_micros=live.spent.day_money_micros + day_money,
     )
 
 

@@ -13,7 +13,7 @@ from lineclear.app import runs
 from lineclear.app.choosing import choose, why_blocked
 from lineclear.app.following import follow
 from lineclear.app.messages import mark_read
-from lineclear.app.running import conclude, recover, renew, save, start_run
+from lineclear.app.running import conclude, find_strays, recover, renew, save, start_run
 from lineclear.app.spending import used_now
 from lineclear.app.workers import (
     CLOSED,
@@ -40,7 +40,7 @@ from lineclear.core.ending import (
     BY_STRAYING,
 )
 from lineclear.core.instants import show_duration
-from lineclear.core.refusals import Refusal
+from lineclear.core.refusals import BUDGET, Refusal
 from lineclear.core.tasks import show_id
 
 TYPE_CHECKING = False
@@ -88,11 +88,11 @@ DISK_EVERY_NS = SECOND_NS // 4
 MAIN_EVERY_NS = 2 * SECOND_NS
 FILL_AGAIN_NS = 5 * SECOND_NS
 # Nothing was seen to happen, yet something may have: a write too small to be seen by its time.
-SAVE_ANYWAY_NS = 30 * SECOND_NS
+SAVE_ANYWAY_NS = 120 * SECOND_NS
 # A client that waits for its model still wakes up now and then.
 BUSY_SHARE_PERCENT = 2
 FIRST_REST_S, LONGEST_REST_S = 30, 15 * 60
-REFUSED_STARTS_MAX = 3
+REFUSED_STARTS_MAX, REFUSED_REST_S = 3, 2
 
 
 class News:
@@ -129,6 +129,7 @@ class Supervisor:
         self._fill_again_ns = 0
         self._census_at_ns = self._disk_at_ns = self._main_at_ns = self._renew_at_ns = 0
         self._interrupts_seen = 0
+        self._disk_least_bytes = rules.disk_floor_bytes
         self._set_aside: set[int] = set()
         self._starts_refused: dict[str, int] = {}
         self.refusal: Refusal | None = None
@@ -243,15 +244,19 @@ class Supervisor:
             self._stop(answer, BY_INTERRUPT, "", self._world.now_ns())
 
     def _refused(self, slot: Slot, refusal: Refusal) -> None:
-        """A start that cannot be: said once; after a few the slot is closed, it would only try again."""
-        count = self._starts_refused[slot.agent] = self._starts_refused.get(slot.agent, 0) + 1
-        self.refusal = refusal
+        """A start that cannot be: a task without means is left alone; else after a few times the slot is
+        closed, it would only try again."""
+        self.refusal, task = refusal, slot.task
         slot.phase, slot.task = IDLE, 0
-        self._tell(News(WARNED, f"cannot start: {refusal.what}", agent=slot.agent))
-        if count >= REFUSED_STARTS_MAX or not self.lives():
+        self._tell(News(WARNED, f"cannot start: {refusal.what}", agent=slot.agent, task=task))
+        if refusal.exit_code == BUDGET:
+            self._set_aside.add(task)
+            return
+        count = self._starts_refused[slot.agent] = self._starts_refused.get(slot.agent, 0) + 1
+        if count >= REFUSED_STARTS_MAX:
             slot.phase = CLOSED
         else:
-            self._rest(slot, refusal.what, 5)
+            self._rest(slot, refusal.what, REFUSED_REST_S)
 
     def _ended(self, slot: Slot, outcome: Any) -> None:
         live, slot.live, slot.phase, slot.task = slot.live, None, IDLE, 0
@@ -328,11 +333,10 @@ class Supervisor:
                 self._stop(live, BY_LOST, "", self._world.now_ns())
 
     def _strayed(self, found: Any) -> None:
-        for agent, done in () if isinstance(found, Refusal) else found:
-            self._tell(News(WARNED, f"moved main itself; {done}", agent=agent))
-            for live in self.lives():
-                if live.slot.agent == agent:
-                    self._stop(live, BY_STRAYING, f"it moved main itself; {done}", self._world.now_ns())
+        for live in () if isinstance(found, Refusal) else found:
+            self._tell(News(WARNED, live.strayed, agent=live.slot.agent, task=live.task))
+            if live.slot.phase == WORKING:
+                self._stop(live, BY_STRAYING, live.strayed, self._world.now_ns())
 
     # -- what we do by ourselves --------------------------------------------------------------
 
@@ -416,8 +420,7 @@ class Supervisor:
             self._submit("renew", lambda ground: renew(ground, lives))
         if now_ns >= self._main_at_ns and "main" not in self._jobs and lives:
             self._main_at_ns = now_ns + MAIN_EVERY_NS
-            agents = [live.slot.agent for live in lives]
-            self._submit("main", lambda ground: ground.landing.strays(agents))
+            self._submit("main", lambda ground: find_strays(ground, lives))
 
     def _take_census(self, lives: list[Live], now_ns: int) -> None:
         used = self._world.use([live.group.pid for live in lives])
@@ -427,16 +430,24 @@ class Supervisor:
             if (busy_ns - live.busy_ns) * 100 > BUSY_SHARE_PERCENT * (now_ns - live.busy_seen_ns):
                 live.active_ns = now_ns
             live.busy_ns, live.busy_seen_ns = busy_ns, now_ns
+            if live.place.tree and not self._world.is_worktree(live.place.path):
+                self._stop(live, BY_STRAYING, "its worktree is gone", now_ns)
 
     def _watch_disk(self, lives: list[Live], now_ns: int) -> None:
-        """When the disk is nearly full, whoever fills it most is stopped, before others cannot write."""
-        free_bytes = self._world.free_disk_bytes()
-        if free_bytes >= self._rules.disk_floor_bytes:
-            return
-        fullest = max(
-            lives, key=lambda live: self._world.disk_use_bytes(live.place.path) + live.group.output_bytes()
-        )
-        self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk are left", now_ns)
+        """When the disk is nearly full, whoever fills it most is stopped, before others cannot write.
+
+        What it has written stays there: the next one is stopped only if the rest goes down as well.
+        """
+        free_bytes, floor_bytes = self._world.free_disk_bytes(), self._rules.disk_floor_bytes
+        if free_bytes >= floor_bytes:
+            self._disk_least_bytes = floor_bytes
+        elif free_bytes < self._disk_least_bytes:
+            self._disk_least_bytes = free_bytes - floor_bytes // 8
+            fullest = max(
+                lives,
+                key=lambda live: self._world.disk_use_bytes(live.place.path) + live.group.output_bytes(),
+            )
+            self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk are left", now_ns)
 
     # -- one run ------------------------------------------------------------------------------
 
@@ -476,8 +487,6 @@ class Supervisor:
             self._stop(live, BY_LOOP, loop, now_ns)
         elif live.group.output_bytes() > self._rules.log_bytes:
             self._stop(live, BY_DISK, f"its output grew beyond {show_bytes(self._rules.log_bytes)}", now_ns)
-        elif live.place.tree and not self._world.is_worktree(live.place.path):
-            self._stop(live, BY_STRAYING, "its worktree is gone", now_ns)
         elif now_ns - live.active_ns > self._rules.silence_ns:
             self._stop(live, BY_HANG, show_duration(self._rules.silence_ns // 1_000_000), now_ns)
 

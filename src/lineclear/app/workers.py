@@ -134,7 +134,8 @@ class Live:
         "is_of_earlier_boot", "is_paused", "is_saving", "last_action", "letters", "memory_bytes",
         "memory_peak_bytes", "model", "named", "oom_kills_before", "paused_at_ns", "paused_ns", "place",
         "reader", "run", "saved_at_ns", "saved_busy_ns", "session", "slot", "spent", "started_ns",
-        "stop_detail", "stop_hard_at_ns", "stopped_by", "task", "title", "tree_id", "usage", "watch",
+        "stop_detail", "stop_hard_at_ns", "stopped_by", "strayed", "task", "title", "tree_id", "usage",
+        "watch",
     )  # fmt: skip
 
     def __init__(
@@ -153,6 +154,7 @@ class Live:
         self.busy_ns = self.busy_seen_ns = self.memory_bytes = self.memory_peak_bytes = 0
         self.is_paused, self.paused_at_ns, self.paused_ns = False, 0, 0
         self.stopped_by, self.stop_detail, self.stop_hard_at_ns = "", "", 0
+        self.strayed = ""
         self.spent = Spent()
         self.is_of_earlier_boot, self.oom_kills_before = False, 0
         self.is_bond_free: Callable[[], bool] = lambda: False

@@ -147,7 +147,7 @@ def split_ref(ref: str) -> tuple[str, int] | None:
 # -- words ------------------------------------------------------------------------------------
 
 
-def message(*, agent: str, task: int, tree: str, why: str, left_out: Sequence[LeftOut]) -> str:
+def message(*, agent: str, task: int, tree: str, why: str, left_out: Sequence[LeftOut | str]) -> str:
     """What a snapshot's commit says: a line for people, then one fact on each line."""
     lines = [f"snapshot of {agent}: {_line(why)}", "", f"Agent: {agent}"]
     if task:

@@ -1,8 +1,9 @@
 """A client as a process group that outlives us: started, found again, followed, and stopped as a whole.
 
-The client's parent is a shell that only notes its exit code in a file. Its output goes straight into a
-file, not through a pipe of ours. So a client works on when we are killed, and our successor reads on
-where we stopped. Whether it lives is told by the bond whose descriptor it inherited; never by its pid.
+The client's parent is a shell that only notes its own pid and the client's exit code in files. The output
+goes straight into a file, not through a pipe of ours. So a client works on when we are killed, and our
+successor reads on where we stopped. Whether it lives is told by the bond whose descriptor it inherited and
+by the mark in its environment; never by its pid alone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ OUTPUT, EXIT, PID = "output", "exit", "pid"
 MARK = "LINECLEAR_RUN"
 # A signal meant for the client also reaches the shell, which must stay to note how the client ended;
 # a trap, unlike an ignored signal, is not inherited.
-_SHELL = 'trap : HUP INT TERM; note=$1; shift; "$@"; code=$?; echo $code >"$note"; exit $code'
+_SHELL = f"""trap : HUP INT TERM; place=$1; shift; echo $$ >"$place/{PID}"
+"$@"; code=$?; echo $code >"$place/{EXIT}"; exit $code"""
 _READ_AT_ONCE = 1 << 20
 _LONGEST_LINE = 4 << 20
 _SWEEP_POLL_S = 0.02
@@ -43,12 +45,12 @@ class Group:
 
     def exit_code(self) -> int | None:
         """Once the client has ended: its code, 128 + N for signal N. None as long as that is not known."""
-        noted = _read_number(os.path.join(self.directory, EXIT))
-        if self._child is None:
-            return noted
-        code = self._child.poll()
-        if code is None:
+        code = self._child.poll() if self._child is not None else None
+        if self._child is not None and code is None:
             return None
+        noted = _read_number(os.path.join(self.directory, EXIT))
+        if code is None:
+            return noted
         return noted if noted is not None else (code if code >= 0 else 128 - code)
 
     def is_child(self) -> bool:
@@ -56,8 +58,8 @@ class Group:
         return self._child is not None
 
     def was_started(self) -> bool:
-        """Did whoever was about to start it live long enough to do so?"""
-        return os.path.exists(os.path.join(self.directory, OUTPUT))
+        """Did whoever was about to start it live long enough to do so? The shell's first act is a note."""
+        return os.path.exists(os.path.join(self.directory, PID))
 
     def has_ended(self) -> bool:
         """Is the client known to be gone, whoever it has left behind? By the noted code; by the mark of the
@@ -69,6 +71,8 @@ class Group:
 
     def new_lines(self) -> list[bytes]:
         """Whole lines that were written since the last call, at most about a megabyte of them."""
+        if self.output_bytes() <= self._offset:
+            return []
         data = _read_from(os.path.join(self.directory, OUTPUT), self._offset)
         self._offset += len(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -86,8 +90,10 @@ class Group:
         start = self.output_bytes() - most_bytes
         if most_bytes and start > self._offset:
             self._offset, self._rest = start, b""
-        while more := self.new_lines():
-            yield from more
+        before = -1
+        while before < self._offset:  # a part of a long line is no line, and yet not the end
+            before = self._offset
+            yield from self.new_lines()
         rest, self._rest = self._rest, b""
         if rest:
             yield rest
@@ -157,7 +163,7 @@ def start(
         "-c",
         _SHELL,
         "sh",
-        os.path.join(directory, EXIT),
+        directory,
         find_program(argv[0], env, cwd),
         *argv[1:],
     ]
@@ -176,8 +182,6 @@ def start(
             start_new_session=True,
             pass_fds=(bond_fd,),
         )
-    with open(os.path.join(directory, PID), "w", encoding="ascii") as file:
-        file.write(f"{child.pid}\n")
     return Group(directory, mark, child.pid, child)
 
 

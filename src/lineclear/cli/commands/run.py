@@ -93,7 +93,7 @@ def _report(context: Context, supervisor: Supervisor) -> int:
         return 130
     if supervisor.refusal is not None and not facts["runs"]:
         raise supervisor.refusal
-    if not facts["runs"]:
+    if not facts["runs"] and not facts["broken"]:
         raise refusals_runs.nothing_to_run(facts["blocked"])
     return refusals.FAILED if facts["unfinished"] or facts["broken"] else 0
 
