@@ -15,7 +15,18 @@ from importlib import import_module
 
 from benchmarks.harness import Report, as_data, as_markdown, as_text, machine
 
-SUBJECTS = ("claim", "overlap", "contention", "waiting", "replay", "start")
+SUBJECTS = (
+    "claim",
+    "overlap",
+    "contention",
+    "waiting",
+    "replay",
+    "start",
+    "worktree",
+    "snapshot",
+    "supervisor",
+    "parallel",
+)
 
 
 def main() -> int:
