@@ -97,7 +97,8 @@ def _script(directory: Path, shared: dict[int, tuple[str, int]], work_s: int, *,
     work = directory / "work.sh"
     work.write_text(WORK)
     ours = shlex.join([sys.executable, "-m", "lineclear"])
-    lock = f'{ours} with "$file" --wait 1h --' if is_locking else ""
+    # Under another name than the file's: whoever waits for a file itself keeps unlanded changes to it out.
+    lock = f'{ours} with "api:$file" --wait 1h --' if is_locking else ""
     cases = "\n".join(f"T-{task}) file={name} line={line};;" for task, (name, line) in shared.items())
     script = directory / "agent.sh"
     script.write_text(

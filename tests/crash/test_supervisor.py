@@ -64,6 +64,7 @@ def test_killed_right_after(crew: Crew, window: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_killed_before_every_step(crew: Crew, record_property: Callable[[str, object], None]) -> None:
     command = crew.script(**{f"T{n}": f"commit {n}.txt {n}" for n in range(1, 200)})
     crew.task("Part 1")
@@ -138,14 +139,21 @@ def test_killed_together_with_its_agents_the_tasks_are_tried_again(crew: Crew, d
     first = crew.run("-n", "1", command=command)
     crew.until_marked("begun", first)
     first.kill()
-    for pid in crew.processes():
-        if not daemon or b"9700" not in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, signal.SIGKILL)
+    kill_all_but_daemons(crew)
     second = crew.run("-n", "1", command=command)
     assert second.code() == 0, second.said
     assert_ended_once(crew)
     assert crew.ends(1) == ["crashed", "done"]
     assert crew.rescued(crew.runs(1)[0].snapshot, "half.txt") == "half"
+
+
+def kill_all_but_daemons(crew: Crew) -> None:
+    for pid in crew.processes():
+        try:
+            if b"9700" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+        except OSError:
+            continue  # it has ended by itself
 
 
 def test_a_daemon_does_not_keep_a_finished_agent_alive_for_the_successor(crew: Crew) -> None:

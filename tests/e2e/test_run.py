@@ -229,16 +229,16 @@ def test_a_second_supervisor_is_refused_and_can_look_on(crew: Crew) -> None:
     shift = crew.run("-n", "1", command=command)
     begun(crew, shift)
     status = crew.git.path / ".git" / "lineclear" / "supervisor.json"
-    crew.until(status.exists, shift)
+    crew.until(lambda: status.exists() and '"working"' in status.read_text(), shift)
     answer = crew.ask("run", "--json", "--", *command)
     assert answer.code == 3, answer
     assert answer.error["next"] == "lineclear run --join"
-    onlooker = crew.line.start("run", "--join")
-    time.sleep(1)  # nothing tells that somebody has begun to look
+    onlooker = crew.run("--join", command=[])
+    crew.until(lambda: "worker-1: working on T-1 First" in onlooker.said, onlooker)
     crew.mark("go")
     assert shift.code() == 0, shift.said
-    assert onlooker.wait() == 0
-    assert "The supervisor has ended" in "\n".join(onlooker.rest())
+    assert onlooker.code() == 0, onlooker.said
+    assert "The supervisor has ended" in onlooker.said
     assert len(crew.runs(1)) == 1
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from lineclear.core.refusals import shorten
 from lineclear.core.signs import Call, CallDone, Limited, Model, NotLoggedIn, Said, Session, Usage
+
+PLAIN = "plain"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,13 +17,17 @@ if TYPE_CHECKING:
 
 def follow(live: Live, lines: Iterable[bytes]) -> list[str]:
     """Take in new lines of output; gives what the agent did, in words, oldest first."""
-    actions = []
+    actions, words = [], b""
     for line in lines:
+        words = line if line.strip() else words
         for sign in live.reader.feed(line):
             action = _take_in(live, sign)
             if action:
                 live.last_action = action
                 actions.append(action)
+    if live.slot.stream == PLAIN and words:
+        # Words for people: the last of them are what it is doing.
+        live.last_action = shorten(words[:400].decode("utf-8", "replace").strip(), 100)
     return actions
 
 

@@ -87,8 +87,9 @@ if TYPE_CHECKING:
         def settle(self, caller: Caller) -> list[str]:
             """Finish landings that were cut short; gives the tasks that have landed."""
 
-        def strays(self, agents: Sequence[str]) -> list[tuple[str, str]]:
-            """(agent, what was done about it) for agents that have moved main themselves."""
+        def strays(self, agents: Sequence[str], *, is_end: bool = False) -> list[tuple[str, str]]:
+            """(agent, what was done about it) for those that have moved main themselves, whoever noticed
+            it first. With `is_end` it is told for the last time: the agent's next run is another one."""
 
     class Clients(Protocol):
         def start(

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 # After these the same agent goes on where it was, with the same session if its client can do that.
 CONTINUED = frozenset((ends.INTERRUPTED, ends.LIMITED, ends.LOGIN, ends.STOPPED))
 
+# Why a program cannot be started that will not be there in a moment either.
+NOT_THERE = (FileNotFoundError, NotADirectoryError, PermissionError)
+
 # More than a client has to say between two looks, unless it floods its output.
 LAST_WORDS_BYTES = 16 << 20
 
@@ -58,13 +61,12 @@ class Outcome:
 
 
 class Recovery:
-    """What a supervisor finds of its predecessor: runs still at work, and runs that ended meanwhile."""
+    """What a supervisor finds of its predecessor: runs that nobody has ended, and what has landed."""
 
-    __slots__ = ("landed", "lives", "outcomes")
+    __slots__ = ("landed", "lives")
 
     def __init__(self) -> None:
         self.lives: list[Live] = []
-        self.outcomes: list[Outcome] = []
         self.landed: list[str] = []
 
 
@@ -154,10 +156,11 @@ def _launch(
     try:
         group, named = ground.clients.start(slot, place, run, written.text, token, bond, session)
     except OSError as error:
+        how = ends.MISSING if isinstance(error, NOT_THERE) else ends.FAILED
         reason = ground.clients.why_missing(slot, error)
-        runs.end(ground.store, caller, run, runs.Ending(ends.MISSING, reason))
+        runs.end(ground.store, caller, run, runs.Ending(how, reason))
         bond.release()
-        return Outcome(run, slot.agent, task.id, ends.MISSING, reason)
+        return Outcome(run, slot.agent, task.id, how, reason)
     used = ground.store.read(lambda view: _used_in_session(view, task.id, session)) if session else None
     reader = ground.clients.reader(slot, place, used)
     live = Live(
@@ -201,15 +204,12 @@ def renew(ground: Ground, lives: list[Live]) -> set[int]:
     return lost
 
 
-def find_strays(ground: Ground, lives: list[Live]) -> list[Live]:
-    """Those that have moved main themselves; it has been put back. Noted on the run at once: it may be
-    ending in another thread."""
-    found = []
-    for agent, done in ground.landing.strays([live.slot.agent for live in lives]):
-        for live in lives:
-            if live.slot.agent == agent:
-                live.strayed = f"it moved main itself; {done}"
-                found.append(live)
+def find_strays(ground: Ground, lives: list[Live], *, is_end: bool = False) -> list[Live]:
+    """Those that have moved main themselves, as far as it was not known yet; it has been put back."""
+    told = dict(ground.landing.strays([live.slot.agent for live in lives], is_end=is_end))
+    found = [live for live in lives if live.slot.agent in told and not live.strayed]
+    for live in found:
+        live.strayed = f"it moved main itself; {told[live.slot.agent]}"
     return found
 
 
@@ -255,7 +255,7 @@ def _save_last(ground: Ground, live: Live, is_there: bool) -> tuple[Saved | None
 
 def _contain(ground: Ground, live: Live) -> None:
     """What it did to main in its last moments is undone, before anything is built upon it."""
-    find_strays(ground, [live])
+    find_strays(ground, [live], is_end=True)
     if live.strayed and not live.stopped_by:
         live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
 
@@ -323,7 +323,7 @@ def _pass_on(ground: Ground, live: Live, task: Task, checked: Checked) -> Landed
 
 
 def recover(ground: Ground, caller: Caller, slots: list[Slot], now_ns: int) -> Recovery:
-    """Find the runs of a predecessor: follow those that live, end those that do not.
+    """Find the runs of a predecessor, those that still work and those that are to be ended.
 
     Tasks that were taken for a run that never began go back; landings that were under way are finished.
     """
@@ -335,9 +335,7 @@ def recover(ground: Ground, caller: Caller, slots: list[Slot], now_ns: int) -> R
         live = _find_again(ground, run, by_agent, now_ns)
         if live.is_gone():
             live.stopped_by = _stopped_by(live, run)
-            found.outcomes.append(conclude(ground, live, 0))
-        else:
-            found.lives.append(live)
+        found.lives.append(live)
     busy = {live.slot.agent for live in found.lives}
     _put_back_unstarted(ground, by_agent.keys() - busy)
     found.landed = ground.landing.settle(caller)
@@ -360,6 +358,7 @@ def _find_again(ground: Ground, run: Run, by_agent: dict[str, Slot], now_ns: int
     live.active_ns, live.named = now_ns, (run.session, run.model)
     live.session, live.model = live.named
     live.is_paused, live.paused_at_ns = run.state == ends.PAUSED, now_ns
+    live.paused_ns = ground.store.read(lambda view: runs.paused_ns(view, run))
     live.is_of_earlier_boot = ground.traces.is_of_earlier_boot(run)
     live.oom_kills_before = ground.traces.oom_kills()
     live.is_bond_free = lambda: ground.traces.is_bond_free(run)

@@ -10,7 +10,7 @@ from lineclear.core import refusals, refusals_tasks
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.runs import DONE, ENDED, LOST, PAUSED, RUNNING, counts_as_attempt
-from lineclear.core.tables import AGENT, RUN, TASK
+from lineclear.core.tables import AGENT, LOG, RUN, TASK
 from lineclear.core.tasks import TAKEN, give_back, show_id
 
 TYPE_CHECKING = False
@@ -208,6 +208,17 @@ def live_run_of(view: View, agent: str) -> Run | None:
 def runs_of_task(view: View, task: int) -> list[Run]:
     """Oldest first."""
     return view.scan(RUN, "task", (task,))
+
+
+def paused_ns(view: View, run: Run) -> int:
+    """How long it has stood still since it began, a pause that still goes on included."""
+    passed_ns = from_ns = 0
+    for entry in view.scan(LOG, "subject", (show_id(run.task),)):
+        if entry.position > run.id and entry.kind == "RunPaused":
+            from_ns = from_ns or entry.at_ns
+        elif entry.position > run.id and entry.kind == "RunResumed" and from_ns:
+            passed_ns, from_ns = passed_ns + entry.at_ns - from_ns, 0
+    return passed_ns + (view.now.wall_ns - from_ns if from_ns else 0)
 
 
 def show_run(run: Run) -> dict[str, Any]:

@@ -131,6 +131,8 @@ class Supervisor:
         self._interrupts_seen = 0
         self._disk_least_bytes = rules.disk_floor_bytes
         self._set_aside: set[int] = set()
+        self._guests: set[str] = set()
+        self._found_ended: set[int] = set()
         self._starts_refused: dict[str, int] = {}
         self.refusal: Refusal | None = None
         self.outcomes: list[Outcome] = []
@@ -196,17 +198,16 @@ class Supervisor:
         what, _, name = key.partition(" ")
         slot = next((slot for slot in self.slots if slot.agent == name), None)
         live = next((live for live in self.lives() if str(live.run) == name), None)
-        if isinstance(answer, BaseException) and not isinstance(answer, Refusal):
+        if what == "recover":
+            self._recovered(answer)
+        elif isinstance(answer, BaseException) and not isinstance(answer, Refusal):
             self._broke(what, slot, live, answer)
-            return
-        if what == "start" and slot is not None:
+        elif what == "start" and slot is not None:
             self._started(slot, answer)
         elif what == "end" and slot is not None:
             self._ended(slot, answer)
         elif what == "save" and live is not None:
             self._saved(live, answer)
-        elif what == "recover":
-            self._recovered(answer)
         elif what == "renew":
             self._renewed(answer)
         elif what == "main":
@@ -259,7 +260,9 @@ class Supervisor:
             self._rest(slot, refusal.what, REFUSED_REST_S)
 
     def _ended(self, slot: Slot, outcome: Any) -> None:
-        live, slot.live, slot.phase, slot.task = slot.live, None, IDLE, 0
+        # A worker that only its predecessor had: it is seen to its end, and gets nothing more to do.
+        phase = CLOSED if slot.agent in self._guests else IDLE
+        live, slot.live, slot.phase, slot.task = slot.live, None, phase, 0
         if isinstance(outcome, Refusal):
             self._broke("end", slot, None, outcome)
             return
@@ -272,7 +275,7 @@ class Supervisor:
             self._rest_client(slot, outcome)
         elif outcome.how == ends.MISSING:
             self._close_client(slot, outcome)
-        elif outcome.how == ends.STOPPED:
+        elif outcome.how == ends.STOPPED and outcome.run not in self._found_ended:
             self._set_aside.add(outcome.task)
         elif live is not None:
             slot.rests = 0
@@ -314,18 +317,19 @@ class Supervisor:
             live.watch.tree(answer.tree)
 
     def _recovered(self, found: Any) -> None:
-        if isinstance(found, Refusal):
+        """Without it nothing may be started: an agent could be given a second task."""
+        if isinstance(found, BaseException):
             raise found
         for live in found.lives:
             if live.slot not in self.slots:
                 self.slots.append(live.slot)
+                self._guests.add(live.slot.agent)
             live.slot.live, live.slot.phase, live.slot.task = live, WORKING, live.task
-            self._tell(
-                News(STARTED, f"{show_id(live.task)} {live.title}: still at work", agent=live.slot.agent)
-            )
-        for outcome in found.outcomes:
-            self.outcomes.append(outcome)
-            self._tell(News(ENDED, outcome.words(), agent=outcome.agent, task=outcome.task))
+            if live.is_gone():
+                self._found_ended.add(live.run)
+            else:
+                text = f"{show_id(live.task)} {live.title}: still at work"
+                self._tell(News(STARTED, text, agent=live.slot.agent, task=live.task))
 
     def _renewed(self, lost: Any) -> None:
         for live in self.lives():

@@ -11,7 +11,7 @@ from lineclear.process.children import output_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _PS = ("/bin/ps", "-axo", "pid=,ppid=,pgid=,rss=,time=")
 _PROC = "/proc"
@@ -50,18 +50,23 @@ def take_census() -> dict[int, Process]:
     return _from_proc() if HAS_MARKS else parse_ps(os.fsdecode(output_of(_PS)))
 
 
-def families(census: dict[int, Process], leaders: Iterable[int]) -> dict[int, Family]:
+def families(
+    census: dict[int, Process], leaders: Iterable[int], adopted: Mapping[int, int] | None = None
+) -> dict[int, Family]:
     """Per leader: everybody in its session, and everybody below any of those, whatever their session.
 
     Clients start their shells in sessions of their own, and a shell whose parent has died belongs to
-    init: the first are found by descent, the second by session.
+    init: the first are found by descent, the second by session. Who did both is in `adopted`.
     """
+    adopted = adopted or {}
     below: dict[int, list[Process]] = {}
     for process in census.values():
         below.setdefault(process.parent, []).append(process)
     found = {}
     for leader in leaders:
-        members = {pid: p for pid, p in census.items() if leader in (p.session, p.group, pid)}
+        members = {
+            pid: p for pid, p in census.items() if leader in (p.session, p.group, pid, adopted.get(pid))
+        }
         queue = list(members.values())
         while queue:
             for child in below.get(queue.pop().pid, ()):
@@ -79,6 +84,26 @@ def oom_kills() -> int:
         if name == b"oom_kill" and count.isdigit():
             return int(count)
     return 0
+
+
+def adopted(census: dict[int, Process], name: str, leaders: Iterable[int]) -> dict[int, int]:
+    """pid -> leader of those who have left its session and its line of descent, by the mark `name` that
+    both have in their environment. Only heads of sessions are looked at: whoever is below comes along."""
+    marks = {mark: leader for leader in leaders if (mark := mark_of(leader, name))}
+    found = {}
+    for pid, process in census.items() if marks else ():
+        parent = census.get(process.parent)
+        if parent is None or parent.session != process.session:
+            leader = marks.get(mark_of(pid, name), pid)
+            if leader != pid:
+                found[pid] = leader
+    return found
+
+
+def mark_of(pid: int, name: str) -> bytes:
+    """The value of a variable of its environment; nothing when it is not there or not for us to see."""
+    _, _, rest = (b"\0" + _read(f"{_PROC}/{pid}/environ")).partition(f"\0{name}=".encode())
+    return rest.partition(b"\0")[0]
 
 
 def marked(mark: str) -> list[int]:

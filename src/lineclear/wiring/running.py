@@ -58,12 +58,12 @@ THREADS_MAX = 40
 class RepoGround:
     """Everything one thread of the supervisor needs, on a store connection of its own."""
 
-    def __init__(self, repo: Repo, *, lands: bool) -> None:
+    def __init__(self, repo: Repo, *, lands: bool, strayed: dict[str, str]) -> None:
         self.repo = repo
         self.store, self.liveness, self.presence = repo.store, repo.liveness, repo.presence
         self.trees = RepoTrees(repo)
         self.snapshots = RepoSnapshots(repo)
-        self.landing = RepoLanding(repo, lands=lands)
+        self.landing = RepoLanding(repo, lands=lands, strayed=strayed)
         self.clients = RepoClients(repo)
         self.traces = RepoTraces(repo, self.clients)
 
@@ -283,8 +283,10 @@ class RepoTraces:
 
 
 class RepoLanding:
-    def __init__(self, repo: Repo, *, lands: bool) -> None:
-        self._repo, self._lands = repo, lands
+    """`strayed`: who was seen to have moved main itself; one for all threads of a supervisor."""
+
+    def __init__(self, repo: Repo, *, lands: bool, strayed: dict[str, str]) -> None:
+        self._repo, self._lands, self._strayed = repo, lands, strayed
 
     def check(self, caller: Caller, task: Task, run: Run, place: Place) -> Checked:
         if not place.tree:
@@ -305,6 +307,7 @@ class RepoLanding:
     def land(self, caller: Caller, task: Task, branch: str) -> Landed:
         if not self._lands:
             return Landed(HANDED_OVER)
+        self._see_stray()
         result = landing.land(self._repo, caller, task=task.id, branch=branch, agent=caller.name)
         if isinstance(result, landing.Landed):
             return Landed(LANDED, "; ".join(result.notes), result.commit)
@@ -322,14 +325,31 @@ class RepoLanding:
             settled += [task for task, result in pending.items() if isinstance(result, landing.Landed)]
         return settled
 
-    def strays(self, agents: Sequence[str]) -> list[tuple[str, str]]:
+    def strays(self, agents: Sequence[str], *, is_end: bool = False) -> list[tuple[str, str]]:
+        stray = self._see_stray()
+        if stray is not None and stray.agent in agents:
+            words = self._put_back(stray)
+            if stray.agent in self._strayed:
+                self._strayed[stray.agent] = words
+        found = [(agent, self._strayed.get(agent, "")) for agent in agents]
+        for agent in agents if is_end else ():
+            self._strayed.pop(agent, None)
+        return [(agent, words) for agent, words in found if words]
+
+    def _see_stray(self) -> landing.Stray | None:
+        """Noted before anything is done about it: the agent may be ending at this moment."""
         stray = landing.find_stray(self._repo)
-        if stray is None or stray.agent not in agents:
-            return []
+        if stray is not None:
+            self._strayed.setdefault(stray.agent, "main is being put back")
+        return stray
+
+    def _put_back(self, stray: landing.Stray) -> str:
         kept = landing.restore_main(self._repo, stray.old, stray.new, stray.agent)
-        if isinstance(kept, landing.NeedsYou):
-            return [(stray.agent, f"it could not be put back: {kept.why}")]
-        return [(stray.agent, f"main was put back, its commits are at {kept}")]
+        if not isinstance(kept, landing.NeedsYou):
+            return f"main was put back, its commits are at {kept}"
+        if landing.find_stray(self._repo) is None:  # by another thread, or by a landing
+            return "main was put back"
+        return f"it could not be put back: {kept.why}"
 
 
 class HostWorld:
@@ -339,6 +359,7 @@ class HostWorld:
         self._repo, self._jobs, self._lands = repo, jobs, lands
         self._cwd, self._environ = repo.layout.worktree, repo.environ
         self._own = threading.local()
+        self._strayed: dict[str, str] = {}
         self._grounds: list[RepoGround] = []
 
     def now_ns(self) -> int:
@@ -350,7 +371,8 @@ class HostWorld:
     def _ground(self) -> RepoGround:
         ground = getattr(self._own, "ground", None)
         if ground is None:
-            ground = self._own.ground = RepoGround(open_repo(self._cwd, self._environ), lands=self._lands)
+            repo = open_repo(self._cwd, self._environ)
+            ground = self._own.ground = RepoGround(repo, lands=self._lands, strayed=self._strayed)
             self._grounds.append(ground)
         return ground
 
@@ -361,7 +383,8 @@ class HostWorld:
         return self._jobs.interrupts
 
     def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
-        families = census.families(census.take_census(), pids)
+        people, leaders = census.take_census(), [pid for pid in pids if pid > 0]
+        families = census.families(people, leaders, census.adopted(people, groups.MARK, leaders))
         return {pid: (family.busy_ns, family.memory_bytes) for pid, family in families.items()}
 
     def is_worktree(self, path: str, /) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lineclear.process.census import HAS_MARKS, families, is_marked, marked, parse_ps, take_census
+from lineclear.process.census import HAS_MARKS, adopted, families, is_marked, marked, parse_ps, take_census
 from lineclear.process.children import output_of
 from tests.integration.process.programs import running
 
@@ -67,6 +67,27 @@ def test_a_mark_is_found_whole_or_not_at_all() -> None:
         child.kill()
         child.wait()
     assert not is_marked(child.pid, "SAMPLE_MARK=12-ab")
+
+
+@pytest.mark.skipif(not HAS_MARKS, reason="marks can be seen where there is /proc")
+def test_who_has_left_session_and_descent_is_adopted_by_its_mark() -> None:
+    script = "(setsid sh -c 'sleep 600 & sleep 601' &) & exec sleep 602"
+    leader = subprocess.Popen(
+        ["sh", "-c", script], env={**os.environ, "SAMPLE_MARK": "34-cd"}, start_new_session=True
+    )
+    try:
+        until(lambda: len(marked("SAMPLE_MARK=34-cd")) == 4)
+        until(lambda: len(family_of(leader.pid)) == 4)
+        assert len(families(take_census(), [leader.pid])[leader.pid].pids) < 4
+    finally:
+        for pid in marked("SAMPLE_MARK=34-cd"):
+            os.kill(pid, 9)
+        leader.wait()
+
+
+def family_of(leader: int) -> list[int]:
+    people = take_census()
+    return families(people, [leader], adopted(people, "SAMPLE_MARK", [leader]))[leader].pids
 
 
 @pytest.mark.skipif(not os.path.exists("/bin/ps"), reason="there is no ps here")

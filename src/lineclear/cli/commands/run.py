@@ -76,6 +76,7 @@ def _join(context: Context, board: Any) -> int:
     if found is None:
         raise refusals_runs.no_supervisor()
     with board:
+        board.greet(found["agents"])
         while found is not None:
             board.show(found["agents"])
             sleep(1)
