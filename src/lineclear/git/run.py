@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 
 # What binds git to one repository or its state; inherited from a hook it would point us elsewhere.
@@ -15,6 +16,9 @@ _LOCAL_NAMES = (
     "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
     "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS",
 )  # fmt: skip
+
+
+_TRIES, _PAUSE_S = 20, 0.02
 
 
 class GitFailed(Exception):
@@ -84,7 +88,22 @@ def git(
 ) -> bytes:
     """What git prints. `env` is added to the cleaned environment; `check=False` accepts any exit code;
     git inherits `keep_fds`."""
+    for _ in range(_TRIES):
+        try:
+            return Started(args, cwd, env=env, keep_fds=keep_fds).finish(
+                input, check=check, timeout_s=timeout_s
+            )
+        except GitFailed as error:
+            if not _met_a_half_made_worktree(error.stderr):
+                raise
+        time.sleep(_PAUSE_S)
     return Started(args, cwd, env=env, keep_fds=keep_fds).finish(input, check=check, timeout_s=timeout_s)
+
+
+def _met_a_half_made_worktree(stderr: str) -> bool:
+    """Git (seen in 2.39) reads all worktrees before it does anything that concerns a branch, and dies when
+    one of them is being made or removed by somebody else just then. Nothing was done: once more."""
+    return "failed to read" in stderr and "/worktrees/" in stderr
 
 
 def show_on_terminal(args: Sequence[str], cwd: str) -> int:

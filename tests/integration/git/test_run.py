@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
-from lineclear.git.run import GitFailed, git
+from lineclear.git.run import GitFailed, Started, git
 from tests.repository import TemporaryRepo
 
 
@@ -89,3 +91,17 @@ def test_git_that_is_not_installed_is_a_failure_of_its_own(
     with pytest.raises(GitFailed) as caught:
         git(["status"], str(repo.path))
     assert caught.value.exit_code == 127
+
+
+def test_a_worktree_that_somebody_is_making_just_then_is_waited_out(repo: TemporaryRepo) -> None:
+    """Git itself dies of it; seen when twenty agents began and ended at once."""
+    repo.commit("first", {"a": "a\n"})
+    half = repo.path / ".git/worktrees/half"
+    half.mkdir(parents=True)
+    (half / "gitdir").write_text(f"{repo.path.parent}/half/.git\n")
+    (half / "HEAD").write_text("ref: refs/heads/half\n")
+    (half / "commondir").write_text("")
+    threading.Timer(0.1, lambda: shutil.rmtree(half)).start()
+    with pytest.raises(GitFailed, match="failed to read"):
+        Started(["worktree", "list"], str(repo.path)).finish()
+    assert git(["worktree", "list"], str(repo.path)).count(b"\n") == 1
