@@ -408,11 +408,11 @@ def _read_content(content: str) -> dict[str, object]:
 
 def _split_attributes(content: str) -> tuple[str, dict[str, object]]:
     """The title and the attributes; all is title unless every key in the parentheses is one of ours."""
-    start = _group_start(content)
+    start = group_start(content)
     if start < 1 or not content[start - 1].isspace():
         return content, {}
     given: dict[str, list[str]] = {}
-    for piece in _split(content[start + 1 : -1], ";"):
+    for piece in split_outside_quotes(content[start + 1 : -1], ";"):
         key, colon, entries = piece.partition(":")
         key = key.strip().lower()
         if not colon or key not in _ATTRIBUTES:
@@ -421,7 +421,7 @@ def _split_attributes(content: str) -> tuple[str, dict[str, object]]:
     return content[:start].rstrip(), {key: _attribute(key, entries) for key, entries in given.items()}
 
 
-def _group_start(content: str) -> int:
+def group_start(content: str) -> int:
     """Where the parenthesis opens that closes at the very end, or -1. Quotes hide what is in them."""
     depth, is_quoted = 0, False
     if content.endswith(")"):
@@ -435,7 +435,7 @@ def _group_start(content: str) -> int:
     return -1
 
 
-def _split(text: str, mark: str) -> list[str]:
+def split_outside_quotes(text: str, mark: str) -> list[str]:
     """Split at a mark outside quotes."""
     pieces, start, is_quoted = [], 0, False
     for at, ch in enumerate(text):
@@ -448,7 +448,7 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 def _read_entries(text: str) -> list[str]:
-    entries = [piece.strip() for piece in _split(text, ",")]
+    entries = [piece.strip() for piece in split_outside_quotes(text, ",")]
     return [_unquoted(entry) for entry in entries if entry]
 
 
@@ -496,11 +496,11 @@ def _group(draft: TaskDraft, *, with_id: bool) -> str:
     for key in _LISTS:
         entries: list[str] = getattr(draft, key)
         if entries:
-            given.append(f"{key}: {', '.join(map(_quoted, entries))}")
+            given.append(f"{key}: {', '.join(map(quoted, entries))}")
     return f" ({'; '.join(given)})" if given else ""
 
 
-def _quoted(entry: str) -> str:
+def quoted(entry: str) -> str:
     if not _NEEDS_QUOTES.search(entry):
         return entry
     doubled = entry.replace('"', '""')

@@ -1,0 +1,255 @@
+"""What the files for agents show, read from one picture of the store, and what an edit of them does to it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from lineclear.app import tasks
+from lineclear.app.claims import live_waits, show_claim
+from lineclear.app.ports import Caller
+from lineclear.app.status import show_wait
+from lineclear.core import refusals, task_page
+from lineclear.core.claims import EXCLUSIVE, is_over, resource_of
+from lineclear.core.coordination import write_coordination
+from lineclear.core.lock_files import Lock
+from lineclear.core.names import agent_name
+from lineclear.core.refusals import Refusal
+from lineclear.core.tables import AGENT, CLAIM, TASK, TASK_DEP, split_names
+from lineclear.core.task_import import read_markdown
+from lineclear.core.task_page import PageTask
+from lineclear.core.tasks import ENDED, HANDED_OVER, OPEN, TAKEN, show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from lineclear.app.ports import Liveness, Store, View
+    from lineclear.core.tables import Task
+    from lineclear.core.task_page import Edit
+
+# Among so many of the newest tasks the page looks for ended ones that it still shows.
+LOOKED_AT = 400
+
+
+class Picture:
+    """Everything that the files show, at one position of the log."""
+
+    __slots__ = ("coordination", "head", "locks", "newest", "tasks")
+
+    def __init__(
+        self, head: int, tasks: dict[int, PageTask], newest: int, coordination: str, locks: list[Lock]
+    ) -> None:
+        self.head, self.tasks, self.newest = head, tasks, newest
+        self.coordination, self.locks = coordination, locks
+
+
+class Editor:
+    """Who edits in one worktree: its agent, else whoever signs, else the person."""
+
+    __slots__ = ("branch", "keep_ms", "person", "tree", "tree_agent")
+
+    def __init__(self, tree: str, tree_agent: str, person: str, branch: str, keep_ms: int) -> None:
+        """`branch` is what the worktree has that main has not; "" when there is nothing to land."""
+        self.tree, self.tree_agent, self.person = tree, tree_agent, person
+        self.branch, self.keep_ms = branch, keep_ms
+
+
+# -- what is shown ----------------------------------------------------------------------------
+
+
+def head_of(view: View) -> int:
+    return view.head
+
+
+def picture(view: View) -> Picture:
+    found = {task.id: _page_task(view, task) for task in _shown_tasks(view)}
+    newest = view.scan(TASK, "key", reverse=True, limit=1)
+    claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
+    locks = []
+    for claim in claims:
+        resource = resource_of(claim.resource)
+        if claim.mode == EXCLUSIVE and resource.scheme == "file" and resource.kind != "glob":
+            shown = show_claim(claim, view)
+            locks.append(
+                Lock(resource.path, claim.resource, claim.agent, shown["until_at"], shown["task"], claim.note)
+            )
+    sections: dict[str, list[dict[str, Any]]] = {
+        "agents": [
+            {"name": agent.name, "kind": agent.kind, "client": agent.client, "tree": agent.tree}
+            for agent in view.scan(AGENT, "key")
+            if agent.state == "here"
+        ],
+        "claims": [_shown_claim(show_claim(claim, view)) for claim in claims],
+        "waits": [show_wait(wait) for wait in live_waits(view)],
+        "tasks": [
+            {"id": show_id(task.number), "title": task.title, "agent": task.agent, "scope": task.scope}
+            for task in found.values()
+            if task.state == TAKEN
+        ],
+    }
+    return Picture(
+        view.head, found, newest[0].id if newest else 0, write_coordination(sections), _one_per_path(locks)
+    )
+
+
+def _shown_claim(shown: dict[str, Any]) -> dict[str, Any]:
+    """Without what changes by the mere passing of time."""
+    return {name: value for name, value in shown.items() if name != "seconds_left"}
+
+
+def _one_per_path(locks: list[Lock]) -> list[Lock]:
+    """Two of one family may hold one path; the file beside it names one of them."""
+    return list({lock.path: lock for lock in sorted(locks, key=lambda lock: lock.agent)}.values())
+
+
+def _shown_tasks(view: View) -> list[Task]:
+    """Work at hand first, then what is open by priority, then the newest of what has ended."""
+    live = [*view.scan(TASK, "ready", (TAKEN,)), *view.scan(TASK, "ready", (HANDED_OVER,))]
+    live += view.scan(TASK, "ready", (OPEN,), limit=task_page.MOST_OPEN)
+    recent = view.scan(TASK, "key", reverse=True, limit=LOOKED_AT)
+    ended = [task for task in recent if task.state in ENDED][: task_page.MOST_ENDED]
+    return [*live, *ended]
+
+
+def _page_task(view: View, task: Task) -> PageTask:
+    is_held = task.state in (TAKEN, HANDED_OVER)
+    return PageTask(
+        task.id,
+        task.title.replace("\n", " "),
+        task.state,
+        priority=task.priority,
+        agent=task.agent if is_held else "",
+        scope=split_names(task.scope),
+        after=sorted(link.dep for link in view.pick(TASK_DEP, "key", (task.id,))),
+    )
+
+
+# -- what an edit does ------------------------------------------------------------------------
+
+
+def carry_out(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> tuple[int, str]:
+    """(the task's number, what to say about it); nothing is said when all went well.
+
+    `once` names this edit of this text, so that a pass that died half-way has its effect once.
+    """
+    act = _ACTS.get(edit.kind)
+    if act is None:
+        return edit.number, _WORDS[edit.kind].format(id=show_id(edit.number))
+    try:
+        return act(store, liveness, editor, edit, once), ""
+    except Refusal as refusal:
+        who = edit.value if edit.kind == task_page.TAKE else editor.tree_agent or edit.name
+        words = f"{refusal.what} {refusal.who}".strip()
+        return edit.number, f"{who}: {words}" if who else words
+
+
+_WORDS = {
+    task_page.UNKNOWN: "There is no {id}. Take the id out to make this a new task.",
+    task_page.TWICE: "{id} stands here already. Take the id out to make this a new task.",
+    task_page.FIXED: "Only title, priority, box and name are changed here; use `lineclear task edit {id}`.",
+}
+
+
+def _add(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
+    line = task_page.parse_line(edit.value)
+    text = edit.value
+    if line is not None and line.name:
+        text = text[: text.rindex(line.name)].rstrip().removesuffix("@").rstrip()
+    drafts = read_markdown(text)
+    if not drafts:
+        raise refusals.bad_value("task", edit.value, "it has no title")
+    caller = _caller(store, editor, editor.tree_agent, once)
+    answer = tasks.add(store, caller, drafts[0])
+    number = int(answer["task"]["id"][2:])
+    if edit.name:
+        _take_for(store, _liveness, editor, number, edit.name, once + "-take")
+    return number
+
+
+def _retitle(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
+    task = _known(store, edit.number)
+    if task.title == edit.value:
+        return edit.number
+    _refuse_stale("title", edit, task.title)
+    tasks.edit(store, _caller(store, editor, editor.tree_agent, once), edit.number, {"title": edit.value})
+    return edit.number
+
+
+def _reorder(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
+    task = _known(store, edit.number)
+    if str(task.priority) == edit.value:
+        return edit.number
+    _refuse_stale("priority", edit, str(task.priority))
+    changes = {"priority": int(edit.value)}
+    tasks.edit(store, _caller(store, editor, editor.tree_agent, once), edit.number, changes)
+    return edit.number
+
+
+def _refuse_stale(field: str, edit: Edit, now: str) -> None:
+    """The page that was edited showed another text than the store has: two people changed it."""
+    if now != edit.old:
+        raise refusals.bad_value(field, edit.value, f'it has become "{refusals.shorten(now, 60)}" meanwhile')
+
+
+def _take(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
+    return _take_for(store, liveness, editor, edit.number, edit.value, once)
+
+
+def _take_for(store: Store, liveness: Liveness, editor: Editor, number: int, name: str, once: str) -> int:
+    task = _known(store, number)
+    if task.state == TAKEN and task.agent == name:
+        return number
+    tasks.take(store, liveness, _caller(store, editor, agent_name(name), once), number=number)
+    return number
+
+
+def _done(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
+    """Ended by the worktree's agent, else by whoever stands in the line; taken first if nobody had it."""
+    task = _known(store, edit.number)
+    if task.state in ENDED:
+        return edit.number
+    name = editor.tree_agent or edit.name
+    if task.state == OPEN:
+        tasks.take(store, liveness, _caller(store, editor, name, once + "-take"), number=edit.number)
+    branch = editor.branch if editor.tree_agent and not task.branch else ""
+    tasks.finish(store, _caller(store, editor, name, once), edit.number, branch=branch)
+    return edit.number
+
+
+def _reopen(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
+    if _known(store, edit.number).state == OPEN:
+        return edit.number
+    name = editor.tree_agent or edit.name
+    tasks.reopen(store, _caller(store, editor, name, once), edit.number, "its box was emptied")
+    return edit.number
+
+
+_ACTS: dict[str, Callable[[Store, Liveness, Editor, Edit, str], int]] = {
+    task_page.ADD: _add,
+    task_page.RETITLE: _retitle,
+    task_page.REORDER: _reorder,
+    task_page.TAKE: _take,
+    task_page.DONE: _done,
+    task_page.REOPEN: _reopen,
+}
+
+
+def _known(store: Store, number: int) -> Task:
+    task = store.read(lambda view: view.get(TASK, (number,)))
+    if task is None:
+        raise refusals.not_found("task", show_id(number), "lineclear task list")
+    return task
+
+
+def _caller(store: Store, editor: Editor, name: str, once: str) -> Caller:
+    """A name that is known elsewhere stays there: a signature is no change of place."""
+    name = agent_name(name or editor.person)
+    known = store.read(lambda view: view.get(AGENT, (name,)))
+    return Caller(
+        name,
+        is_person=name == editor.person and not editor.tree_agent,
+        tree=known.tree if known is not None else editor.tree,
+        op=f"page-{sha256(once.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}",
+        keep_ms=editor.keep_ms,
+    )

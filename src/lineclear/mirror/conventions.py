@@ -1,0 +1,104 @@
+"""The conventions block in the files that coding agents read: planned, shown, applied, taken out.
+
+AGENTS.md holds it. An existing CLAUDE.md gets a line that leads there (Claude reads AGENTS.md only where no
+CLAUDE.md is), and so does GEMINI.md, made if it is missing: Gemini reads no other file.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.core import refusals_mirror
+from lineclear.core.conventions import (
+    AGENTS_FILE,
+    POINTER,
+    Change,
+    Facts,
+    plan_block,
+    plan_pointer,
+    plan_removal,
+    state_of,
+    write_conventions,
+)
+from lineclear.process.files import write_atomically
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.settings import Settings
+
+CLAUDE_FILE, GEMINI_FILE = "CLAUDE.md", "GEMINI.md"
+MOST_BYTES = 4 * 1024 * 1024
+
+
+def facts_of(settings: Settings) -> Facts:
+    return Facts(
+        rules=tuple(settings.rules),
+        gate=settings.checks_gate,
+        task_page="TASKS.md" if settings.mirror_tasks else "",
+    )
+
+
+def plan(root: str, facts: Facts, *, force: bool = False) -> list[Change]:
+    """What has to be changed, file by file; refuses what would overwrite somebody's words."""
+    changes = [plan_block(AGENTS_FILE, _read(root, AGENTS_FILE), write_conventions(facts), force=force)]
+    for name in _pointing(root):
+        changes.append(plan_pointer(name, _read(root, name), force=force))
+    return changes
+
+
+def plan_away(root: str, *, force: bool = False) -> list[Change]:
+    names = [AGENTS_FILE, *_pointing(root)]
+    return [plan_removal(name, _read(root, name), force=force) for name in names]
+
+
+def states(root: str, facts: Facts) -> dict[str, str]:
+    """How each file stands to what it should say. Never raises for what it finds in them."""
+    found = {AGENTS_FILE: state_of(_read(root, AGENTS_FILE), write_conventions(facts))}
+    for name in _pointing(root):
+        text = _read(root, name)
+        state = state_of(text, POINTER + "\n")
+        if state == "missing" and text is not None and not plan_pointer(name, text).is_needed:
+            state = "current"
+        found[name] = state
+    return found
+
+
+def apply(root: str, changes: list[Change]) -> None:
+    for change in changes:
+        if not change.is_needed:
+            continue
+        path = _real(root, change.path)
+        if change.text is None:
+            os.unlink(path)
+        else:
+            write_atomically(path, change.text.encode("utf-8", "surrogateescape"))
+
+
+def _pointing(root: str) -> list[str]:
+    """Files of one client that lead to AGENTS.md; one that is a link to it needs nothing."""
+    agents = os.path.realpath(os.path.join(root, AGENTS_FILE))
+    names = [CLAUDE_FILE] if os.path.lexists(os.path.join(root, CLAUDE_FILE)) else []
+    names.append(GEMINI_FILE)
+    return [name for name in names if os.path.realpath(os.path.join(root, name)) != agents]
+
+
+def _read(root: str, name: str) -> str | None:
+    path = _real(root, name)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except IsADirectoryError:
+        raise refusals_mirror.block_broken(name, "it is a directory") from None
+    if len(data) > MOST_BYTES or b"\0" in data:
+        raise refusals_mirror.block_broken(name, "it is not a text of reasonable size")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _real(root: str, name: str) -> str:
+    """The file itself: a link is followed, but not out of the repository."""
+    path = os.path.realpath(os.path.join(root, name))
+    if not path.startswith(os.path.realpath(root) + "/"):
+        raise refusals_mirror.block_broken(name, "it is a link that leads out of the repository")
+    return path

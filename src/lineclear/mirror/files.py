@@ -1,0 +1,108 @@
+"""Reading and replacing small files in somebody's worktree: whole, bounded, and never through a link.
+
+What is written here is made from the store and can be made again, so nothing waits for the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+PRIVATE = ".lineclear"
+
+
+def read_small(path: str, most_bytes: int) -> bytes | None:
+    """The content of a plain file; None if there is none, OSError for anything that is not one."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(f"{path} is not a plain file")
+        data = _read_up_to(fd, most_bytes + 1)
+    finally:
+        os.close(fd)
+    if len(data) > most_bytes:
+        raise OSError(f"{path} is larger than {most_bytes} bytes")
+    return data
+
+
+def _read_up_to(fd: int, size_bytes: int) -> bytes:
+    parts = []
+    while size_bytes > 0 and (part := os.read(fd, size_bytes)):
+        parts.append(part)
+        size_bytes -= len(part)
+    return b"".join(parts)
+
+
+def private_directory(root: str) -> str:
+    """The worktree's own directory for our files; a link in its place could lead anywhere."""
+    path = os.path.join(root, PRIVATE)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if os.path.islink(path) or not os.path.isdir(path):
+            raise OSError(f"{path} is not a directory") from None
+    return path
+
+
+def replace(root: str, path: str, data: bytes) -> None:
+    """A reader sees the old or the new content."""
+    temporary = _written(root, data)
+    try:
+        os.replace(temporary, path)
+    except OSError:
+        remove(temporary)
+        raise
+
+
+def replace_and_look(root: str, path: str, data: bytes, expected: bytes | None, most_bytes: int) -> bytes:
+    """Replace the file, and give what was really in it: somebody may have written since we read it.
+
+    The old file is kept under a second name until its content was looked at once more.
+    """
+    temporary, kept = _written(root, data), f"{_fresh_name(root)}.old"
+    try:
+        try:
+            os.link(path, kept, follow_symlinks=False)
+        except OSError:
+            kept = ""  # there was none, or this file system knows no second names
+        os.replace(temporary, path)
+        found = read_small(kept, most_bytes) if kept else expected
+    finally:
+        remove(temporary)
+        if kept:
+            remove(kept)
+    return found or b""
+
+
+def create(root: str, path: str, data: bytes) -> bool:
+    """Make the file if nothing has that name; False if something has."""
+    temporary = _written(root, data)
+    try:
+        os.link(temporary, path, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    finally:
+        remove(temporary)
+    return True
+
+
+def remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def _written(root: str, data: bytes) -> str:
+    temporary = _fresh_name(root)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)
+    return temporary
+
+
+def _fresh_name(root: str) -> str:
+    return os.path.join(private_directory(root), f".new-{os.getpid()}-{os.urandom(4).hex()}")

@@ -1,0 +1,369 @@
+"""One pass over the files for agents: take in what was edited, write what the store says now.
+
+One process at a time, under a lock, and each reads the store inside it: an older picture can never be
+written over a newer one. A pass that dies half-way is done again by the next one, with the same effect.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from lineclear.app.mirroring import carry_out, head_of, picture
+from lineclear.core import task_page
+from lineclear.core.task_page import Item, find_edits, first_page, merge_items, parse_page, render_page
+from lineclear.mirror.files import (
+    PRIVATE,
+    private_directory,
+    read_small,
+    remove,
+    replace,
+    replace_and_look,
+)
+from lineclear.mirror.locks import write_locks
+from lineclear.mirror.state import Base, State, note_failure
+from lineclear.wiring.mirroring import (
+    COORDINATION,
+    LOCKS,
+    TASKS,
+    editor_of,
+    hide_from_git,
+    is_tracked,
+    live_trees,
+    parts_on,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lineclear.app.mirroring import Picture
+    from lineclear.core.task_page import Edit
+    from lineclear.wiring.mirroring import Tree
+    from lineclear.wiring.repo import Repo
+
+PAGE = "TASKS.md"
+PRIVATE_PAGE = f"{PRIVATE}/{PAGE}"
+COORDINATION_FILE = f"{PRIVATE}/coordination.json"
+
+WAIT_S = 2.0
+# A file that was written so shortly ago may be half written: its writer is given time to finish.
+SETTLE_S, SETTLE_LIMIT_S = 0.15, 0.5
+# Renewed leases are no events; what is shown of them is refreshed when it is older than this.
+REFRESH_S = 60.0
+MOST_ROUNDS = 8
+
+
+class Page:
+    """The task page in one worktree: as it was published, and as it is."""
+
+    __slots__ = ("base", "current", "disk", "path", "published", "tree", "where")
+
+    def __init__(self, tree: Tree, where: str, base: Base | None, current: bytes | None) -> None:
+        self.tree, self.where = tree, where
+        # What was published here last, and what the author of an edit had seen: often the same.
+        self.published = self.base = base
+        self.path = os.path.join(tree.path, where)
+        # What is to be taken in, and what lies on the disk; the same until somebody writes in between.
+        self.current = self.disk = current
+
+    @property
+    def is_edited(self) -> bool:
+        """An empty file asks for nothing: it was cut, or is about to be written."""
+        has_words = bool((self.current or b"").strip())
+        return has_words and (self.base is None or self.current != self.base.text)
+
+    @property
+    def is_current(self) -> bool:
+        return self.published is not None and self.disk == self.published.text
+
+
+class Done:
+    """What a pass did, for whoever asked for it."""
+
+    __slots__ = ("edits", "head", "troubles", "trees")
+
+    def __init__(self, head: int, trees: int, edits: int, troubles: list[str]) -> None:
+        self.head, self.trees, self.edits, self.troubles = head, trees, edits, troubles
+
+
+def publish(repo: Repo, *, wait_s: float = WAIT_S, is_forced: bool = False) -> Done | None:
+    """Bring the files up to date; None if nothing is mirrored here, or another process is at it.
+
+    `is_forced` writes everything, also when nothing seems to have changed.
+    """
+    parts = parts_on(repo.settings)
+    if not parts:
+        return None
+    with State(repo.state_directory, wait_s) as state:
+        return _Pass(repo, state, parts).run(is_forced) if state.is_mine else None
+
+
+class _Pass:
+    """The surroundings of one pass; the lock of `state` is held."""
+
+    def __init__(self, repo: Repo, state: State, parts: tuple[str, ...]) -> None:
+        self.repo, self.state, self.parts = repo, state, parts
+        self.trees = live_trees(repo)
+        self.troubles: list[str] = []
+        self.edits = 0
+
+    def run(self, is_forced: bool) -> Done:
+        head = self.repo.store.read(head_of)
+        pages = self._pages() if TASKS in self.parts else []
+        published = self.state.published()
+        if not is_forced and self._is_current(head, published, pages):
+            return Done(head, len(self.trees), 0, [])
+        hide_from_git(self.repo, is_hidden=True)
+        seen = self.repo.store.read(picture)
+        if TASKS in self.parts:
+            seen = self._write_pages(pages, seen)
+        if COORDINATION in self.parts:
+            self._write_everywhere(COORDINATION_FILE, seen.coordination.encode("utf-8", "replace"))
+        earlier = [path for path in published.get("locks", ()) if isinstance(path, str)]
+        locks, troubles = write_locks(self.trees, seen.locks if LOCKS in self.parts else [], earlier)
+        self.troubles += troubles
+        self.state.save(seen.head, locks, self.troubles)
+        self.state.forget_all_but([tree.name for tree in self.trees])
+        return Done(seen.head, len(self.trees), self.edits, self.troubles)
+
+    def _is_current(self, head: int, published: dict[str, object], pages: list[Page]) -> bool:
+        at = published.get("at")
+        is_fresh = isinstance(at, float) and 0 <= time.time() - at < REFRESH_S
+        if published.get("head") != head or not is_fresh:
+            return False
+        if TASKS in self.parts and len(pages) < len(self.trees):
+            return False
+        if not all(page.is_current for page in pages):
+            return False
+        return COORDINATION not in self.parts or all(
+            os.path.exists(os.path.join(tree.path, COORDINATION_FILE)) for tree in self.trees
+        )
+
+    # -- the task page ----------------------------------------------------------------------------
+
+    def _pages(self) -> list[Page]:
+        pages = []
+        for tree in self.trees:
+            try:
+                page = self._page(tree)
+            except OSError as error:
+                self._trouble(PAGE, tree, error)
+                continue
+            if page is not None:
+                pages.append(page)
+        return pages
+
+    def _page(self, tree: Tree) -> Page | None:
+        """The page of one worktree; None while somebody is writing it."""
+        base = self.state.base(tree.name)
+        where = base.where if base is not None else PAGE
+        if base is None and is_tracked(tree, PAGE):
+            where = PRIVATE_PAGE
+        page = Page(tree, where, base, read_small(os.path.join(tree.path, where), task_page.MOST_BYTES))
+        is_foreign = page.is_edited and task_page.MARK.encode() not in (page.current or b"")
+        if is_foreign and where == PAGE and is_tracked(tree, PAGE):
+            # A branch brought a file of that name: it is the repository's, ours moves away.
+            where = PRIVATE_PAGE
+            page = Page(tree, where, None, read_small(os.path.join(tree.path, where), task_page.MOST_BYTES))
+        if self._is_moving(page):
+            return None
+        self._find_base(page)
+        return page
+
+    def _find_base(self, page: Page) -> None:
+        """Which page its author had seen: the one whose number it carries, though it may be an old one."""
+        number = task_page.page_number(_decoded(page.current))
+        if number and page.is_edited:
+            seen = self.state.old_page(number)
+            if seen is not None:
+                page.base = Base(seen, number, page.where)
+            elif page.base is None:
+                # A page of ours that came from elsewhere: nobody can tell what was edited in it.
+                page.base = Base(page.current or b"", number, page.where)
+
+    def _is_moving(self, page: Page) -> bool:
+        """Is it being written just now? Waits a little for the end of it."""
+        is_emptied = page.current is not None and not page.current.strip() and page.base is not None
+        if not page.is_edited and not is_emptied:
+            return False
+        deadline = time.monotonic() + SETTLE_LIMIT_S
+        while time.monotonic() < deadline:
+            age_s = time.time() - os.lstat(page.path).st_mtime
+            if not 0 <= age_s < SETTLE_S:
+                page.current = page.disk = read_small(page.path, task_page.MOST_BYTES)
+                return False
+            time.sleep(SETTLE_S - age_s)
+        return True
+
+    def _write_pages(self, pages: list[Page], seen: Picture) -> Picture:
+        kept = self.state.page()
+        has_own = any(page.base is None and page.is_edited for page in pages)
+        shared = parse_page(_decoded(kept)) if kept is not None else [] if has_own else first_page()
+        text = kept or b""
+        for _ in range(MOST_ROUNDS):
+            shared, notes, is_changed = self._take_in(pages, shared, seen)
+            if is_changed:
+                seen = self.repo.store.read(picture)
+            text, number = self._next_page(text, shared, seen, notes)
+            shared = parse_page(_decoded(text))
+            overtaken = [page for page in pages if self._is_overtaken(page, text, number)]
+            if not overtaken:
+                return seen
+        for page in overtaken:
+            self._give_back(page)
+        return seen
+
+    def _next_page(
+        self, text: bytes, shared: list[Item], seen: Picture, notes: dict[int | str, list[str]]
+    ) -> tuple[bytes, int]:
+        """(the page, its number): the one we have if it says all there is to say, else the next."""
+        number = task_page.page_number(_decoded(text))
+        same = _encoded(render_page(shared, seen.tasks, seen.newest, notes, number))
+        if number and same == text:
+            return text, number
+        number += 1
+        text = _encoded(render_page(shared, seen.tasks, seen.newest, notes, number))
+        self.state.save_page(number, text)
+        return text, number
+
+    def _take_in(
+        self, pages: Iterable[Page], shared: list[Item], seen: Picture
+    ) -> tuple[list[Item], dict[int | str, list[str]], bool]:
+        """The shared page with everybody's edits, what is to be said about them, and if any was a command."""
+        notes: dict[int | str, list[str]] = {}
+        is_changed = False
+        for page in pages:
+            if not page.is_edited:
+                continue
+            base = parse_page(_decoded(page.base.text)) if page.base is not None else []
+            current = parse_page(_decoded(page.current))
+            edits = find_edits(base, current, seen.tasks)
+            self._carry_out(page, current, edits, notes)
+            is_changed = is_changed or bool(edits)
+            shared = merge_items(shared, base, current)
+        return shared, notes, is_changed
+
+    def _carry_out(
+        self, page: Page, current: list[Item], edits: list[Edit], notes: dict[int | str, list[str]]
+    ) -> None:
+        needs_branch = any(edit.kind == task_page.DONE for edit in edits)
+        editor = editor_of(self.repo, page.tree, needs_branch=needs_branch)
+        seen = page.base.page if page.base is not None else 0
+        counts: dict[tuple[str, str], int] = {}
+        for edit in edits:
+            item = current[edit.place]
+            count = counts[edit.kind, item.text] = counts.get((edit.kind, item.text), 0) + 1
+            once = f"{page.tree.name}\n{seen}\n{edit.kind}\n{count}\n{item.text}"
+            number, words = carry_out(self.repo.store, self.repo.liveness, editor, edit, once)
+            self.edits += 1
+            if edit.kind == task_page.ADD and number:
+                indent = item.text[: len(item.text) - len(item.text.lstrip())]
+                current[edit.place] = item = Item(item.text, number, indent)
+            if words:
+                notes.setdefault(item.key, []).append(words)
+
+    def _is_overtaken(self, page: Page, text: bytes, number: int) -> bool:
+        """Write the page; True if somebody wrote it in between, and its words have to be taken in again."""
+        before = page.disk or b""
+        try:
+            found = before
+            if page.disk != text:
+                private_directory(page.tree.path)
+                found = replace_and_look(page.tree.path, page.path, text, page.disk, task_page.MOST_BYTES)
+        except OSError as error:
+            self._trouble(page.where, page.tree, error)
+            return False
+        is_overtaken = found != before and bool(found.strip())
+        # Who wrote in between had seen the page of before, which has been taken in by now.
+        page.base = Base(before if is_overtaken else text, number, page.where)
+        page.current, page.disk = found if is_overtaken else text, text
+        self.state.save_base(page.tree.name, Base(text, number, page.where))
+        return is_overtaken
+
+    def _give_back(self, page: Page) -> None:
+        """Somebody writes faster than we can: their words go back to the disk, for the next pass."""
+        try:
+            replace(page.tree.path, page.path, page.current or b"")
+        except OSError as error:
+            self._trouble(page.where, page.tree, error)
+        if page.base is not None:
+            self.state.save_base(page.tree.name, page.base)
+
+    # -- the others -------------------------------------------------------------------------------
+
+    def _write_everywhere(self, name: str, data: bytes) -> None:
+        for tree in self.trees:
+            path = os.path.join(tree.path, name)
+            try:
+                private_directory(tree.path)
+                if read_small(path, max(task_page.MOST_BYTES, len(data))) != data:
+                    replace(tree.path, path, data)
+            except OSError as error:
+                self._trouble(name, tree, error)
+
+    def _trouble(self, what: str, tree: Tree, error: OSError) -> None:
+        self.troubles.append(f"{what} in {tree.name}: {error}")
+
+
+def publish_quietly(repo: Repo, *, wait_s: float = WAIT_S) -> None:
+    """After a change, by whoever made it: what goes wrong here never becomes the caller's trouble."""
+    try:
+        publish(repo, wait_s=wait_s)
+    except Exception as error:  # noqa: BLE001 - the one boundary of this surface; the doctor tells of it
+        note_failure(repo.state_directory, f"{type(error).__name__}: {error}")
+    else:
+        note_failure(repo.state_directory, "")
+
+
+def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:
+    """Take our files out of all worktrees; a page that was edited since is kept. Says what went."""
+    gone = []
+    wanted = set(parts)
+    with State(repo.state_directory, WAIT_S) as state:
+        for tree in live_trees(repo):
+            if TASKS in wanted:
+                gone += _remove_page(state, tree)
+            if COORDINATION in wanted:
+                gone += _remove_known(os.path.join(tree.path, COORDINATION_FILE))
+            if wanted >= {TASKS, COORDINATION}:
+                _remove_empty(os.path.join(tree.path, PRIVATE))
+        if LOCKS in wanted:
+            earlier = [path for path in state.published().get("locks", ()) if isinstance(path, str)]
+            write_locks([], [], earlier)
+            gone += earlier
+    return gone
+
+
+def _remove_page(state: State, tree: Tree) -> list[str]:
+    base = state.base(tree.name)
+    if base is None:
+        return []
+    path = os.path.join(tree.path, base.where)
+    try:
+        is_as_published = read_small(path, task_page.MOST_BYTES) == base.text
+    except OSError:
+        return []
+    return _remove_known(path) if is_as_published else []
+
+
+def _remove_known(path: str) -> list[str]:
+    if not os.path.lexists(path):
+        return []
+    remove(path)
+    return [path]
+
+
+def _remove_empty(directory: str) -> None:
+    try:
+        os.rmdir(directory)
+    except OSError:
+        pass  # somebody else's files are in it, or it is not there
+
+
+def _decoded(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "surrogateescape")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

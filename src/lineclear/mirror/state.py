@@ -1,0 +1,148 @@
+"""What was last published, per worktree, and the one lock that lets one process publish at a time.
+
+Kept in `.git/lineclear/mirror/`. All of it can be lost: the next pass writes it anew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from urllib.parse import quote
+
+from lineclear.mirror.files import read_small, remove
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+DIRECTORY, FAILURE = "mirror", "failure"
+_MOST_BYTES = 4 * 1024 * 1024
+_POLL_S = 0.005
+PAGES_KEPT = 200
+
+
+class Base:
+    """The page as it was written into one worktree, its number, and the name of the file there."""
+
+    __slots__ = ("page", "text", "where")
+
+    def __init__(self, text: bytes, page: int, where: str) -> None:
+        self.text, self.page, self.where = text, page, where
+
+
+class State:
+    """Open it with `with`; `is_mine` says whether the lock was to be had in time."""
+
+    def __init__(self, state_directory: str, wait_s: float) -> None:
+        self.directory = os.path.join(state_directory, DIRECTORY)
+        self._wait_s = wait_s
+        self._fd = -1
+        self.is_mine = False
+
+    def __enter__(self) -> State:
+        for name in ("trees", "pages"):
+            os.makedirs(os.path.join(self.directory, name), mode=0o700, exist_ok=True)
+        self._fd = os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        deadline = time.monotonic() + self._wait_s
+        while not self.is_mine:
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.is_mine = True
+            except OSError:
+                if time.monotonic() >= deadline:
+                    break
+                time.sleep(_POLL_S)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._fd)
+
+    # -- the shared page, and the position of what was published --------------------------------
+
+    def page(self) -> bytes | None:
+        return read_small(self._path("page.md"), _MOST_BYTES)
+
+    def published(self) -> dict[str, Any]:
+        """`head`, `at` (wall time), `locks` (files we wrote), `troubles`; empty before the first pass."""
+        return _object(read_small(self._path("published.json"), _MOST_BYTES))
+
+    def old_page(self, number: int) -> bytes | None:
+        """An earlier page, for edits of somebody who has not seen the later ones; kept for a while."""
+        return read_small(self._path(f"pages/{number}.md"), _MOST_BYTES)
+
+    def save_page(self, number: int, text: bytes) -> None:
+        self._write(f"pages/{number}.md", text)
+        self._write("page.md", text)
+        remove(self._path(f"pages/{number - PAGES_KEPT}.md"))
+
+    def save(self, head: int, locks: list[str], troubles: list[str]) -> None:
+        facts = {"head": head, "at": time.time(), "locks": locks, "troubles": troubles}
+        self._write("published.json", json.dumps(facts).encode())
+
+    # -- per worktree ---------------------------------------------------------------------------
+
+    def base(self, tree: str) -> Base | None:
+        text = read_small(self._path(_file_of(tree, "md")), _MOST_BYTES)
+        facts = _object(read_small(self._path(_file_of(tree, "json")), _MOST_BYTES))
+        page, where = facts.get("page"), facts.get("where")
+        if text is None or not isinstance(page, int) or not isinstance(where, str):
+            return None
+        return Base(text, page, where)
+
+    def save_base(self, tree: str, base: Base) -> None:
+        facts = {"page": base.page, "where": base.where}
+        self._write(_file_of(tree, "json"), json.dumps(facts).encode())
+        self._write(_file_of(tree, "md"), base.text)
+
+    def forget_all_but(self, trees: list[str]) -> None:
+        kept = {os.path.basename(_file_of(tree, ending)) for tree in trees for ending in ("md", "json")}
+        for name in os.listdir(self._path("trees")):
+            if name not in kept:
+                remove(self._path(f"trees/{name}"))
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.directory, name)
+
+    def _write(self, name: str, data: bytes) -> None:
+        temporary = self._path(f"{name}.new")
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, self._path(name))
+
+
+def note_failure(state_directory: str, words: str) -> None:
+    """Why the last pass could not be made, for the doctor; nothing when it could."""
+    path = os.path.join(state_directory, DIRECTORY, FAILURE)
+    try:
+        if words:
+            with open(path, "w", encoding="utf-8", errors="replace") as file:
+                file.write(words[:500])
+        elif os.path.exists(path):
+            os.unlink(path)
+    except OSError:
+        pass  # where nothing can be written there is nothing to be told
+
+
+def read_failure(state_directory: str) -> str:
+    try:
+        with open(os.path.join(state_directory, DIRECTORY, FAILURE), encoding="utf-8") as file:
+            return file.read(500)
+    except (OSError, ValueError):
+        return ""
+
+
+def _file_of(tree: str, ending: str) -> str:
+    return f"trees/{quote(tree, safe='')[:200]}.{ending}"
+
+
+def _object(data: bytes | None) -> dict[str, Any]:
+    try:
+        found = json.loads(data or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
