@@ -22,6 +22,7 @@ SUBJECTS = (
     "waiting",
     "replay",
     "start",
+    "hook",
     "worktree",
     "snapshot",
     "supervisor",

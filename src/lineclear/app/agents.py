@@ -7,7 +7,7 @@ from lineclear.core import refusals
 from lineclear.core.claims import claim_released
 from lineclear.core.events import Draft
 from lineclear.core.identity import next_name
-from lineclear.core.tables import AGENT, CLAIM, TASK, WAIT
+from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, WAIT, WORKTREE
 from lineclear.core.tasks import TAKEN, give_back
 
 TYPE_CHECKING = False
@@ -68,21 +68,46 @@ def name_for_session(
     if session:
         for agent in view.pick(AGENT, "session", (session,)):
             return agent.name
-    here = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.client == client]
+    # A sub-agent has no session of its own, and is nobody's heir.
+    here = [
+        a
+        for a in view.pick(AGENT, "tree", (tree,))
+        if a.kind == "agent" and a.client == client and "/" not in a.name
+    ]
     for agent in sorted(here, key=lambda a: -a.joined):
-        idle_ns = presence.idle_ns(agent.name)
-        is_silent = idle_ns is None or idle_ns > silence_ms * 1_000_000
+        is_silent = _silent_ns(view, presence, agent) > silence_ms * 1_000_000
         if not session or agent.state == "gone" or not agent.session or is_silent:
             return agent.name
-    return next_name(client or "agent", {agent.name for agent in view.scan(AGENT, "key")})
+    heir = _owner_without_session(view, tree, client) if session else ""
+    return heir or next_name(client or "agent", {agent.name for agent in view.scan(AGENT, "key")})
+
+
+def _silent_ns(view: View, presence: Presence, agent: Agent) -> int:
+    """Since its last sign of life here; one that has just joined may not have given any yet."""
+    idle_ns = presence.idle_ns(agent.name)
+    if idle_ns is not None:
+        return idle_ns
+    joined = view.get(LOG, (agent.joined,))
+    return view.now.wall_ns - joined.at_ns if joined is not None else view.now.wall_ns
+
+
+def _owner_without_session(view: View, tree: str, client: str) -> str:
+    """The agent for whom this worktree was made, as long as no session has been seen of it."""
+    row = view.get(WORKTREE, (tree,))
+    if row is None or not row.agent:
+        return ""
+    owner = view.get(AGENT, (row.agent,))
+    is_free = owner is None or (owner.kind == "agent" and not owner.session and owner.client in ("", client))
+    return row.agent if is_free else ""
 
 
 def agent_of_tree(view: View, tree: str) -> str:
     """The one live agent of a linked worktree; the main tree belongs to nobody."""
     if tree.rpartition("/")[2] == "main":
         return ""
-    here = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.state == "here"]
-    return here[0].name if len(here) == 1 else ""
+    live = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.state == "here"]
+    here = [a.name for a in live if not any(a.name.startswith(other.name + "/") for other in live)]
+    return here[0] if len(here) == 1 else ""
 
 
 def list_agents(view: View, presence: Presence) -> list[dict[str, Any]]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import agent_of_tree, name_for_session
+from lineclear.app.agents import agent_of_tree, ensure_agent, name_for_session
 from lineclear.app.ports import Caller
 from lineclear.core.identity import Signs, read_environment, resolve
 from lineclear.core.names import agent_name
+from lineclear.core.refusals import Refusal
 from lineclear.core.tables import AGENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lineclear.app.ports import Presence, Store, View
+    from lineclear.app.ports import Presence, Store, Tx, View
 
 
 def identify(
@@ -26,8 +27,14 @@ def identify(
     op: str = "",
     keep_ms: int = 24 * 3_600_000,
     silence_ms: int = 600_000,
+    client: str = "",
+    session: str = "",
 ) -> Caller:
-    client, session, is_marked = read_environment(environ)
+    """`client` and `session`: as a hook's input names them, which counts more than the environment."""
+    if session or client:
+        is_marked = True
+    else:
+        client, session, is_marked = read_environment(environ)
     given = given or environ.get("LINECLEAR_AGENT", "")
     if given:
         agent_name(given)
@@ -51,19 +58,39 @@ def identify(
             session_agent=session_agent, tree_agent=tree_agent, is_marked=is_marked,
         )
     )  # fmt: skip
-    name = actor.name
-    if actor.is_new:
-        name = store.read(lambda view: name_for_session(view, presence, client, session, tree, silence_ms))
-    return Caller(
-        name,
+    caller = Caller(
+        actor.name,
         is_person=actor.is_person,
         tree=tree,
         client="" if actor.is_person else client,
         session="" if actor.is_person or given or bearer else session,
         op=op,
         keep_ms=keep_ms,
-        seen=presence.seen(name),
     )
+    if actor.is_new:
+        _take_name(store, presence, caller, silence_ms)
+    caller.seen = presence.seen(caller.name)
+    return caller
+
+
+def _take_name(store: Store, presence: Presence, caller: Caller, silence_ms: int) -> None:
+    """The name of a session that is new here. One with an id is entered at once: of two that begin at
+    the same moment, each gets its own. Where nothing can be written the name is only looked up."""
+
+    def name(view: View) -> str:
+        return name_for_session(view, presence, caller.client, caller.session, caller.tree, silence_ms)
+
+    def enter(tx: Tx) -> None:
+        caller.name = name(tx)
+        ensure_agent(tx, caller)
+
+    caller.name = store.read(name)
+    if caller.session:
+        try:
+            store.transact(caller, enter)
+        except Refusal:
+            return
+        presence.touch(caller.name, None)
 
 
 def _bearer(view: View, token: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from json import JSONDecoder, JSONEncoder
-
 from lineclear.core.events import Event
+from lineclear.core.quick_json import read_json, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,13 +11,11 @@ if TYPE_CHECKING:
 
     from lineclear.core.tables import Entry
 
-encode_body = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-# `decode` would also look for white space around the text, twice; what we wrote has none.
-_decode = JSONDecoder().raw_decode
+encode_body = write_json
 
 
 def decode_body(text: str) -> dict[str, Any]:
-    body: dict[str, Any] = _decode(text)[0]
+    body: dict[str, Any] = read_json(text)
     return body
 
 

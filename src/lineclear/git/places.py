@@ -49,12 +49,16 @@ class Places:
         path, is_dir = self._place(paths.unescape(text), text, cwd)
         return paths.escape(path), is_dir
 
+    def find(self, name: str, cwd: str) -> tuple[str, str]:
+        """(the root of the worktree that a plain name lies in, the path below it)."""
+        if not name or "\0" in name:
+            raise refusals.bad_resource(name, "it is empty" if not name else "it holds a control character")
+        real, _ = self._resolve(name if name[0] == "/" else f"{cwd}/{name}")
+        return self._split_at_root(real, name)
+
     def _place(self, name: str, shown: str, cwd: str) -> tuple[str, bool]:
         real, is_dir = self._resolve(name if name[0] == "/" else f"{cwd}/{name}")
-        path = self._below_root(real, shown)
-        if ".git" in path.lower().split("/"):
-            raise refusals.bad_resource(shown, "it is inside a .git directory, which belongs to git")
-        return path, is_dir
+        return self._split_at_root(real, shown)[1], is_dir
 
     def _place_glob(self, text: str, cwd: str) -> tuple[str, bool]:
         """Only the directory before the first wildcard is looked up; the rest has no place on disk."""
@@ -97,15 +101,22 @@ class Places:
                 return None
         return at, stat.S_ISDIR(mode)
 
-    def _below_root(self, real: str, shown: str) -> str:
-        """The path below the nearest worktree of this repository."""
+    def _split_at_root(self, real: str, shown: str) -> tuple[str, str]:
+        """The root of the nearest worktree of this repository, and the path below it."""
+        root = self._root_above(real, shown)
+        path = real[len(root) + 1 :] if root != "/" else real[1:]
+        if ".git" in path.lower().split("/"):
+            raise refusals.bad_resource(shown, "it is inside a .git directory, which belongs to git")
+        return root, path
+
+    def _root_above(self, real: str, shown: str) -> str:
         place = real
         while True:
             key = self._key(place)
             if key in self._git_dirs:
                 raise refusals.bad_resource(shown, "it is inside a .git directory, which belongs to git")
             if key == self._worktree_key or self._is_root(place):
-                return real[len(place) + 1 :] if place != "/" else real[1:]
+                return place
             if place == "/":
                 raise refusals.outside_repo(shown, self._prefix[:-1])
             place = place[: place.rfind("/")] or "/"

@@ -136,7 +136,7 @@ def test_which_agent_a_session_is(
         world.presence.touch("claude-1")
     if how == GONE:
         agents.leave(world.store, PAT, "claude-1", "gone")
-    world.clock.advance(SESSION_SILENCE_MS + (1 if how == SILENT else 0))
+    world.clock.advance(SESSION_SILENCE_MS + (1 if how in (SILENT, UNHEARD) else 0))
     client, tree, session = asking
     name = world.store.read(lambda view: agents.name_for_session(view, world.presence, client, session, tree))
     assert name == expected
@@ -146,12 +146,22 @@ def test_the_newest_of_several_silent_ones_is_inherited_and_a_person_never(world
     act(world, "claude-1", client="claude", tree="w1", session="s1")
     act(world, "claude-2", client="claude", tree="w1", session="s2")
     act(world, "pat", client="claude", tree="w1", is_person=True)
+    world.clock.advance(SESSION_SILENCE_MS + 1)
     name = world.store.read(lambda view: agents.name_for_session(view, world.presence, "claude", "s3", "w1"))
+    assert name == "claude-2"
+
+
+def test_one_that_has_just_joined_is_nobodys_to_inherit(world: World) -> None:
+    """It is entered first and gives its first sign of life after that; a session that begins in between
+    is another one."""
+    act(world, "claude-1", client="claude", tree="w1", session="s1")
+    name = world.store.read(lambda view: agents.name_for_session(view, world.presence, "claude", "s2", "w1"))
     assert name == "claude-2"
 
 
 def test_an_agent_of_another_name_keeps_it_for_its_heir(world: World) -> None:
     act(world, "painter", client="claude", tree="w1", session="s1")
+    world.clock.advance(SESSION_SILENCE_MS + 1)
     name = world.store.read(lambda view: agents.name_for_session(view, world.presence, "claude", "s2", "w1"))
     assert name == "painter"
 

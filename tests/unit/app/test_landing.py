@@ -11,7 +11,9 @@ from lineclear.app import claims, landing, tasks
 from lineclear.app.landing import Result
 from lineclear.app.ports import Caller
 from lineclear.core.claims import EXCLUSIVE, Request
+from lineclear.core.gate import Finding
 from lineclear.core.landing import Author, Landed, NeedsYou, SentBack
+from lineclear.core.refusals_values import lock_first
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import TASK, Task
 from lineclear.core.task_import import TaskDraft
@@ -162,6 +164,22 @@ def test_a_conflict_gives_the_task_back_with_the_reason(world: World, ground: Gr
     assert row(world).state == "open"
     assert "logo.png" in row(world).reason
     assert ground.at == "m0"
+
+
+def test_what_the_agent_may_not_change_is_sent_back(world: World, ground: Ground) -> None:
+    asked: list[str] = []
+
+    def judge(agent: str, paths: Sequence[str]) -> list[Finding]:
+        asked.append(agent)
+        return [Finding("logo.png", lock_first("file:logo.png"))]
+
+    result = landing.land(world.store, ADA, ground, spread, task=1, branch="ada", judge=judge)
+    assert isinstance(result, SentBack)
+    assert asked == ["ada"]
+    assert result.why == (
+        "it changes what ada may not change: logo.png: file:logo.png is shared by locking; you do not hold it"
+    )
+    assert (row(world).state, row(world).reason, ground.at) == ("open", result.why, "m0")
 
 
 def test_a_task_that_was_cancelled_meanwhile_keeps_its_end(world: World, ground: Ground) -> None:

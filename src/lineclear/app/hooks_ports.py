@@ -1,0 +1,85 @@
+"""What the hook's use cases need from outside: the desk at which one session sits for one call."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from lineclear.app.ports import Caller, Liveness, Presence, Store
+    from lineclear.core.resources import Resource
+    from lineclear.core.strategies import Rule
+
+    class Memory(Protocol):
+        """What is remembered of this session between its calls; losing it only makes us ask again."""
+
+        def get(self, kind: str, key: str = "", /) -> str: ...
+        def set(self, kind: str, key: str, value: str, /) -> None: ...
+        def keys(self, kind: str, /) -> list[str]: ...
+
+    class Desk(Protocol):
+        """`is_shared`: several agents may write the files of the tree in which this one stands."""
+
+        @property
+        def store(self) -> Store: ...
+        @property
+        def liveness(self) -> Liveness: ...
+        @property
+        def presence(self) -> Presence: ...
+        @property
+        def caller(self) -> Caller: ...
+        @property
+        def memory(self) -> Memory: ...
+        @property
+        def rules(self) -> list[Rule]: ...
+        @property
+        def ttl_ms(self) -> int: ...
+        @property
+        def is_shared(self) -> bool: ...
+        @property
+        def root(self) -> str: ...
+
+        def locate(self, path: str, /) -> Spot | None:
+            """Where a path lies that a tool was given; None outside the repository."""
+
+        def digest(self, spot: Spot, /) -> str:
+            """A name for the content that is there now; "" when there is none."""
+
+        def text_of(self, spot: Spot, /) -> str:
+            """The file's text as far as it is small; "" when it cannot be read."""
+
+        def note_write(self, spot: Spot, digest: str, /) -> None:
+            """Let others in the same tree know who wrote this content."""
+
+        def begin_shell(self, call_id: str, /) -> None:
+            """Remember what the tree looks like before a command runs."""
+
+        def end_shell(self, call_id: str, /) -> list[Change]:
+            """What the command has changed, without what others are known to have written meanwhile."""
+
+        def enter(self) -> None:
+            """The session begins: a linked worktree that nobody registered is adopted."""
+
+        def leave(self) -> None:
+            """The session ends: intents on paths without a change are given back."""
+
+        def told_up_to(self, position: int, /) -> None: ...
+
+
+class Spot:
+    """A file in one of the repository's trees. `path` is repo-relative, `real` where it is on disk."""
+
+    __slots__ = ("is_shared", "path", "real", "resource", "tree")
+
+    def __init__(self, resource: Resource, path: str, real: str, tree: str, is_shared: bool) -> None:
+        self.resource, self.path, self.real, self.tree, self.is_shared = resource, path, real, tree, is_shared
+
+
+class Change:
+    """A path that a command changed. `undo` is the command that brings back what was there before;
+    `is_sure`: nobody else can have done it."""
+
+    __slots__ = ("is_sure", "path", "undo")
+
+    def __init__(self, path: str, undo: str, is_sure: bool) -> None:
+        self.path, self.undo, self.is_sure = path, undo, is_sure

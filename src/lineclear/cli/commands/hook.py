@@ -1,0 +1,27 @@
+"""`lineclear hook`, as help and completion see it; what really runs is hook/entry.py, by its own way in."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from lineclear.cli.command import Context
+
+
+def _declare(parser: ArgumentParser) -> None:
+    from lineclear.clients.hooking.registry import NAMES
+
+    parser.add_argument("client", metavar="CLIENT", help=f"who calls: {', '.join(NAMES)}")
+    parser.add_argument("event", metavar="EVENT", help="the client's own name of the event; JSON on stdin")
+
+
+def _hook(context: Context, args: Namespace) -> int:
+    from lineclear.hook.entry import main
+
+    return main([args.client, args.event], context.environ)
+
+
+COMMANDS = {"hook": Command(_hook, _declare)}

@@ -1,0 +1,34 @@
+"""Claude Code: hooks as it calls them. Seen with 2.1.325; `FAIL_CLOSED` is its own switch in the settings."""
+
+from __future__ import annotations
+
+from lineclear.clients.hooking import claude_like
+from lineclear.core.hooks import SUBAGENT_STOP, HookAnswer, HookCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Event -> which tools it is to be installed for ("" is all of them).
+EVENTS = {
+    "SessionStart": "",
+    "UserPromptSubmit": "",
+    "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash",
+    "PostToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|Read",
+    "PostToolUseFailure": "Edit|MultiEdit|Write|NotebookEdit|Bash",
+    "SubagentStart": "",
+    "SubagentStop": "",
+    "Stop": "",
+    "SessionEnd": "",
+}
+FAIL_CLOSED = {"onFailure": "block"}
+
+
+def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
+    call = claude_like.read_call("claude", event, data)
+    # The parent's own Stop has no agent; a sub-agent's end is told by its own event.
+    return None if call is not None and call.event == SUBAGENT_STOP and not call.subagent else call
+
+
+def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+    return claude_like.write_answer(event, answer)

@@ -1,0 +1,163 @@
+"""A cheap picture of a worktree: what differs from HEAD, and the content of that, kept as loose blobs.
+
+One `git status` and, for files not seen before, one `git hash-object`. Changes nothing of the agent's: no
+lock on the index is taken. The blobs have no ref; git keeps such for two weeks, far longer than a call.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from lineclear.git.run import git
+from lineclear.git.status import DELETED, UNTRACKED, parse_status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_STATUS = (
+    "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
+    "--no-ahead-behind", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all",
+)  # fmt: skip
+_MOST_SAVED, _LARGEST_BYTES = 500, 2 << 20
+_FORMAT = "lineclear picture 1"
+
+
+class Seen:
+    """One path that differs from HEAD: `kind` as git/status.py has it, and the blob if it was kept."""
+
+    __slots__ = ("kind", "oid", "signature")
+
+    def __init__(self, kind: str, oid: str = "", signature: str = "") -> None:
+        self.kind, self.oid, self.signature = kind, oid, signature
+
+
+class Picture:
+    """`paths` are relative to the worktree's root, as bytes on disk."""
+
+    __slots__ = ("head", "paths")
+
+    def __init__(self, head: str, paths: dict[bytes, Seen]) -> None:
+        self.head, self.paths = head, paths
+
+
+def take_picture(
+    root: str, before: Picture | None, limit_s: float, is_secret: Callable[[str], bool]
+) -> Picture:
+    head, changes = parse_status(git(_STATUS, root, timeout_s=limit_s))
+    paths = {change.path: Seen(change.kind) for change in changes}
+    _keep_content(root, paths, before, limit_s, is_secret)
+    return Picture(head, paths)
+
+
+def _keep_content(
+    root: str,
+    paths: dict[bytes, Seen],
+    before: Picture | None,
+    limit_s: float,
+    is_secret: Callable[[str], bool],
+) -> None:
+    fresh: list[bytes] = []
+    for path, seen in paths.items():
+        seen.signature = _signature(root, path)
+        old = before.paths.get(path) if before is not None else None
+        if old is not None and old.oid and old.signature == seen.signature:
+            seen.oid = old.oid
+            continue
+        is_saved = bool(seen.signature) and b"\n" not in path and len(fresh) < _MOST_SAVED
+        if is_saved and not is_secret(os.fsdecode(path)):
+            fresh.append(path)
+    if not fresh:
+        return
+    words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+    found = git(words, root, input=b"\n".join(fresh) + b"\n", check=False, timeout_s=limit_s).split()
+    for path, oid in zip(fresh, found, strict=False):
+        paths[path].oid = oid.decode()
+
+
+def _signature(root: str, path: bytes) -> str:
+    """What a file looks like from outside; "" for what is no plain file, or a large one."""
+    try:
+        found = os.lstat(os.fsencode(root) + b"/" + path)
+    except OSError:
+        return ""
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_BYTES:
+        return ""
+    return f"{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
+
+
+def changed_since(root: str, before: Picture, after: Picture, start_ns: int, limit_s: float) -> list[bytes]:
+    """What was written, made or removed from `start_ns` on, by the inodes' own times."""
+    candidates = dict.fromkeys([*before.paths, *after.paths])
+    if before.head != after.head and before.head and after.head:
+        words = ("diff", "--name-only", "-z", "--no-renames", before.head, after.head)
+        moved = git(words, root, check=False, timeout_s=limit_s)
+        candidates |= dict.fromkeys(path for path in moved.split(b"\0") if path)
+    return [path for path in candidates if _is_changed(root, path, before, after, start_ns)]
+
+
+def _is_changed(root: str, path: bytes, before: Picture, after: Picture, start_ns: int) -> bool:
+    was, now = before.paths.get(path), after.paths.get(path)
+    try:
+        found = os.lstat(os.fsencode(root) + b"/" + path)
+    except OSError:
+        # Gone: was it there before?
+        return was is None or was.kind != DELETED
+    if was is not None and was.kind == DELETED and (now is None or now.kind != DELETED):
+        return True
+    return found.st_ctime_ns >= start_ns
+
+
+def undo_command(root: str, path: bytes, before: Picture, after: Picture) -> str:
+    """The words for a shell that bring back what was there before; "" when that was not kept."""
+    from lineclear.core.refusals import quote
+
+    was, now = before.paths.get(path), after.paths.get(path)
+    name = os.fsdecode(path)
+    if not name.isprintable() or any("\ud800" <= ch <= "\udfff" for ch in name):
+        return ""
+    place = quote(f"{root}/{name}")
+    if was is not None and was.oid:
+        return f"git -C {quote(root)} cat-file blob {was.oid} > {place}"
+    if was is not None:
+        return f"rm -f {place}" if was.kind == DELETED else ""
+    if now is not None and now.kind == UNTRACKED:
+        return f"rm -f {place}"
+    if not before.head:
+        return ""
+    return f"git -C {quote(root)} restore --source={before.head[:16]} --staged --worktree -- {quote(name)}"
+
+
+# -- kept between two calls -------------------------------------------------------------------
+
+
+def write_picture(path: str, picture: Picture) -> None:
+    rows = [f"{_FORMAT} {picture.head}".encode()]
+    for name, seen in picture.paths.items():
+        rows.append(
+            b"%s %s %s %s"
+            % (seen.kind.encode(), seen.oid.encode() or b"-", seen.signature.encode() or b"-", name)
+        )
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "wb") as file:
+        file.write(b"\0".join(rows))
+    os.replace(temporary, path)
+
+
+def read_picture(path: str) -> Picture | None:
+    try:
+        with open(path, "rb") as file:
+            rows = file.read().split(b"\0")
+    except OSError:
+        return None
+    words, _, head = rows[0].decode("utf-8", "replace").rpartition(" ")
+    if words != _FORMAT:
+        return None
+    paths = {}
+    for row in rows[1:]:
+        parts = row.split(b" ", 3)
+        if len(parts) == 4:
+            kind, oid, signature = (part.decode() for part in parts[:3])
+            paths[parts[3]] = Seen(kind, oid.replace("-", ""), signature if signature != "-" else "")
+    return Picture(head, paths)

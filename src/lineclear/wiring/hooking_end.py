@@ -1,0 +1,65 @@
+"""The end of a session: announcements of files that were not changed after all are given back."""
+
+from __future__ import annotations
+
+from lineclear.core.claims import INTENT, claim_released, resource_of
+from lineclear.core.events import Draft
+from lineclear.core.tables import AGENT, CLAIM, WORKTREE
+from lineclear.git.run import GitFailed, git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.app.ports import Caller, Tx
+    from lineclear.wiring.repo import Repo
+
+_LIMIT_S = 20.0
+
+
+def give_back_unchanged(repo: Repo, caller: Caller, *, is_session_over: bool) -> list[str]:
+    """Release the caller's intents on files that are as its branch began; the session is then over, so
+    that the next one in this place is the same agent."""
+    changed = _changed_paths(repo)
+
+    def work(tx: Tx) -> list[str]:
+        freed = []
+        for claim in tx.pick(CLAIM, "key", (caller.name,)):
+            resource = resource_of(claim.resource)
+            if claim.mode != INTENT or claim.tree != repo.tree or claim.bond or resource.kind != "file":
+                continue
+            if changed is not None and resource.path not in changed:
+                tx.append(claim_released(claim, "unchanged"))
+                freed.append(claim.resource)
+        agent = tx.get(AGENT, (caller.name,))
+        if (
+            is_session_over
+            and agent is not None
+            and agent.state == "here"
+            and agent.session == caller.session
+        ):
+            tx.append(Draft("AgentLeft", f"agent:{caller.name}", why="session over"))
+        return freed
+
+    return repo.store.transact(caller, work)
+
+
+def _changed_paths(repo: Repo) -> set[str] | None:
+    """What differs from the commit that the branch began with, uncommitted and new files included; None
+    when git cannot say, and then nothing is given back."""
+    row = repo.store.read(lambda view: view.get(WORKTREE, (repo.tree,)))
+    root = repo.layout.worktree
+    try:
+        base = (row.base if row is not None else "") or "HEAD"
+        words = ("diff", "--name-only", "-z", "--no-renames", base, "--")
+        found = git(words, root, timeout_s=_LIMIT_S).split(b"\0")
+        found += git(("ls-files", "-z", "--others", "--exclude-standard"), root, timeout_s=_LIMIT_S).split(
+            b"\0"
+        )
+    except GitFailed:
+        return None
+    from os import fsdecode
+
+    from lineclear.core.paths import fold
+    from lineclear.wiring.repo import folds_case
+
+    case = folds_case(repo.layout, repo.settings)
+    return {fold(fsdecode(path), case=case, nfc=repo.settings.paths_nfc) for path in found if path}

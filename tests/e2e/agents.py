@@ -1,0 +1,132 @@
+"""Real coding agents with our hooks installed, each driven by the scripted model: for end-to-end tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lineclear
+from tests.clients_server import Model
+from tests.conftest import in_ci
+from tests.e2e.commandline import CommandLine, until
+from tests.real_clients import ClientsMissing, RealClient, real_client
+from tests.repository import TemporaryRepo
+
+WORDS = {
+    "claude": ["-p", "go", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"],
+    "codex": [
+        "exec",
+        "--json",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--dangerously-bypass-hook-trust",
+        "go",
+    ],
+    "gemini": ["-m", "gemini-3-pro", "-p", "go", "--yolo", "--output-format", "stream-json"],
+}
+# Where a project's hooks are, and in which unit a timeout is written.
+PLACES = {
+    "claude": (".claude/settings.local.json", 20),
+    "codex": (".codex/hooks.json", 20),
+    "gemini": (".gemini/settings.json", 20_000),
+}
+PATIENCE_S = 90
+
+
+class Office:
+    """A repository with hooks for three clients; agents are started in it and watched by their model."""
+
+    def __init__(self, repo: TemporaryRepo, directory: Path) -> None:
+        self.repo, self.directory = repo, directory
+        self._started: list[subprocess.Popen[bytes]] = []
+        # By its whole name: Codex runs commands in a login shell, which may have another PATH.
+        self.program = self._programs() / "lineclear"
+        path = f"{self.program.parent}{os.pathsep}{repo.environment['PATH']}"
+        self.line = CommandLine(repo.path, repo.environment | {"PATH": path})
+        self.line.ok("init")
+        repo.git("config", "user.name", "Ada")  # Gemini CLI hides all other settings of git
+        repo.git("config", "user.email", "ada@example.invalid")
+        self._install()
+
+    def _programs(self) -> Path:
+        scripts = self.directory / "bin"
+        scripts.mkdir()
+        source = Path(lineclear.__file__).parents[1]
+        program = scripts / "lineclear"
+        program.write_text(f'#!/bin/sh\nPYTHONPATH="{source}" exec "{sys.executable}" -m lineclear "$@"\n')
+        program.chmod(0o755)
+        return scripts
+
+    def _install(self) -> None:
+        """By hand, so that a fault in `setup` is not a fault here."""
+        for client, (place, timeout) in PLACES.items():
+            events = __import__(f"lineclear.clients.hooking.{client}", fromlist=["EVENTS"]).EVENTS
+            hooks = {}
+            for event, matcher in events.items():
+                command = f"{self.program} hook {client} {event}"
+                handler = {"type": "command", "command": command, "timeout": timeout}
+                hooks[event] = [({"matcher": matcher} if matcher else {}) | {"hooks": [handler]}]
+            file = self.repo.path / place
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"hooks": hooks}))
+        exclude = self.repo.path / ".git/info/exclude"
+        exclude.write_text("".join(f"/{place}\n" for place, _ in PLACES.values()))
+
+    def client(self, client: str, name: str, model: Model) -> RealClient:
+        try:
+            return real_client(
+                client, model.url(name), self.directory / "homes" / name, self.line.environment
+            )
+        except ClientsMissing as missing:
+            words = f"NOT TESTED WITH REAL CLIENTS: {missing}"
+            if in_ci():
+                pytest.fail(words)
+            pytest.skip(words)
+
+    def start(self, client: str, name: str, model: Model, at: Path | None = None) -> subprocess.Popen[bytes]:
+        """`name` is the model's; our own name for the agent is found by the hook itself."""
+        found, place = self.client(client, name, model), at or self.repo.path
+        if place != self.repo.path:
+            self._copy_hooks(place)
+        env = found.env | {"IS_SANDBOX": "1", "PWD": str(place), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        with (self.directory / f"{name}.out").open("wb") as output:
+            process = subprocess.Popen(
+                [*found.argv, *WORDS[client]], cwd=place, env=env, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        self._started.append(process)
+        return process
+
+    def _copy_hooks(self, place: Path) -> None:
+        """Settings that git does not know are not in a new worktree."""
+        for name, _ in PLACES.values():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text((self.repo.path / name).read_text())
+
+    def run(self, client: str, name: str, model: Model, at: Path | None = None) -> None:
+        process = self.start(client, name, model, at)
+        assert process.wait(PATIENCE_S) == 0, self.output(name)
+
+    def output(self, name: str) -> str:
+        return (self.directory / f"{name}.out").read_text()[-4_000:]
+
+    def close(self) -> None:
+        """End what a failed test left running."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def no_errors(self) -> None:
+        log = self.repo.path / ".git/lineclear/hook-errors.log"
+        assert not log.exists(), log.read_text()
+
+
+def until_asked(model: Model, name: str, step: int) -> None:
+    """Until the agent's model has been asked for this step."""
+    until(lambda: any(asked.agent == name and asked.step >= step for asked in model.asked))
