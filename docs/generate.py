@@ -25,6 +25,7 @@ from lineclear import core
 from lineclear.cli.index import GROUPS, INDEX
 from lineclear.cli.main import load, make_parser
 from lineclear.cli.render import SCHEMA, Output
+from lineclear.clients.setup.registry import CLIENTS
 from lineclear.core import refusals, refusals_values
 from lineclear.core.events import KINDS, Event
 from lineclear.core.refusals import Refusal
@@ -133,6 +134,8 @@ def commands_page() -> str:
         verbs = [verb for verb, (_, where, _) in INDEX.items() if where == group]
         parts.append(f"## {group.capitalize()}: {GROUP_WORDS[group]}")
         parts += [_verb_part(verb) for verb in verbs]
+    parts.append("## Called by other programs")
+    parts += [_verb_part(verb) for verb, (_, where, _) in INDEX.items() if where not in GROUPS]
     return page("Commands", *parts)
 
 
@@ -262,6 +265,8 @@ VARIABLE_WORDS = {
     "PORT": "set by `run` for its client and for set-up commands: the first port of the worktree",
     "PORTS": "as `LINECLEAR_PORT`: all ports of the worktree, first and last, like `42000-42009`",
     "WORKTREE": "set by `run` for its client and for set-up commands: the root of the worktree",
+    "GATE": "`open` lets git's hooks pass without a look; set for the git that lineclear itself starts",
+    "PROBE": "set by `setup --check` for the client it starts: the file in which a hook notes that it ran",
     "EXIT": "set by `run` for what it starts when a run has ended: the client's exit code",
 }
 
@@ -571,7 +576,34 @@ def _written(write: Callable[[Output], None]) -> str:
 
 # -- writing ----------------------------------------------------------------------------------
 
+# -- clients ------------------------------------------------------------------------------------
+
+
+def clients_page() -> str:
+    rows = [
+        [reach.title, code(name), reach.edits, reach.context, reach.shell, reach.subagents, reach.cost,
+         reach.closed, reach.seen]
+        for name, reach in CLIENTS.items()
+    ]  # fmt: skip
+    columns = [
+        "client", "`setup`", "forbidden edit", "context reaches the model", "forbidden shell write",
+        "sub-agents", "cost", "can fail closed", "seen with",
+    ]  # fmt: skip
+    return page(
+        "What each client can be held to",
+        "**hard**: it does not happen, and the model is told why. **after the fact**: it has happened; the "
+        "model is told at once, with the command that undoes it, and it passes neither the commit gate nor a "
+        "landing. **told only**: it reads the rules in `AGENTS.md`; gate and landing hold all the same.",
+        table(columns, rows),
+        "All of them fail open: a hook that breaks lets the call pass, unless `hooks.on_error` is `closed` "
+        "and the client has a switch for it. A client without a probe is set up by its documentation, and "
+        "`lineclear setup CLIENT --check` says that nothing was fired.",
+        "[Set up your clients](../how-to/set-up-clients.md) tells how, and which trust steps there are.",
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "clients.md": clients_page,
     "commands.md": commands_page,
     "settings.md": settings_page,
     "events.md": events_page,

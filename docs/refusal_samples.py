@@ -47,6 +47,9 @@ CONFLICT = {"key": "config", "pointer": "/limits/burst"}
 
 # Function -> the argument lists it is shown with; more than one where the words differ much.
 SAMPLES: dict[str, list[tuple[object, ...]]] = {
+    "lock_file_held": [("src/a.py", "a.py.agent-lock", "pid: 4711, other tool", 3)],
+    "block_edited": [("AGENTS.md", "lineclear setup conventions --force")],
+    "block_broken": [("AGENTS.md", "it has one mark of lineclear's block, not two")],
     "not_trusted": [([Stated("worktrees.setup[0]", "npm ci"), Stated("checks.gate", "npm test")],)],
     "bad_resource": [("../secret", "it climbs above the repository")],
     "unknown_scheme": [("queue:mail", "queue", ["file", "symbol", "value", "row", "api"])],
@@ -176,4 +179,15 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "settings_too_large": [("lineclear.toml", 256 * 1024)],
     "settings_unreadable": [("lineclear.toml", "/home/sam/shop/lineclear.toml", "Permission denied")],
     "unknown_setting": [("claims.tll", '; did you mean "claims.ttl"?')],
+    "foreign_tree": [("ada", "ada")],
+    "main_is_landed": [("main",)],
+    "ref_is_ours": [("refs/lineclear/snapshots/ada",)],
+    "client_unknown": [("clade", ["claude", "codex", "gemini", "git"])],
+    "settings_unusable": [(".claude/settings.local.json", "it stops being JSON at line 3, column 7")],
+    "settings_moved": [(".claude/settings.local.json", "claude")],
+    "not_written": [(".claude/settings.local.json", "Permission denied")],
+    "unclaimed_lock": [("file:logo.svg",)],
+    "foreign_worktree": [("src/a.py", "ada", "ada", "/home/sam/shop.worktrees/bob")],
+    "unread_content": [("src/a.py", "codex-2")],
+    "hook_failed": [("OSError",)],
 }

@@ -22,6 +22,11 @@ HOOK_MODULES = (
     "instants",
     "tables",
     "refusals",
+    "refusals_hooks",
+    "hooks",
+    "quick_json",
+    "codec",
+    "fold",
 )
 
 # Each costs as much as, or a multiple of, starting the interpreter.
@@ -73,6 +78,11 @@ def test_a_rule_on_the_hooks_path_imports_nothing_costly(name: str) -> None:
     loaded = modules_imported_by(f"lineclear.core.{name}", "-S")
     assert f"lineclear.core.{name}" in loaded
     assert loaded & COSTLY == set()
+
+
+@pytest.mark.parametrize("module", ["hook.entry", "clients.hooking.claude", "wiring.hooking", "app.hooks"])
+def test_a_part_of_the_hook_imports_nothing_costly(module: str) -> None:
+    assert modules_imported_by(f"lineclear.{module}", "-S") & COSTLY == set()
 
 
 def test_a_costly_import_would_be_seen() -> None:

@@ -12,6 +12,7 @@ from lineclear.app.merge_trees import merge_two_trees
 from lineclear.core import landing, refusals, refusals_landing, refusals_tasks
 from lineclear.core.claims import claim_released
 from lineclear.core.events import Draft
+from lineclear.core.gate import tell
 from lineclear.core.landing import FAST_FORWARD, MERGE, NOTHING, Landed, NeedsYou, SentBack
 from lineclear.core.tables import CLAIM, TASK
 from lineclear.core.tasks import HANDED_OVER, MERGED, TAKEN, give_back, show_id
@@ -19,13 +20,17 @@ from lineclear.merge import Labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
     from lineclear.app.merge_trees import Spread, Trees
     from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.gate import Finding
     from lineclear.core.landing import Author
     from lineclear.core.tables import Task
+
+    # (agent, paths) -> what of them the agent may not bring in.
+    Judge = Callable[[str, Sequence[str]], list[Finding]]
 
     class Moved(Protocol):
         how: str
@@ -105,9 +110,13 @@ class Candidate:
         self.agent = agent or (task.agent if task is not None else "")
 
 
+def _let_pass(_agent: str, _paths: Sequence[str]) -> list[Finding]:
+    return []
+
+
 def land(
     store: Store, caller: Caller, ground: Ground, spread: Spread, *, task: int = 0, branch: str = "",
-    agent: str = "",
+    agent: str = "", judge: Judge = _let_pass,
 ) -> Result:  # fmt: skip
     """Hand over and land now. Repeating it is harmless: what is on main already only ends its task."""
     ground.repair()
@@ -120,20 +129,25 @@ def land(
         tasks.finish(store, caller, task, branch=branch)
         known = store.read(lambda view: _known(view, task))
     candidate = Candidate(branch, task=known, agent=agent)
-    return conclude(store, caller, candidate, bring(ground, spread, candidate, sight))
+    return conclude(store, caller, candidate, bring(ground, spread, candidate, sight, judge))
 
 
-def preview(store: Store, ground: Ground, spread: Spread, *, task: int = 0, branch: str = "") -> Result:
+def preview(
+    store: Store, ground: Ground, spread: Spread, *, task: int = 0, branch: str = "", agent: str = "",
+    judge: Judge = _let_pass,
+) -> Result:  # fmt: skip
     """What landing would come to; only objects are made, nothing moves and no task changes."""
     known = store.read(lambda view: _known(view, task)) if task else None
     branch = _branch_of(known, branch)
-    return _plan(ground, spread, Candidate(branch, task=known), look(ground, branch))
+    return _plan(ground, spread, Candidate(branch, task=known, agent=agent), look(ground, branch), judge)
 
 
-def bring(ground: Ground, spread: Spread, candidate: Candidate, sight: Sight) -> Result:
+def bring(
+    ground: Ground, spread: Spread, candidate: Candidate, sight: Sight, judge: Judge = _let_pass
+) -> Result:
     """Merge and move; rebuilt on the new main when somebody moved it meanwhile, never forced."""
     for _ in range(MOST_TRIES):
-        plan = _plan(ground, spread, candidate, sight)
+        plan = _plan(ground, spread, candidate, sight, judge)
         if not isinstance(plan, Landed) or plan.how == NOTHING:
             return plan
         moved = ground.move(sight.main, plan.commit, f"lineclear: land {candidate.branch}")
@@ -193,11 +207,14 @@ def look(ground: Ground, branch: str) -> Sight:
 # -- the merge ------------------------------------------------------------------------------------
 
 
-def _plan(ground: Ground, spread: Spread, candidate: Candidate, sight: Sight) -> Result:
+def _plan(ground: Ground, spread: Spread, candidate: Candidate, sight: Sight, judge: Judge) -> Result:
     """The commit that main would be, made and not yet moved to; or why there is none."""
     main, tip, bases = sight.main, sight.tip, sight.bases
     if sight.is_on_main:
         return Landed(main, ground.history.tree_of(main), NOTHING, main=ground.branch)
+    forbidden = _forbidden(ground, candidate, sight, judge)
+    if forbidden is not None:
+        return forbidden
     if bases == [main] and candidate.task is None:
         files, _ = ground.history.changed(main, tip)
         return Landed(tip, ground.history.tree_of(tip), FAST_FORWARD, main=ground.branch, files=files)
@@ -208,6 +225,19 @@ def _plan(ground: Ground, spread: Spread, candidate: Candidate, sight: Sight) ->
         files = sorted({conflict["path"] for conflict in conflicts})
         return SentBack(landing.tell_conflicts(ground.branch, conflicts), files, conflicts)
     return _merged(ground, candidate, main, tip, report["tree"], report.get("commands", ()))
+
+
+def _forbidden(ground: Ground, candidate: Candidate, sight: Sight, judge: Judge) -> SentBack | None:
+    """The gate once more: git's own hooks can be switched off, and some clients do."""
+    paths, _ = ground.history.changed(ground.history.base_of(sight.bases), sight.tip)
+    findings = judge(candidate.agent, paths)
+    if not findings:
+        return None
+    conflicts = [
+        {"path": finding.path, "kind": finding.kind, "text": finding.refusal.what} for finding in findings
+    ]
+    why = f"it changes what {candidate.agent or 'its author'} may not change: {tell(findings)}"
+    return SentBack(why[: landing.MOST_WHY], [finding.path for finding in findings], conflicts)
 
 
 def _folded(ground: Ground, main: str, tree: str) -> list[dict[str, Any]]:

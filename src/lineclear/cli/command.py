@@ -39,13 +39,15 @@ class Command:
 class Context:
     """The surroundings of one call; the repository is opened when first needed."""
 
-    __slots__ = ("_caller", "_repo", "cwd", "environ", "given", "key", "out")
+    __slots__ = ("_caller", "_repo", "cwd", "environ", "given", "is_mirrored", "key", "out")
 
     def __init__(
         self, out: Output, environ: Mapping[str, str], *, cwd: str = "", given: str = "", key: str = ""
     ) -> None:
         self.out, self.environ, self.given, self.key = out, environ, given, key
         self.cwd = cwd or os.getcwd()
+        # False where the files for agents must not be written any more: they are being removed.
+        self.is_mirrored = True
         self._repo: Repo | None = None
         self._caller: Caller | None = None
 
@@ -85,6 +87,28 @@ class Context:
         """The caller has now been told of the log up to here."""
         self.repo.presence.touch(self.caller.name, position)
 
+    def publish(self) -> None:
+        """Bring the files for agents up to date, where there are any: what we did shows there at once."""
+        if self._repo is None or not self.is_mirrored:
+            return
+        settings = self._repo.settings
+        if settings.mirror_tasks or settings.mirror_coordination or settings.mirror_locks:
+            from lineclear.mirror.publishing import publish_quietly
+
+            self._answer_first()
+            publish_quietly(self._repo)
+
+    def _answer_first(self) -> None:
+        """Nobody waits for files to be told; an answer that cannot be written is noticed at the end."""
+        from lineclear.cli.render import Unwritable
+
+        try:
+            self.out.flush()
+        except Unwritable:
+            pass
+
     def close(self) -> None:
         if self._repo is not None:
+            self.publish()
             self._repo.close()
+            self._repo = None

@@ -75,7 +75,12 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "db backup": ("db", "WIRE", "Write a consistent copy of the store to a file"),
     "db verify": ("db", "WIRE", "Check the store for damage"),
     "db copy": ("db", "WIRE", "Copy the store to another engine by replaying its log"),
+    "setup": ("setup", "WIRE", "Put lineclear's hooks into a client's settings, check or remove them"),
     "setup git-merge": ("merge", "WIRE", "Make lineclear this repository's merge driver and mergetool"),
+    "hook": ("hook", "WIRE", "Answer a coding agent's hook; `lineclear setup CLIENT` installs it"),
+    "setup conventions": ("mirror", "WIRE", "Tell agents in AGENTS.md how to work here; --check says drift"),
+    "mirror": ("mirror", "WIRE", "Keep files for agents that only read files: TASKS.md and who holds what"),
+    "gate": ("gate", "", "Judge a commit, a push or a moved ref (called by git's hooks)"),
     "completion": ("completion", "WIRE", "Print a completion script for bash, zsh or fish"),
 }
 

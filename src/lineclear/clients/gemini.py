@@ -23,17 +23,21 @@ SHELLS = frozenset({"run_shell_command"})
 def launch(asked: Launch) -> Started:
     argv = [*(asked.command or [PROGRAM]), "--output-format", "stream-json", *_permissions(asked)]
     argv += option("--model", asked.model)
-    return in_session(argv, asked)
+    started = in_session(argv, asked)
+    if asked.permissions in (EDIT, FULL):
+        # A fresh worktree is a folder that nobody has trusted, and there every mode is lowered to asking.
+        # Not `--skip-trust`: with that one (0.61) the hooks of the project are skipped, in silence.
+        started.env["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
+    return started
 
 
 def _permissions(asked: Launch) -> list[str]:
-    # A fresh worktree is a folder that nobody has trusted, and there every mode is lowered to asking.
     if asked.permissions == FULL:
-        return ["--skip-trust", "--approval-mode", "yolo"]
+        return ["--approval-mode", "yolo"]
     if asked.permissions != EDIT:
         return []
     shells = [f"run_shell_command({prefix})" for prefix in shell_prefixes(asked)]
-    return ["--skip-trust", "--approval-mode", "auto_edit", "--allowed-tools", ",".join(shells)]
+    return ["--approval-mode", "auto_edit", "--allowed-tools", ",".join(shells)]
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:

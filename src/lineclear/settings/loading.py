@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Variables of ours that are no settings: who acts, and what a command is told by those around it.
 OTHER_VARIABLES = (
     "AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON", "DEBUG",
-    "TASK", "RUN", "PROMPT", "PORT", "PORTS", "WORKTREE", "EXIT",
+    "TASK", "RUN", "PROMPT", "PORT", "PORTS", "WORKTREE", "EXIT", "GATE", "PROBE",
 )  # fmt: skip
 
 MAX_FILE_BYTES = 256 * 1024

@@ -296,6 +296,20 @@ ALL = (
         "names of files that hold secrets",
         most=300,
     ),
+    # -- mirror --
+    Setting("mirror.tasks", SWITCH, False, "keep TASKS.md in every worktree; an edit of it is a command"),
+    Setting(
+        "mirror.coordination",
+        SWITCH,
+        False,
+        "keep .lineclear/coordination.json in every worktree: who holds what, until when",
+    ),
+    Setting(
+        "mirror.locks",
+        SWITCH,
+        False,
+        "write PATH.agent-lock for exclusive claims, and honour those of other tools",
+    ),
     # -- checks --
     Setting("checks.gate", COMMAND, "", "the command that must succeed before work lands", most=2_000),
     Setting("checks.full", COMMAND, "", "the command that runs all tests", most=2_000),
@@ -306,6 +320,22 @@ ALL = (
         "how long a check may take",
         least=SECOND_MS,
         most=24 * HOUR_MS,
+    ),
+    # -- hooks --
+    Setting(
+        "hooks.on_error",
+        CHOICE,
+        "open",
+        "what a hook does with an edit that it cannot judge: let it pass, or stop it",
+        choices=("open", "closed"),
+    ),
+    Setting(
+        "hooks.timeout",
+        DURATION,
+        5 * SECOND_MS,
+        "how long a hook may take before its call passes unjudged",
+        least=SECOND_MS // 2,
+        most=MINUTE_MS,
     ),
 )
 SETTINGS = {setting.name: setting for setting in ALL}
@@ -369,9 +399,14 @@ class Settings:
     snapshots_largest_file_bytes: int
     snapshots_secrets: bool
     snapshots_secret_names: tuple[str, ...]
+    mirror_tasks: bool
+    mirror_coordination: bool
+    mirror_locks: bool
     checks_gate: str
     checks_full: str
     checks_gate_timeout_ms: int
+    hooks_on_error: str
+    hooks_timeout_ms: int
 
     def __init__(self) -> None:
         for setting in ALL:

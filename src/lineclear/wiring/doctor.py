@@ -34,6 +34,8 @@ def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]
             ("store", _store),
             ("log", _log),
             ("leftovers", _leftovers),
+            ("hooks", _hooks),
+            ("clients", _clients),
         ):
             found += _guard(name, lambda check=check: check(repo, fix))  # type: ignore[misc]
     finally:
@@ -162,3 +164,35 @@ def _bond_files(repo: Repo) -> list[str]:
         return sorted(os.listdir(os.path.join(repo.state_directory, "bonds")))
     except FileNotFoundError:
         return []
+
+
+def _clients(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    """Are the hooks of the clients that were set up still as set-up would make them?"""
+    from lineclear.wiring import setup, setup_git
+
+    site = setup.Site(repo.layout, repo.environ)
+    for name in site.known():
+        is_git = name == setup_git.NAME
+        planned = (
+            setup_git.plan_install(repo.layout.worktree, repo.environ)
+            if is_git
+            else setup.plan_install(site, name)
+        )
+        steps = planned.steps()
+        again = f"; run `lineclear setup {name}`"
+        yield (NOTE, f"{name}: {steps[0]}{again}") if steps else (OK, f"{name} is set up")
+
+
+def _hooks(repo: Repo, fix: bool) -> Iterator[tuple[str, str]]:
+    """Calls that a hook let pass because it failed; `--fix` forgets them."""
+    path = os.path.join(repo.state_directory, "hook-errors.log")
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(1 << 20).splitlines()
+    except FileNotFoundError:
+        return
+    if fix:
+        os.unlink(path)
+        yield OK, f"{len(lines)} errors of hooks forgotten"
+    elif lines:
+        yield NOTE, f"hooks failed {len(lines)} times and let their calls pass; the last: {lines[-1][:300]}"

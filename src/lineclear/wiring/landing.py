@@ -18,14 +18,16 @@ from lineclear.git.landing import GitGround, LandingLock, commit_of, landing_ref
 from lineclear.git.leftovers import dirty_paths
 from lineclear.git.run import GitFailed
 from lineclear.git.strays import Moves, keep
+from lineclear.wiring.gate import judge_landing
 from lineclear.wiring.merging import spread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from lineclear.app.landing import Result
     from lineclear.app.ports import Caller
+    from lineclear.core.gate import Finding
     from lineclear.core.tables import Task
     from lineclear.wiring.repo import Repo
 
@@ -55,7 +57,10 @@ def _land(
     moved_back = _contain(repo, ground)
     if isinstance(moved_back, NeedsYou):
         return moved_back
-    result = landing.land(repo.store, caller, ground, spread, task=task, branch=branch, agent=agent)
+    result = landing.land(
+        repo.store, caller, ground, spread, task=task, branch=branch, agent=agent or agent_of(repo, branch),
+        judge=_judge(repo),
+    )  # fmt: skip
     if moved_back and isinstance(result, Landed):
         result.notes.append(moved_back)
     return result
@@ -64,7 +69,20 @@ def _land(
 def preview(repo: Repo, *, task: int = 0, branch: str = "", wait_s: float = WAIT_S) -> Result:
     """What landing would come to. Nothing moves, no task changes."""
     with _ground(repo, wait_s) as ground:
-        return landing.preview(repo.store, ground, spread, task=task, branch=branch)
+        return landing.preview(
+            repo.store, ground, spread, task=task, branch=branch, agent=agent_of(repo, branch),
+            judge=_judge(repo),
+        )  # fmt: skip
+
+
+def _judge(repo: Repo) -> Callable[[str, Sequence[str]], list[Finding]]:
+    return lambda agent, paths: judge_landing(repo, agent, paths)
+
+
+def agent_of(repo: Repo, branch: str) -> str:
+    """Whose worktree a branch was made for; "" when it is nobody's, and so a person's."""
+    rows = repo.store.read(lambda view: view.scan(WORKTREE, "key")) if branch else []
+    return next((row.agent for row in rows if row.branch == branch and row.agent), "")
 
 
 def land_pending(repo: Repo, caller: Caller, *, wait_s: float = WAIT_S) -> dict[str, Result]:

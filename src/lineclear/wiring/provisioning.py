@@ -43,9 +43,22 @@ def check_room_at(site: Site, count: int, path: str) -> None:
 def provision(site: Site, row: Worktree, run_setup: bool) -> list[str]:
     """Bring ignored files and run the set-up commands; gives notes for whoever works there."""
     _bring_files(site, row)
+    notes = _equip(site, row)
     if run_setup:
         _set_up(site.repo, row)
-    return _notes(site, row)
+    return notes + _notes(site, row)
+
+
+def _equip(site: Site, row: Worktree) -> list[str]:
+    """What the clients that are set up here read in a worktree. Work can go on without: it is a note."""
+    from lineclear.core.refusals import Refusal
+    from lineclear.wiring.setup import equip
+
+    try:
+        equip(site.repo.layout, site.repo.environ, row.path)
+    except Refusal as refusal:
+        return [f"Its clients' hooks are not set up: {refusal.what}"]
+    return []
 
 
 def _bring_files(site: Site, row: Worktree) -> None:

@@ -75,8 +75,14 @@ def write_repo_id(layout: Layout) -> str:
 
 
 def _write_store_url(directory: str, url: str) -> None:
-    """This clone's own settings, readable by its user alone: the URL may hold a password."""
     from json import dumps
+
+    write_local_section(directory, "[store]", [f"url = {dumps(url)}"])
+
+
+def write_local_section(directory: str, header: str, keys: list[str]) -> None:
+    """A section of this clone's own settings, readable by its user alone: a URL may hold a password."""
+    import tomllib
 
     from lineclear.process.files import write_atomically
 
@@ -85,8 +91,11 @@ def _write_store_url(directory: str, url: str) -> None:
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             kept = file.read().splitlines()
-    lines = _without_section(kept, "[store]")
-    text = "\n".join([*lines, "[store]", f"url = {dumps(url)}", ""])
+    text = "\n".join([*_without_section(kept, header), *([header, *keys] if keys else []), ""])
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise refusals.bad_value(path, header, "the file says it in another place already") from None
     write_atomically(path, text.encode())
     os.chmod(path, 0o600)
 
@@ -110,7 +119,10 @@ def plan_uninstall(cwd: str, environ: Mapping[str, str]) -> dict[str, list[str]]
     settings = read_settings(layout, environ)
     if settings.store_url:
         kept.append("the team's PostgreSQL store")
-    return {"paths": [directory] if os.path.isdir(directory) else [], "kept": kept}
+    from lineclear.wiring.setup import Site
+
+    paths = [directory] if os.path.isdir(directory) else []
+    return {"paths": paths, "kept": kept, "clients": Site(layout, environ).known()}
 
 
 def remove_all(paths: list[str]) -> None:

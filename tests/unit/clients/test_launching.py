@@ -72,9 +72,9 @@ WORDS = {
     ("copilot", FULL): [*COPILOT, "--allow-all-tools", "--allow-all-paths"],
     ("copilot", NONE): COPILOT,
     ("gemini", EDIT): [
-        *GEMINI, "--skip-trust", "--approval-mode", "auto_edit", "--allowed-tools", gemini_shells(),
+        *GEMINI, "--approval-mode", "auto_edit", "--allowed-tools", gemini_shells(),
     ],
-    ("gemini", FULL): [*GEMINI, "--skip-trust", "--approval-mode", "yolo"],
+    ("gemini", FULL): [*GEMINI, "--approval-mode", "yolo"],
     ("gemini", NONE): GEMINI,
     ("goose", EDIT): GOOSE,
     ("goose", FULL): GOOSE,
@@ -101,6 +101,11 @@ RESUMED = {
 @pytest.mark.parametrize(("name", "permissions"), WORDS, ids="-".join)
 def test_the_words_of_a_command(name: str, permissions: str) -> None:
     assert launched(name, permissions).argv == WORDS[name, permissions]
+
+
+@pytest.mark.parametrize("permissions", [EDIT, FULL])
+def test_gemini_trusts_the_worktree_in_a_way_that_lets_its_hooks_run(permissions: str) -> None:
+    assert launched("gemini", permissions).env["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
 
 
 def test_every_client_has_words_for_every_permission() -> None:

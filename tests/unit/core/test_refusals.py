@@ -497,6 +497,38 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "Next: run `lineclear init --store postgresql://HOST/DATABASE`.",
     ),
     (
+        words.lock_file_held,
+        ("src/a.py", "a.py.agent-lock", "other tool", 3),
+        "claim.lock_file 3",
+        "src/a.py is locked by a file that lineclear did not write.\n"
+        'a.py.agent-lock is 3 min old; it counts for 30 min. It says "other tool".\n'
+        "Next: run `lineclear who src/a.py`.",
+    ),
+    (
+        words.lock_file_held,
+        ("src/a.py", "a.py.agent-lock", "", 0),
+        "claim.lock_file 3",
+        "src/a.py is locked by a file that lineclear did not write.\n"
+        "a.py.agent-lock is 0 min old; it counts for 30 min.\n"
+        "Next: run `lineclear who src/a.py`.",
+    ),
+    (
+        words.block_edited,
+        ("AGENTS.md", "lineclear setup conventions --force"),
+        "conventions.edited 7",
+        "The block of lineclear in AGENTS.md was changed by hand.\n"
+        "Those words would be lost. Move them out of its two marks first.\n"
+        "Next: run `lineclear setup conventions --force`.",
+    ),
+    (
+        words.block_broken,
+        ("AGENTS.md", "its marks are out of order"),
+        "conventions.broken 4",
+        "AGENTS.md is left as it is: its marks are out of order.\n"
+        "Put the marks in order, or take them both out.\n"
+        "Next: run `lineclear setup conventions --dry-run`.",
+    ),
+    (
         words.not_trusted,
         ([Stated("worktrees.setup[0]", "npm ci")],),
         "trust.missing 4",

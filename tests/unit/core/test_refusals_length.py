@@ -30,6 +30,7 @@ HELD = Claim(LONG_NAME, LONG.text, LONG.node, EXCLUSIVE, HUGE, "main", "n" * 500
 
 # What the longest input that is let through can be, by the name of the parameter.
 HOSTILE: dict[str, Any] = {
+    "age_minutes": 30,
     "agent": LONG_NAME,
     "base": HUGE,
     "branch": "b" * 250,
@@ -57,6 +58,7 @@ HOSTILE: dict[str, Any] = {
     "known": [f"scheme-{number}" for number in range(20)],
     "limit": "$" + "9" * 40,
     "limit_s": 86_400.0,
+    "lock": LONG_PATH + ".agent-lock",
     "main": "b" * 250,
     "message": LONG_TEXT,
     "missing": ["x" * 40] * 50,

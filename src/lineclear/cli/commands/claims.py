@@ -59,6 +59,8 @@ def claim(context: Context, args: Namespace) -> None:
 
     request = _request(context, args, args.mode)
     repo, caller = context.repo, context.caller
+    if not args.take_over:
+        _refuse_locked(context, request)
     if args.take_over:
         answer = take_over(context.store, repo.liveness, caller, request)
     elif args.wait:
@@ -73,6 +75,14 @@ def claim(context: Context, args: Namespace) -> None:
         held = ", ".join(shown["resource"] for shown in answer["claims"])
         lines.append(f"replayed: {held} {'was yours and is no longer' if is_gone else 'is still yours'}.")
     context.out.data(answer, *lines)
+
+
+def _refuse_locked(context: Context, request: Request) -> None:
+    """Where lock files of other tools are honoured, one of them keeps us out."""
+    if context.repo.settings.mirror_locks:
+        from lineclear.mirror.locks import refuse_foreign
+
+        refuse_foreign(context.repo, request)
 
 
 def _wait(context: Context, request: Request, limit_ms: int) -> dict[str, Any]:
@@ -98,6 +108,7 @@ def _tell_wait(context: Context) -> Callable[[dict[str, Any]], None]:
         verb = "waits for" if blocker["waits"] else "holds"
         until = "" if blocker["waits"] else f" until {blocker['until_at'][11:16]} UTC"
         context.out.hint(f"Waiting: {blocker['agent']} {verb} {blocker['resource']}{until}.")
+        context.publish()
 
     return tell
 
@@ -185,6 +196,7 @@ def with_(context: Context, args: Namespace) -> int:
     if which(args.command[0], path=context.environ.get("PATH")) is None:
         raise refusals.not_found("program", args.command[0], "lineclear with --help")
     request = _request(context, args, args.mode)
+    _refuse_locked(context, request)
     request.bond, bond = context.repo.hold_bond("with")
     request.ticket_bond = request.bond
     try:
@@ -213,6 +225,7 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
     fences = {shown["resource"]: shown["fence"] for shown in answer["claims"]}
     code = refusals.FAILED
     try:
+        context.publish()
         code = run_guarded(
             command,
             _environ_inside(context, answer["fence"], list(fences)),

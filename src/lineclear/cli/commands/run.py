@@ -61,8 +61,13 @@ def run(context: Context, args: Namespace) -> int:
         is_staying=args.stay,
         lands=False if args.no_land else None,
     )
+
+    def show(agents: list[dict[str, Any]]) -> None:
+        board.show(agents)
+        context.publish()
+
     with board:
-        supervisor = supervise(context.repo, context.caller, wish, board.tell, board.show)
+        supervisor = supervise(context.repo, context.caller, wish, board.tell, show)
     return _report(context, supervisor)
 
 

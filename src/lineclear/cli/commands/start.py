@@ -36,9 +36,11 @@ def _declare_doctor(parser: ArgumentParser) -> None:
 
 
 def doctor(context: Context, args: Namespace) -> int:
+    from lineclear.mirror.checking import examine_files
     from lineclear.wiring.doctor import examine
 
     findings = examine(context.cwd, context.environ, fix=args.fix)
+    findings += examine_files(context.cwd, context.environ)
     rows = [[f["state"], f["what"], f["text"]] for f in findings]
     problems = sum(1 for finding in findings if finding["state"] == "problem")
     context.out.data({"checks": findings, "problems": problems}, Table(["STATE", "CHECK", "FOUND"], rows))
@@ -69,16 +71,24 @@ def _declare_uninstall(parser: ArgumentParser) -> None:
 
 
 def uninstall(context: Context, args: Namespace) -> None:
+    from lineclear.mirror.switching import take_away
     from lineclear.wiring.starting import plan_uninstall, remove_all
 
     if not context.repo.caller(context.given).is_person:
         raise refusals.person_only("uninstall", context.caller.name)
     plan = plan_uninstall(context.cwd, context.environ)
+    context.is_mirrored = False
+    if args.yes:
+        take_away(context.repo)
     context.close()
     if args.yes:
+        from lineclear.wiring.setup import remove_every
+
+        remove_every(context.cwd, context.environ)
         remove_all(plan["paths"])
     verb = "removed" if args.yes else "would remove"
-    lines = [f"{verb} {path}" for path in plan["paths"]]
+    lines = [f"{verb} what `lineclear setup {name}` put in" for name in plan["clients"]]
+    lines += [f"{verb} {path}" for path in plan["paths"]]
     lines += [f"kept {text}" for text in plan["kept"]]
     if not args.yes:
         lines.append("Nothing was changed. Next: lineclear uninstall --yes")

@@ -1,0 +1,73 @@
+"""gate: what git's hooks call. A clear no stops git for agents; people are warned and go on."""
+
+from __future__ import annotations
+
+import sys
+
+from lineclear.cli.command import Command, Context
+from lineclear.core.refusals import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from lineclear.core.gate import Finding
+
+HOOKS = ("pre-commit", "pre-push", "reference-transaction")
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument("hook", metavar="HOOK", choices=HOOKS, help="the hook of git that asks")
+    parser.add_argument("words", metavar="WORD", nargs="*", help="what git gives to that hook")
+
+
+def gate(context: Context, args: Namespace) -> int:
+    lines = [] if args.hook == "pre-commit" else sys.stdin.read().splitlines()
+    try:
+        caller = context.repo.caller(context.given)
+        findings = _judge(context, args.hook, lines)
+    except Refusal as refusal:
+        context.out.hint(f"lineclear: the gate could not look, and git goes on: {refusal.what}")
+        return refusal.exit_code if _is_closed(context) else 0
+    if not findings:
+        context.out.data({"findings": []})
+        return 0
+    if caller.is_person:
+        _warn(context, findings)
+        return 0
+    raise _first(findings)
+
+
+def _judge(context: Context, hook: str, lines: list[str]) -> list[Finding]:
+    from lineclear.wiring import gate as gates
+
+    caller = context.repo.caller(context.given)
+    if hook == "pre-commit":
+        return gates.judge_commit(context.repo, caller)
+    if hook == "pre-push":
+        return gates.judge_push(context.repo, caller, lines)
+    return gates.judge_refs(context.repo, caller, lines)
+
+
+def _is_closed(context: Context) -> bool:
+    try:
+        return context.repo.settings.hooks_on_error == "closed"
+    except Refusal:
+        return False
+
+
+def _warn(context: Context, findings: list[Finding]) -> None:
+    for finding in findings:
+        who = f" {finding.refusal.who}" if finding.refusal.who else ""
+        context.out.warn(f"{finding.refusal.what}{who} You are a person, so git goes on.")
+    context.out.data({"findings": [finding.refusal.as_data() for finding in findings]})
+
+
+def _first(findings: list[Finding]) -> Refusal:
+    """The first one, with the others as data: one next action at a time."""
+    refusal = findings[0].refusal
+    refusal.facts["paths"] = [finding.path for finding in findings]
+    return refusal
+
+
+COMMANDS = {"gate": Command(gate, _declare)}

@@ -1,0 +1,207 @@
+"""A model server without a model, for `setup --check`: it asks for one harmless command, then says "Done.".
+
+On a free port of the loopback, for one client, until the end of the block. It speaks the four protocols that
+coding agents ask models in; which one is meant is seen by the path. Nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Event = tuple[str, dict[str, Any]]
+
+COMMAND = "true"
+# Tools that run a command, by the names clients give them, and how they are told which.
+SHELLS = ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell", "Execute", "execute")
+_SPENT = {"input_tokens": 1, "output_tokens": 1}
+
+
+def _command_for(name: str) -> dict[str, Any]:
+    if name == "exec_command":
+        return {"cmd": COMMAND}
+    if name == "shell":
+        return {"command": ["sh", "-c", COMMAND]}
+    return {"command": COMMAND, "description": "nothing"}
+
+
+def _choose(names: list[str]) -> str:
+    return next((name for name in SHELLS if name in names), "")
+
+
+# -- four protocols -----------------------------------------------------------------------------
+
+
+def _messages(body: dict[str, Any]) -> list[Event]:
+    tool = _choose([offered.get("name", "") for offered in body.get("tools") or []])
+    asked = '"tool_result"' in json.dumps(body.get("messages"))
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "probe", "content": []}
+    block: dict[str, Any] = {"type": "text", "text": ""}
+    delta: dict[str, Any] = {"type": "text_delta", "text": "Done."}
+    is_call = bool(tool) and not asked
+    if is_call:
+        block = {"type": "tool_use", "id": "toolu_1", "name": tool, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(_command_for(tool))}
+    reason = "tool_use" if is_call else "end_turn"
+    return [
+        ("message_start", {"message": message | {"stop_reason": None, "usage": _SPENT}}),
+        ("content_block_start", {"index": 0, "content_block": block}),
+        ("content_block_delta", {"index": 0, "delta": delta}),
+        ("content_block_stop", {"index": 0}),
+        ("message_delta", {"delta": {"stop_reason": reason}, "usage": _SPENT}),
+        ("message_stop", {}),
+    ]
+
+
+def _responses(body: dict[str, Any]) -> list[Event]:
+    tool = _choose([offered.get("name", "") for offered in body.get("tools") or []])
+    asked = "call_output" in json.dumps(body.get("input"))
+    item: dict[str, Any] = {"type": "message", "id": "i_1", "role": "assistant"}
+    item["content"] = [{"type": "output_text", "text": "Done.", "annotations": []}]
+    if tool and not asked:
+        words = json.dumps(_command_for(tool))
+        item = {"type": "function_call", "id": "i_1", "call_id": "call_1", "name": tool, "arguments": words}
+    response = {"id": "resp_1", "object": "response", "model": "probe", "output": []}
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    spent = _SPENT | details | {"total_tokens": 2}
+    return [
+        ("response.created", {"response": response | {"status": "in_progress"}}),
+        ("response.output_item.added", {"output_index": 0, "item": item}),
+        ("response.output_item.done", {"output_index": 0, "item": item}),
+        ("response.completed", {"response": response | {"status": "completed", "usage": spent}}),
+    ]
+
+
+def _gemini(body: dict[str, Any]) -> list[Event]:
+    tools = body.get("tools") or []
+    names = [one.get("name", "") for tool in tools for one in tool.get("functionDeclarations") or []]
+    tool = _choose(names)
+    part: dict[str, Any] = {"text": "Done."}
+    if tool and "functionResponse" not in json.dumps(body.get("contents")):
+        part = {"functionCall": {"id": "call_1", "name": tool, "args": _command_for(tool)}}
+    spent = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    answer = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    return [("", {"candidates": [answer], "usageMetadata": spent, "modelVersion": "probe"})]
+
+
+def _chat(body: dict[str, Any]) -> list[Event]:
+    offered = [tool.get("function", {}).get("name", "") for tool in body.get("tools") or []]
+    tool = _choose(offered)
+    asked = any(message.get("role") == "tool" for message in body.get("messages", []))
+    said: dict[str, Any] = {"role": "assistant", "content": "Done."}
+    is_call = bool(tool) and not asked
+    if is_call:
+        called = {"name": tool, "arguments": json.dumps(_command_for(tool))}
+        calls = [{"index": 0, "id": "call_1", "type": "function", "function": called}]
+        said = {"role": "assistant", "content": None, "tool_calls": calls}
+    reason = "tool_calls" if is_call else "stop"
+    spent = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    base = {"id": "chat_1", "created": 1, "model": "probe"}
+    if not body.get("stream"):
+        choice = {"index": 0, "message": said, "finish_reason": reason}
+        return [("", base | {"object": "chat.completion", "choices": [choice], "usage": spent})]
+    chunk = base | {"object": "chat.completion.chunk"}
+    return [
+        ("", chunk | {"choices": [{"index": 0, "delta": said, "finish_reason": None}]}),
+        ("", chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": spent}),
+    ]
+
+
+def answer(path: str, body: dict[str, Any]) -> list[Event] | None:
+    """The events of the answer; None for a path that no protocol has."""
+    path = path.partition("?")[0]
+    if path.endswith("/messages"):
+        return _messages(body)
+    if path.endswith("/responses"):
+        return _responses(body)
+    if path.endswith("/chat/completions"):
+        return _chat(body)
+    if path.endswith((":streamGenerateContent", ":generateContent")):
+        return _gemini(body)
+    return None
+
+
+# -- the server ---------------------------------------------------------------------------------
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+    def do_GET(self) -> None:
+        models = {"object": "list", "data": [{"id": "probe", "object": "model"}]}
+        self._send(200, "application/json", json.dumps(models).encode())
+
+    def do_HEAD(self) -> None:
+        self._send(200, "application/json", b"")
+
+    def do_POST(self) -> None:
+        try:
+            body = json.loads(self._body() or b"{}")
+        except ValueError:
+            body = {}
+        events = answer(self.path, body) if isinstance(body, dict) else None
+        if events is None:
+            self._send(404, "application/json", b'{"input_tokens": 1}')
+        elif ":generateContent" in self.path or (self.path.endswith("completions") and len(events) == 1):
+            self._send(200, "application/json", json.dumps(events[0][1]).encode())
+        else:
+            self._send(200, "text/event-stream", self._stream(events))
+
+    def _stream(self, events: list[Event]) -> bytes:
+        lines = []
+        for name, data in events:
+            said = ({"type": name} if name else {}) | data
+            lines.append((f"event: {name}\n" if name else "") + f"data: {json.dumps(said)}\n\n")
+        if self.path.partition("?")[0].endswith("completions"):
+            lines.append("data: [DONE]\n\n")
+        return "".join(lines).encode()
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        pieces = []
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            pieces.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(pieces)
+
+    def _send(self, status: int, kind: str, data: bytes) -> None:
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+        except ConnectionError:
+            self.close_connection = True  # the client was ended
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that is ended in the middle of a request is no news."""
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The server's address, while the block lasts."""
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,129 @@
+"""Codex: hooks in the project's own file. They run in silence or not at all: the project has to be trusted,
+and each hook by the hash of its words, both in Codex's config.toml. Seen with 0.166.0.
+
+In a linked worktree Codex reads the main checkout's file, under that file's name, but only where the
+worktree has a `.codex/hooks.json` as well; so worktrees get a copy, and trusting once covers all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+
+from lineclear.clients.hooking.codex import EVENTS
+from lineclear.clients.setup import blocks, json_hooks, jsonc, project_json
+from lineclear.clients.setup.kimi import check_toml
+from lineclear.clients.setup.values import CannotSetUp, Found, Plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+IN_WORKTREES = True
+
+
+def files(found: Found) -> list[str]:
+    return [f"{found.root}/.codex/hooks.json", _config(found)]
+
+
+def _config(found: Found) -> str:
+    home = found.variables.get("CODEX_HOME") or f"{found.home}/.codex"
+    return f"{home}/config.toml"
+
+
+def plan_install(found: Found) -> Plan:
+    plan, path = Plan(), files(found)[0]
+    entries = project_json.entries(found, path, "codex", json_hooks.TIMEOUT_S)
+    text = json_hooks.install(plan, found, path, entries)
+    if found.is_main:
+        _trust(plan, found, path, text)
+    return plan
+
+
+def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
+    """The block for Codex's settings: what is said there already is not said again."""
+    config = _config(found)
+    known = _parsed(
+        config, blocks.without_block(found.text(config) or "", config, found.record, _name(found)) or ""
+    )
+    lines = _project_lines(plan, found, known)
+    state = _table(_table(known, "hooks"), "state")
+    for key, value in trusted_hashes(path, text).items():
+        if key not in state:
+            lines += [f"[hooks.state.{json.dumps(key)}]", f'trusted_hash = "{value}"']
+        elif state[key].get("trusted_hash") != value:
+            plan.notes.append(
+                f"Codex holds another hash for {key}; say yes when it asks about the hook (/hooks)"
+            )
+    check_toml(config, blocks.install(plan, found, config, _name(found), lines))
+
+
+def _project_lines(plan: Plan, found: Found, known: dict[str, Any]) -> list[str]:
+    level = _table(_table(known, "projects"), found.root).get("trust_level")
+    if level is None:
+        return [f"[projects.{json.dumps(found.root)}]", 'trust_level = "trusted"']
+    if level != "trusted":
+        plan.notes.append(
+            f"Codex was told not to trust {found.root}, so it runs no hooks here; see config.toml"
+        )
+    return []
+
+
+def _table(known: dict[str, Any], key: str) -> dict[str, Any]:
+    found = known.get(key, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _parsed(path: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CannotSetUp(path, f"it is not TOML ({error})") from None
+
+
+def trusted_hashes(path: str, text: str) -> dict[str, str]:
+    """Codex's key and hash for each of our hooks, by their places in the file."""
+    groups = jsonc.parse(text).plain()["hooks"]
+    found = {}
+    for event in EVENTS:
+        name = _snake(event)
+        for place, group in enumerate(groups.get(event, [])):
+            if json_hooks.holds_ours(group):
+                found[f"{path}:{name}:{place}:0"] = hook_hash(name, group)
+    return found
+
+
+def hook_hash(event: str, group: dict[str, Any]) -> str:
+    handler = group["hooks"][0]
+    said: dict[str, Any] = {
+        "event_name": event,
+        "hooks": [
+            {
+                "async": False,
+                "command": handler["command"],
+                "timeout": handler.get("timeout", 600),
+                "type": "command",
+            }
+        ],
+    }
+    if group.get("matcher"):
+        said["matcher"] = group["matcher"]
+    written = json.dumps(said, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(written.encode()).hexdigest()
+
+
+def _snake(event: str) -> str:
+    return "".join("_" + ch.lower() if ch.isupper() else ch for ch in event).lstrip("_")
+
+
+def plan_remove(found: Found) -> Plan:
+    plan = project_json.plan_remove(found, files(found)[0])
+    if found.is_main:
+        blocks.remove(plan, found, _config(found), _name(found))
+    return plan
+
+
+def _name(found: Found) -> str:
+    """Every repository has a block of its own in there."""
+    return f"codex in {found.root}"

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Made by `lineclear setup git`; git's hooks end here. Only a clear no stops git: where lineclear is missing
+# or broken, git goes on.
+if [ -n "$LINECLEAR_PROBE" ]; then
+    echo "git $1" >>"$LINECLEAR_PROBE"
+    exit 1
+fi
+if [ "$LINECLEAR_GATE" = open ] || [ ! -x @PYTHON@ ]; then
+    exit 0
+fi
+@PYTHON@ -I -m lineclear gate "$@"
+case $? in
+@STOPS@) exit 1 ;;
+esac
+exit 0

@@ -1,0 +1,10 @@
+#!/bin/sh
+# lineclear: the gate before git's @NAME@; `lineclear setup git --remove` takes it away.
+here=${0%/*}
+gate=$here/@GATE@
+kept=@KEPT@
+if [ -x "$gate" ]; then
+    "$gate" @NAME@ "$@" || exit $?
+fi
+[ ! -x "$kept" ] || exec "$kept" "$@"
+exit 0

@@ -1,0 +1,102 @@
+"""What the gate needs of git: the paths a commit or a push brings in, and where git looks for its hooks."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.git.run import GitFailed, git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_EMPTY_TREE = "hash-object", "-t", "tree", "--stdin"
+_NAMES = ["--name-only", "-z", "--no-renames"]
+
+
+def staged_paths(cwd: str, git_dir: str, environ: Mapping[str, str]) -> list[str]:
+    """What the commit that is being made changes. Of a merge only what differs from every side: what came
+    with the other branch was judged there.
+
+    `git commit -a` and `git commit PATH` use an index of their own, which the hook's environment names.
+    """
+    index = environ.get("GIT_INDEX_FILE", "")
+    env = {"GIT_INDEX_FILE": os.path.join(cwd, index)} if index else {}
+    found = _diff_index(cwd, _head(cwd), env)
+    for other in _merge_heads(git_dir):
+        theirs = set(_diff_index(cwd, other, env))
+        found = [path for path in found if path in theirs]
+    return found
+
+
+def _head(cwd: str) -> str:
+    words = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+    return (
+        git(words, cwd, check=False).decode().strip() or git([*_EMPTY_TREE], cwd, input=b"").decode().strip()
+    )
+
+
+def _diff_index(cwd: str, against: str, env: Mapping[str, str]) -> list[str]:
+    return _split(git(["diff-index", "--cached", *_NAMES, against, "--"], cwd, env=env))
+
+
+def _merge_heads(git_dir: str) -> list[str]:
+    try:
+        with open(git_dir + "/MERGE_HEAD", encoding="ascii") as file:
+            return file.read().split()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _split(output: bytes) -> list[str]:
+    return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+def pushed_paths(cwd: str, local: str, landing_ref: str) -> list[str]:
+    """What commits change that neither the landing branch nor a remote has; of merges as for a commit."""
+    if local.strip("0") == "":
+        return []
+    words = ["log", "--format=", "-c", *_NAMES, local, "--not", "--remotes"]
+    if git(["rev-parse", "--verify", "--quiet", landing_ref], cwd, check=False).strip():
+        words.append(landing_ref)
+    output = git([*words, "--"], cwd).decode("utf-8", "surrogateescape")
+    return sorted({path.lstrip("\n") for path in output.split("\0") if path.strip("\n")})
+
+
+def is_ancestor(cwd: str, commit: str, of: str) -> bool:
+    try:
+        git(["merge-base", "--is-ancestor", commit, of], cwd)
+    except GitFailed:
+        return False
+    return True
+
+
+def tracked(cwd: str, paths: Sequence[str]) -> list[str]:
+    """Those of the absolute paths below `cwd` that git tracks there."""
+    inside = {os.path.relpath(path, cwd): path for path in paths if path.startswith(cwd + "/")}
+    if not inside:
+        return []
+    known = _split(git(["--literal-pathspecs", "ls-files", "-z", "--", *inside], cwd))
+    return [inside[path] for path in known if path in inside]
+
+
+# -- core.hooksPath -------------------------------------------------------------------------------
+
+
+def hooks_path(cwd: str) -> tuple[str, str]:
+    """core.hooksPath: (as this repository says it, as it counts, with `~` resolved); "" where unset."""
+    own = git(["config", "--local", "--get", "core.hooksPath"], cwd, check=False).decode().rstrip("\n")
+    counts = git(["config", "--type=path", "--get", "core.hooksPath"], cwd, check=False).decode().rstrip("\n")
+    return own, counts
+
+
+def set_hooks_path(cwd: str, value: str) -> None:
+    if value:
+        git(["config", "--local", "core.hooksPath", value], cwd)
+    else:
+        git(["config", "--local", "--unset", "core.hooksPath"], cwd, check=False)
+
+
+def run_hook(cwd: str, name: str, env: Mapping[str, str]) -> None:
+    """Let git start one of its hooks, as it would by itself."""
+    git(["hook", "run", "--ignore-missing", name], cwd, env=env, check=False)

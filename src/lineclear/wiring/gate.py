@@ -1,0 +1,101 @@
+"""The gate, wired: what git's hooks ask, and what a landing asks, with git's paths as resources."""
+
+from __future__ import annotations
+
+from lineclear.app.gate import examine, standing_at_landing, standing_of
+from lineclear.core.gate import Finding, judge_move
+from lineclear.core.resources import parse_resource
+from lineclear.git.gate import is_ancestor, pushed_paths, staged_paths
+from lineclear.git.landing import landing_ref
+from lineclear.wiring.repo import folds_case
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lineclear.app.ports import Caller
+    from lineclear.core.resources import Resource
+    from lineclear.wiring.repo import Repo
+
+
+def judge_commit(repo: Repo, caller: Caller) -> list[Finding]:
+    """The commit that is being made in this worktree."""
+    layout = repo.layout
+    return _judge(repo, caller, staged_paths(layout.worktree, layout.git_dir, repo.environ))
+
+
+def judge_push(repo: Repo, caller: Caller, lines: Sequence[str]) -> list[Finding]:
+    """`lines` as git gives them to a pre-push hook: local ref, local id, remote ref, remote id."""
+    main, cwd = landing_ref(repo.layout), repo.layout.worktree
+    paths: list[str] = []
+    for line in lines:
+        words = line.split(" ")
+        if len(words) != 4:
+            continue
+        _, local, remote_ref, _ = words
+        if remote_ref == main and local.strip("0") and not is_ancestor(cwd, local, main):
+            found = _judge_ref(repo, caller, main, main)
+            if found:
+                return found
+        paths += pushed_paths(cwd, local, main)
+    return _judge(repo, caller, list(dict.fromkeys(paths)))
+
+
+def judge_refs(repo: Repo, caller: Caller, lines: Sequence[str]) -> list[Finding]:
+    """`lines` as git gives them to a reference-transaction hook: old id, new id, ref."""
+    main = landing_ref(repo.layout)
+    for line in lines:
+        found = _judge_ref(repo, caller, line.rpartition(" ")[2], main)
+        if found:
+            return found
+    return []
+
+
+def judge_landing(repo: Repo, agent: str, paths: Sequence[str]) -> list[Finding]:
+    """What a candidate brings in: some clients switch git's hooks off, and some go round them."""
+    if not agent:
+        return []
+    return examine(
+        repo.store,
+        repo.liveness,
+        lambda view: standing_at_landing(view, agent),
+        resources_of(repo, paths),
+        repo.settings.rules,
+    )
+
+
+def _judge(repo: Repo, caller: Caller, paths: Sequence[str]) -> list[Finding]:
+    return examine(
+        repo.store,
+        repo.liveness,
+        lambda view: standing_of(view, caller.name, repo.tree, _fence(repo)),
+        resources_of(repo, paths),
+        repo.settings.rules,
+    )
+
+
+def _judge_ref(repo: Repo, caller: Caller, ref: str, main: str) -> list[Finding]:
+    standing = repo.store.read(lambda view: standing_of(view, caller.name, repo.tree))
+    refusal = judge_move(standing, ref, main)
+    return [Finding(ref, refusal)] if refusal is not None else []
+
+
+def _fence(repo: Repo) -> int:
+    """Set by `lineclear with` for what it runs."""
+    said = repo.environ.get("LINECLEAR_FENCE", "")
+    return int(said) if said.isascii() and said.isdigit() else 0
+
+
+def resources_of(repo: Repo, paths: Sequence[str]) -> list[Resource]:
+    """Git's own paths: literal names, from the repository's root."""
+    from lineclear.core.paths import escape
+    from lineclear.core.refusals import Refusal
+
+    fold, nfc = folds_case(repo.layout, repo.settings), repo.settings.paths_nfc
+    found = []
+    for path in paths:
+        try:
+            found.append(parse_resource(f"file:{escape(path)}", fold_case=fold, nfc=nfc))
+        except Refusal:
+            pass  # a name that no claim can have (bytes that are no text): nobody can hold it
+    return found

@@ -1,0 +1,192 @@
+"""Set-up of every client on files that already hold the user's own hooks and settings: in, again, out."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+
+import pytest
+
+from lineclear.clients.setup.codex import hook_hash
+from lineclear.clients.setup.registry import CLIENTS, setup_of
+from lineclear.clients.setup.values import CannotSetUp, Change, Found, Plan
+
+ROOT, HOME = "/srv/shop", "/home/sam"
+STUB = "/srv/shop/.git/lineclear/hook"
+
+GROUPS = (
+    '{\n\t// mine, and it stays\n\t"theme": "dark",\n\t"hooks": {\n\t\t"PreToolUse": [\n'
+    '\t\t\t{"matcher": "Bash", "hooks": [{"type": "command", "command": "./mine.sh"}]}, // first\n'
+    '\t\t],\n\t\t"Stop": []\n\t}\n}\n'
+)
+GEMINI = (
+    '{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]},\r\n  "ui": {}}'
+)
+CURSOR = '{\n  "version": 1,\n  "hooks": {\n    "stop": [{ "command": "./mine.sh" }]\n  }\n}'
+CODEX_TOML = 'model = "x"  # mine\n\n[projects."/srv/other"]\ntrust_level = "untrusted"'
+TOML = CODEX_TOML + '\n[[hooks]]\nevent = "Stop"\ncommand = "true"'
+
+# What the user has in the client's files before.
+BEFORE: dict[str, dict[str, str]] = {
+    "claude": {f"{ROOT}/.claude/settings.local.json": GROUPS},
+    "codex": {f"{ROOT}/.codex/hooks.json": GROUPS, f"{HOME}/.codex/config.toml": CODEX_TOML},
+    "gemini": {
+        f"{ROOT}/.gemini/settings.json": GEMINI,
+        f"{HOME}/.gemini/trustedFolders.json": '{"/srv/other": "DO_NOT_TRUST"}',
+    },
+    "qwen": {f"{ROOT}/.qwen/settings.json": GROUPS},
+    "opencode": {},
+    "cursor": {f"{ROOT}/.cursor/hooks.json": CURSOR},
+    "copilot": {
+        f"{HOME}/.copilot/config.json": '// managed\n{\n  "trustedFolders": [\n    "/srv/other"\n  ]\n}\n'
+    },
+    "droid": {f"{ROOT}/.factory/hooks.json": GROUPS},
+    "grok": {},
+    "kimi": {f"{HOME}/.kimi-code/config.toml": TOML},
+    "cline": {f"{ROOT}/.clinerules/hooks/PreToolUse": "#!/bin/sh\nexit 0\n"},
+    "goose": {},
+    "aider": {f"{ROOT}/.aider.conf.yml": "# mine\nmodel: x\n"},
+}
+Files = dict[str, bytes]
+
+
+def on_disk(texts: Mapping[str, str]) -> Files:
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def find(
+    name: str, disk: Files, record: Mapping[str, object] | None = None, shared: tuple[str, ...] = ()
+) -> Found:
+    found = Found(ROOT, home=HOME, stub=STUB, record=record or {}, shared=shared)
+    found.files = {path: disk.get(path) for path in setup_of(name).files(found)}
+    return found
+
+
+def carried_out(plan: Plan, disk: Files) -> Files:
+    after = dict(disk)
+    for change in plan.changes:
+        assert isinstance(change, Change)
+        assert after.get(change.path) == change.before
+        after.pop(change.path, None)
+        if change.after is not None:
+            after[change.path] = change.after
+    return after
+
+
+def install(
+    name: str, disk: Files, record: Mapping[str, object] | None = None, **more: tuple[str, ...]
+) -> tuple[Plan, Files]:
+    plan = setup_of(name).plan_install(find(name, disk, record, **more))
+    return plan, carried_out(plan, disk)
+
+
+def test_every_client_has_a_case() -> None:
+    assert set(BEFORE) == set(CLIENTS)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("has_own", [True, False], ids=["own settings", "nothing yet"])
+def test_in_again_and_out_leaves_every_byte(name: str, has_own: bool) -> None:
+    disk = on_disk(BEFORE[name]) if has_own else {}
+    plan, after = install(name, disk)
+    assert (after != disk) == (name != "goose")
+    again, same = install(name, after, plan.record)
+    assert (again.changes, same) == ([], after)
+    assert again.record == plan.record
+    removed = setup_of(name).plan_remove(find(name, after, plan.record))
+    assert carried_out(removed, after) == disk
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_what_the_user_adds_meanwhile_stays(name: str) -> None:
+    disk = on_disk(BEFORE[name])
+    plan, after = install(name, disk)
+    added = {path: data.replace(b"mine", b"still mine") for path, data in after.items() if path in disk}
+    edited = after | added
+    removed = carried_out(setup_of(name).plan_remove(find(name, edited, plan.record)), edited)
+    assert removed == {path: data.replace(b"mine", b"still mine") for path, data in disk.items()}
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "droid", "cursor", "copilot", "grok"])
+def test_without_a_record_ours_is_still_known_by_its_command(name: str) -> None:
+    disk = on_disk(BEFORE[name])
+    _, after = install(name, disk)
+    _, again = install(name, after)
+    for path in after:
+        assert again[path].count(b"lineclear/hook") >= 1 or not path.startswith(ROOT)
+        assert again[path].count(b'"matcher"') == after[path].count(b'"matcher"')
+        assert again[path].count(f" {name} ".encode()) == after[path].count(f" {name} ".encode())
+
+
+@pytest.mark.parametrize(
+    "name", ["claude", "codex", "gemini", "qwen", "droid", "cursor", "copilot", "grok", "kimi"]
+)
+def test_settings_that_cannot_be_read_are_refused(name: str) -> None:
+    found = find(name, {})
+    path = setup_of(name).files(found)[0]
+    for broken in (b'{"hooks": [', b'{"hooks": 3, "a" 1}', b"\xff\xfe{}"):
+        with pytest.raises(CannotSetUp):
+            setup_of(name).plan_install(find(name, {path: broken}))
+
+
+@pytest.mark.parametrize(
+    "name", ["codex", "gemini", "qwen", "droid", "cursor", "copilot", "grok", "opencode", "cline"]
+)
+def test_a_file_that_git_tracks_gets_no_path_of_this_machine(name: str) -> None:
+    paths = tuple(path for path in setup_of(name).files(find(name, {})) if path.startswith(ROOT))
+    _, local = install(name, {})
+    _, shared = install(name, {}, shared=paths)
+    for path in paths:
+        assert STUB.encode() in local[path]
+        assert ROOT.encode() not in shared[path]
+        assert b"lineclear/hook" in shared[path]
+
+
+def test_a_users_own_handler_in_our_group_stays() -> None:
+    path = f"{ROOT}/.qwen/settings.json"
+    plan, after = install("qwen", {})
+    said = json.loads(after[path])
+    said["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "./mine.sh"})
+    edited = {path: json.dumps(said).encode()}
+    removed = carried_out(setup_of("qwen").plan_remove(find("qwen", edited, plan.record)), edited)
+    assert json.loads(removed[path]) == {
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]}
+    }
+
+
+def test_codex_trusts_each_of_our_hooks_by_its_place_and_words() -> None:
+    _, after = install("codex", on_disk(BEFORE["codex"]))
+    said = tomllib.loads(after[f"{HOME}/.codex/config.toml"].decode())
+    assert said["projects"][ROOT] == {"trust_level": "trusted"}
+    state = said["hooks"]["state"]
+    # The user's own group stands first.
+    assert f"{ROOT}/.codex/hooks.json:pre_tool_use:1:0" in state
+    assert f"{ROOT}/.codex/hooks.json:session_start:0:0" in state
+
+
+def test_the_hash_that_codex_computes() -> None:
+    """That the real Codex accepts it is shown by the end-to-end test of `setup codex --check`."""
+    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true", "timeout": 10}]}
+    expected = "sha256:07fefe99fecc83c6d493e6fb3e30dce747eb9048454616b08c3f96a6a38cd84a"
+    assert hook_hash("pre_tool_use", group) == expected
+    assert hook_hash("post_tool_use", group) != expected
+
+
+def test_a_project_that_codex_was_told_not_to_trust_is_left_so_and_said() -> None:
+    disk = on_disk({f"{HOME}/.codex/config.toml": f'[projects."{ROOT}"]\ntrust_level = "untrusted"\n'})
+    plan, after = install("codex", disk)
+    assert (
+        tomllib.loads(after[f"{HOME}/.codex/config.toml"].decode())["projects"][ROOT]["trust_level"]
+        == "untrusted"
+    )
+    assert any("told not to trust" in note for note in plan.notes)
+
+
+def test_fail_closed_uses_the_clients_own_switch() -> None:
+    found = find("claude", {})
+    found.is_closed = True
+    plan = setup_of("claude").plan_install(found)
+    change = plan.changes[0]
+    assert isinstance(change, Change)
+    assert b'"onFailure": "block"' in (change.after or b"")
