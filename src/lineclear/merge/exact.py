@@ -11,10 +11,19 @@ from lineclear.merge.diff import Steps, edits
 from lineclear.merge.lines import split_lines
 from lineclear.merge.tokens import split_code
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _VERSION_CONTEXT = re.compile(
     r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I
 )
+SAYS_SOMETHING = re.compile(r"[A-Za-z]{3}")
+_WORDS = re.compile(
+    r"""\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|v?\d+(?:\.\d+)+[\w.+-]*|\w+|[^\w\s]""",
+)
+MAX_WORDS = 20_000
 
 
 def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
@@ -29,6 +38,17 @@ def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
     if r in (b, lt):
         return left
     return None
+
+
+def visible_line(inside: str) -> Callable[[str], str]:
+    """What one line shows when blanks count for nothing, as in `only_blanks`."""
+
+    def shown(line: str) -> str:
+        if inside == "text":
+            return line.rstrip()
+        return "\0".join(_visible(line, inside))
+
+    return shown
 
 
 def _visible(text: str, inside: str) -> list[str]:
@@ -76,8 +96,13 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
         for whole in (come, gone):
             if middle[at : at + len(whole)] == whole:
                 return len(whole)
-        return None
-    pool = gone or come
+        taken = 0 if set(gone) & {line for line in come if line.strip()} else _taken(come, middle, at)
+        return taken if any(SAYS_SOMETHING.search(line) for line in middle[at : at + taken]) else None
+    return _taken(gone or come, middle, at)
+
+
+def _taken(pool: list[str], middle: list[str], at: int) -> int:
+    """The lines of `middle` from `at` that are in the pool, in its order."""
     taken = used = 0
     while at + taken < len(middle):
         place = used
@@ -88,6 +113,60 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
         used = place + 1
         taken += 1
     return taken
+
+
+def one_holds_the_others_words(base: str, left: str, right: str, steps: Steps) -> str | None:
+    """As `one_holds_the_other`, by words: one side made the same edits within the lines, and more."""
+    b, lt, r = (_words(text) for text in (base, left, right))
+    if max(len(b), len(lt), len(r)) > MAX_WORDS:
+        return None
+    if _are_words_between(b, lt, r, steps):
+        return right
+    if _are_words_between(b, r, lt, steps):
+        return left
+    return None
+
+
+def _words(text: str) -> list[str]:
+    """Without blanks; a number with dots is one word, so that half a version is never the same edit."""
+    return [word for word in _WORDS.findall(text) if not word.isspace()]
+
+
+def _are_words_between(b: list[str], middle: list[str], far: list[str], steps: Steps) -> bool:
+    at_m = at_b = shared = 0
+    for a0, a1, f0, f1 in [*edits(b, far, steps), (len(b), len(b), len(far), len(far))]:
+        kept = b[at_b:a0]
+        if middle[at_m : at_m + len(kept)] != kept:
+            return False
+        at_m += len(kept)
+        at_b = a1
+        taken = _covered_words(b[a0:a1], far[f0:f1], middle[at_m:], b[a1 : a1 + 3])
+        if taken is None:
+            return False
+        shared += taken if middle[at_m : at_m + taken] != b[a0:a1] else 0
+        at_m += taken
+    return at_m == len(middle) and steps.left > 0 and shared > 0
+
+
+def _covered_words(gone: list[str], come: list[str], rest: list[str], behind: list[str]) -> int | None:
+    """The edit was made whole, or not at all, or a first or last stretch of it up to a comma was."""
+    for whole in (come, gone):
+        if rest[: len(whole)] == whole and rest[len(whole) : len(whole) + len(behind)] == behind:
+            return len(whole)
+    if gone:
+        return None
+    for size in range(len(come) - 1, 0, -1):
+        for part in (come[:size], come[-size:]):
+            if rest[:size] == part and rest[size : size + len(behind)] == behind and _is_item(part, come):
+                return size
+    return None
+
+
+def _is_item(part: list[str], come: list[str]) -> bool:
+    """Cut at a comma or a line's end sign, so that it is a whole argument, element or statement."""
+    cut = part[-1] if come[: len(part)] == part else part[0]
+    beyond = come[len(part)] if come[: len(part)] == part else come[-len(part) - 1]
+    return ("," in (cut, beyond) or ";" in (cut, beyond)) and any(word[0].isalnum() for word in part)
 
 
 def line_by_line(base: str, left: str, right: str) -> tuple[str, str] | None:

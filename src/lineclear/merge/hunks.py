@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.merge import exact
+from lineclear.merge import adjacent, exact
 from lineclear.merge.diff import Steps
 from lineclear.merge.imports import merge_imports
 from lineclear.merge.syntax.members import unite_added
@@ -11,8 +11,15 @@ from lineclear.merge.tokens import merge_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.lines import Chunk
+
+    class Blanks(Protocol):
+        def __call__(self, base: str, left: str, right: str, *, inside: str) -> str | None: ...
+
 
 _BRACED = (
     ".ts",
@@ -96,9 +103,7 @@ def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
 def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     base, left, right = hunk.texts()
     if hunk.kind() != "delete/edit":
-        text = exact.only_blanks(base, left, right, inside=hunk.blanks())
-        if text is not None and hunk.may_touch_a_long_text():
-            text = exact.only_blanks(base, left, right, inside="text")
+        text = _without_blanks(hunk, exact.only_blanks)
         if text is not None:
             return "blanks", text
     text = exact.one_holds_the_other(base, left, right, steps)
@@ -111,7 +116,38 @@ def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     if text is not None:
         return "members", text
     if hunk.kind() == "content":
-        text = merge_tokens(base, left, right, steps, prose=hunk.file.path.endswith(_PROSE))
-        if text is not None:
-            return "tokens", text
+        return _resolve_content(hunk, steps)
     return None
+
+
+def _resolve_content(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
+    base, left, right = hunk.texts()
+    is_prose = hunk.file.path.endswith(_PROSE)
+    rules: list[tuple[str, Callable[[], str | None]]] = [
+        ("alike at the ends", lambda: adjacent.outside_common_ends(base, left, right)),
+        ("words subsumed", lambda: exact.one_holds_the_others_words(base, left, right, steps)),
+        ("lines apart from blanks", lambda: _apart_from_blanks(hunk, steps)),
+        ("touching lines", lambda: adjacent.touching(base, left, right, steps)),
+        ("tokens", lambda: merge_tokens(base, left, right, steps, prose=is_prose)),
+    ]
+    for name, rule in rules:
+        text = rule()
+        if text is not None:
+            return name, text
+    return None
+
+
+def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:
+    """Blanks inside a long text are text: there only those at the end of a line count for nothing."""
+    base, left, right = hunk.texts()
+    text = rule(base, left, right, inside=hunk.blanks())
+    if text is not None and hunk.may_touch_a_long_text():
+        return rule(base, left, right, inside="text")
+    return text
+
+
+def _apart_from_blanks(hunk: Hunk, steps: Steps) -> str | None:
+    def rule(base: str, left: str, right: str, *, inside: str) -> str | None:
+        return adjacent.apart_from_blanks(base, left, right, steps, exact.visible_line(inside))
+
+    return _without_blanks(hunk, rule)
