@@ -6,8 +6,9 @@ each line of a replacement is paired with the line it came from; where that is n
 
 from __future__ import annotations
 
+import re
+
 from lineclear.merge.diff import Edit, Steps, edits
-from lineclear.merge.exact import SAYS_SOMETHING
 from lineclear.merge.lines import Chunk, split_lines, three_way, trim_common
 from lineclear.merge.tokens import split_code
 
@@ -15,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_ASSIGNED = re.compile(r"\s*(?:[\w<>\[\],.:*&]+\s+)*([A-Za-z_]\w*)\s*(?::[^=]*)?:?=(?!=)")
 LEAST_ALIKE = 0.5  # share of words two lines must have in common for one to be an edit of the other
 MAX_LINES = 400
 
@@ -59,11 +61,9 @@ def touching(base: str, left: str, right: str, steps: Steps) -> str | None:
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     if not b or max(len(b), len(lt), len(r)) > MAX_LINES:
         return None
-    if _both_add_alike(b, lt, r):
-        return None
     ours = [(edit, lt[edit[2] : edit[3]]) for edit in _fine(b, lt, steps)]
     theirs = [(edit, r[edit[2] : edit[3]]) for edit in _fine(b, r, steps)]
-    if steps.left <= 0:
+    if steps.left <= 0 or (_adds_lines(ours) and _adds_lines(theirs)):
         return None
     out: list[str] = []
     at = 0
@@ -79,13 +79,6 @@ def touching(base: str, left: str, right: str, steps: Steps) -> str | None:
     return "".join([*out, *b[at:]])
 
 
-def _both_add_alike(b: list[str], lt: list[str], r: list[str]) -> bool:
-    """A new line of one side is also new on the other: two answers to one question, not two edits."""
-    known = {line.strip() for line in b}
-    new = [{line.strip() for line in side} - known for side in (lt, r)]
-    return any(SAYS_SOMETHING.search(line) for line in new[0] & new[1])
-
-
 def _fits_before(b: list[str], first: tuple[Edit, list[str]], second: tuple[Edit, list[str]]) -> bool:
     """The first edit ends before the second; where they touch, it must be plain which line is whose."""
     (a0, a1, _, _), new = first
@@ -97,8 +90,21 @@ def _fits_before(b: list[str], first: tuple[Edit, list[str]], second: tuple[Edit
     if a0 == a1:
         return bool(other) and is_edit_of(b[c0], other[0])
     if c0 == c1:
-        return bool(new) and is_edit_of(b[a1 - 1], new[-1])
+        return bool(new) and is_edit_of(b[a1 - 1], new[-1]) and not _uses(other, new[-1])
     return True
+
+
+def _adds_lines(side: list[tuple[Edit, list[str]]]) -> bool:
+    """More lines in one place than there were: new work, not only an edit."""
+    return any(sum(bool(line.strip()) for line in new) > edit[1] - edit[0] for edit, new in side)
+
+
+def _uses(added: list[str], edited: str) -> bool:
+    """The new lines use the name that the edited line above them gives a value to."""
+    found = _ASSIGNED.match(edited)
+    return found is not None and any(
+        re.search(rf"(?<!\w){re.escape(found[1])}(?!\w)", line) for line in added
+    )
 
 
 def _fine(b: list[str], side: list[str], steps: Steps) -> list[Edit]:

@@ -19,7 +19,8 @@ _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?!
 _VERSION_CONTEXT = re.compile(
     r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I
 )
-SAYS_SOMETHING = re.compile(r"[A-Za-z]{3}")
+_NAME = re.compile(r"[A-Za-z_]\w*$")
+_SAYS_SOMETHING = re.compile(r"[A-Za-z]{3}")
 _WORDS = re.compile(
     r"""\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|v?\d+(?:\.\d+)+[\w.+-]*|\w+|[^\w\s]""",
 )
@@ -97,7 +98,7 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
             if middle[at : at + len(whole)] == whole:
                 return len(whole)
         taken = 0 if set(gone) & {line for line in come if line.strip()} else _taken(come, middle, at)
-        return taken if any(SAYS_SOMETHING.search(line) for line in middle[at : at + taken]) else None
+        return taken if any(_SAYS_SOMETHING.search(line) for line in middle[at : at + taken]) else None
     return _taken(gone or come, middle, at)
 
 
@@ -167,6 +168,24 @@ def _is_item(part: list[str], come: list[str]) -> bool:
     cut = part[-1] if come[: len(part)] == part else part[0]
     beyond = come[len(part)] if come[: len(part)] == part else come[-len(part) - 1]
     return ("," in (cut, beyond) or ";" in (cut, beyond)) and any(word[0].isalnum() for word in part)
+
+
+def is_renamed_under(base: str, left: str, right: str, steps: Steps) -> bool:
+    """One side put another word for a name throughout the hunk; the other side uses the old name more."""
+    b, lt, r = (_words(text) for text in (base, left, right))
+    return _is_used_more(b, r, _renamed(b, lt, steps)) or _is_used_more(b, lt, _renamed(b, r, steps))
+
+
+def _renamed(b: list[str], side: list[str], steps: Steps) -> set[str]:
+    return {
+        b[a0]
+        for a0, a1, s0, s1 in edits(b, side, steps)
+        if a1 - a0 == s1 - s0 == 1 and _NAME.match(b[a0]) and _NAME.match(side[s0]) and b[a0] not in side
+    }
+
+
+def _is_used_more(b: list[str], side: list[str], names: set[str]) -> bool:
+    return any(side.count(name) > b.count(name) for name in names)
 
 
 def line_by_line(base: str, left: str, right: str) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lineclear.merge import adjacent, exact
 from lineclear.merge.diff import Steps
 from lineclear.merge.imports import merge_imports
+from lineclear.merge.syntax.entities import merge_entities
 from lineclear.merge.syntax.members import unite_added
 from lineclear.merge.syntax.symbols import is_in_text, symbols_in
 from lineclear.merge.tokens import merge_tokens
@@ -97,7 +98,19 @@ def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
     if united is not None:
         return "imports", united[1], united[0]
     found = _resolve_lines(hunk, steps)
+    if found is not None:
+        return (*found, hunk.chunk)
+    entities = merge_entities(hunk.file, hunk.chunk, steps)
+    if entities is not None:
+        return "entities", entities[1], entities[0]
+    found = _resolve_tokens(hunk, steps)
     return None if found is None else (*found, hunk.chunk)
+
+
+def resolve_by_entities(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
+    """As `resolve`, with whole entities first: for when the rules for lines took one for its neighbour."""
+    entities = merge_entities(hunk.file, hunk.chunk, steps)
+    return resolve(hunk, steps) if entities is None else ("entities", entities[1], entities[0])
 
 
 def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
@@ -122,19 +135,26 @@ def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
 
 def _resolve_content(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     base, left, right = hunk.texts()
-    is_prose = hunk.file.path.endswith(_PROSE)
+    if exact.is_renamed_under(base, left, right, steps):
+        return None
     rules: list[tuple[str, Callable[[], str | None]]] = [
         ("alike at the ends", lambda: adjacent.outside_common_ends(base, left, right)),
         ("words subsumed", lambda: exact.one_holds_the_others_words(base, left, right, steps)),
         ("lines apart from blanks", lambda: _apart_from_blanks(hunk, steps)),
         ("touching lines", lambda: adjacent.touching(base, left, right, steps)),
-        ("tokens", lambda: merge_tokens(base, left, right, steps, prose=is_prose)),
     ]
     for name, rule in rules:
         text = rule()
         if text is not None:
             return name, text
     return None
+
+
+def _resolve_tokens(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
+    if hunk.kind() != "content" or exact.is_renamed_under(*hunk.texts(), steps):
+        return None
+    text = merge_tokens(*hunk.texts(), steps, prose=hunk.file.path.endswith(_PROSE))
+    return None if text is None else ("tokens", text)
 
 
 def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:

@@ -31,6 +31,15 @@ class Chunk:
         self.r0 = r0
         self.r1 = r1
 
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """First line and the line behind the last, in base, left and right."""
+        return (self.b0, self.b1), (self.l0, self.l1), (self.r0, self.r1)
+
+    def overlaps(self, other: Chunk) -> bool:
+        """Some line of some version is in both."""
+        pairs = zip(self.spans(), other.spans(), strict=True)
+        return any(start < last and first < end for (start, end), (first, last) in pairs)
+
 
 def split_lines(text: str) -> list[str]:
     """Lines with their ends; only a line feed ends a line (str.splitlines knows more, git does not)."""

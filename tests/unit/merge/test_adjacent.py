@@ -62,7 +62,13 @@ def test_two_answers_to_one_question_are_not_two_edits() -> None:
     left = "if x.kind is None:\n    skip(x)\nseen[x] = other\n"
     right = "seen[x] = value\nif x.kind is None:\n    stop()\n"
     assert touching(base, left, right, Steps(10_000)) is None
-    assert touching(base, left, base + "stop()\n", Steps(10_000)) == left + "stop()\n"
+    assert touching(base, left, "seen[x] = value\n", Steps(10_000)) == left
+
+
+def test_a_line_added_behind_a_value_that_the_other_side_edits_may_use_it() -> None:
+    base, left = "ret = make(a)\n", "ret = make(a, b)\n"
+    assert touching(base, left, base + "check(ret)\n", Steps(10_000)) is None
+    assert touching(base, left, base + "check(a)\n", Steps(10_000)) == left + "check(a)\n"
 
 
 def test_lines_added_beside_a_line_that_was_replaced_have_no_place() -> None:
