@@ -309,7 +309,10 @@ def _note_imports(language: str, node: Node, taken: Inventory) -> None:
         found = []
     for name in found:
         if name in taken.imports:
-            taken.repeated.add(f"import {name}")
+            seen = f"import {name}"
+            while seen in taken.repeated:
+                seen += " again"
+            taken.repeated.add(seen)
         taken.imports.add(name)
         _note_binding(language, name, taken)
 

@@ -22,6 +22,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does not say
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
+MIN_LINE = 12  # shorter ones (`}`, `return x`) are written twice without being one thing
 MISPLACED = "is not what the side that changed it made of it"
 # Their number follows from the items between them; the parser judges whether they stand right.
 _PUNCTUATION = frozenset(",;(){}[]\"'`")
@@ -193,20 +194,32 @@ def _neighbours(part: list[tuple[str, str]], words: list[list[str]]) -> set[tupl
 def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
     language = language_of(path)
     if not language:
-        return ""
+        return _line_doubt(base, left, right, merged)
     trees = [parse(language, text) for text in (base, left, right, merged)]
     b, lt, r = (None if tree is None else tree.root_node for tree in trees[:3])
     if b is None or lt is None or r is None or trees[3] is None:
-        return ""
+        return _line_doubt(base, left, right, merged)
     m = take_inventory(language, trees[3], known_parts(lt) | known_parts(r))
     if m.has_error and not (lt.has_error or r.has_error or b.has_error):
         return "the result does not parse, all sources do"
+    if m.has_error and _line_doubt(base, left, right, merged):
+        return _line_doubt(base, left, right, merged)
     if m.repeated:
         before = set().union(*(take_inventory(language, tree).repeated for tree in trees[:3] if tree))
         if m.repeated - before:
             return f"{min(m.repeated - before)} is there twice"
     doubt = _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
     return doubt or _definition_doubt(language, (b, lt, r, trees[3].root_node))
+
+
+def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
+    """Without a tree to tell what is defined twice: one that both sides added is not there twice."""
+    b, lt, r, m = (Counter(line.strip() for line in text.split("\n")) for text in (base, left, right, merged))
+    for line, times in m.items():
+        is_new = len(line) >= MIN_LINE and line not in b and line in lt and line in r
+        if is_new and times > max(lt[line], r[line]):
+            return f"`{line[:60]}` was added by both sides and is there {times} times"
+    return ""
 
 
 def _definition_doubt(language: str, roots: tuple[Node, ...]) -> str:
