@@ -24,6 +24,8 @@ _SAYS_SOMETHING = re.compile(r"[A-Za-z]{3}")
 _WORDS = re.compile(
     r"""\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|v?\d+(?:\.\d+)+[\w.+-]*|\w+|[^\w\s]""",
 )
+_AUTHOR = re.compile(r"\s*(?:\*|//[/!]?|#)\s*@author\s+\S")
+_PARTING = frozenset(",;")
 MAX_WORDS = 20_000
 
 
@@ -121,9 +123,9 @@ def one_holds_the_others_words(base: str, left: str, right: str, steps: Steps) -
     b, lt, r = (_words(text) for text in (base, left, right))
     if max(len(b), len(lt), len(r)) > MAX_WORDS:
         return None
-    if _are_words_between(b, lt, r, steps):
+    if _goes_on_from(b, lt, r, steps):
         return right
-    if _are_words_between(b, r, lt, steps):
+    if _goes_on_from(b, r, lt, steps):
         return left
     return None
 
@@ -133,41 +135,34 @@ def _words(text: str) -> list[str]:
     return [word for word in _WORDS.findall(text) if not word.isspace()]
 
 
-def _are_words_between(b: list[str], middle: list[str], far: list[str], steps: Steps) -> bool:
-    at_m = at_b = shared = 0
-    for a0, a1, f0, f1 in [*edits(b, far, steps), (len(b), len(b), len(far), len(far))]:
-        kept = b[at_b:a0]
-        if middle[at_m : at_m + len(kept)] != kept:
-            return False
-        at_m += len(kept)
-        at_b = a1
-        taken = _covered_words(b[a0:a1], far[f0:f1], middle[at_m:], b[a1 : a1 + 3])
-        if taken is None:
-            return False
-        shared += taken if middle[at_m : at_m + taken] != b[a0:a1] else 0
-        at_m += taken
-    return at_m == len(middle) and steps.left > 0 and shared > 0
+def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -> bool:
+    """`far` is `near` with more in it, brings back nothing that `near` dropped, and cuts nothing it added."""
+    more = edits(near, far, steps)
+    if steps.left <= 0 or any(a0 != a1 for a0, a1, _, _ in more):
+        return False
+    done = edits(b, near, steps)
+    dropped = {word for a0, a1, _, _ in done for word in b[a0:a1] if _NAME.match(word)}
+    added = {place for _, _, n0, n1 in done for place in range(n0, n1)}
+    said = dropped | {near[place] for place in added}
+    if not any(_SAYS_SOMETHING.search(word) for word in said):
+        return False
+    return all(
+        dropped.isdisjoint(far[f0:f1]) and (not {a0 - 1, a0} <= added or _is_item(far[f0:f1]))
+        for a0, _, f0, f1 in more
+    )
 
 
-def _covered_words(gone: list[str], come: list[str], rest: list[str], behind: list[str]) -> int | None:
-    """The edit was made whole, or not at all, or a first or last stretch of it up to a comma was."""
-    for whole in (come, gone):
-        if rest[: len(whole)] == whole and rest[len(whole) : len(whole) + len(behind)] == behind:
-            return len(whole)
-    if gone:
+def _is_item(words: list[str]) -> bool:
+    """A whole argument, element or statement: it brings its own comma or end sign."""
+    return words[0] in _PARTING or words[-1] in _PARTING
+
+
+def named_by_both(base: str, left: str, right: str) -> str | None:
+    """Both sides put another name into a list of authors, as documentation comments keep one."""
+    ours, theirs = split_lines(left), split_lines(right)
+    if base.strip() or not all(_AUTHOR.match(line) for line in [*ours, *theirs]):
         return None
-    for size in range(len(come) - 1, 0, -1):
-        for part in (come[:size], come[-size:]):
-            if rest[:size] == part and rest[size : size + len(behind)] == behind and _is_item(part, come):
-                return size
-    return None
-
-
-def _is_item(part: list[str], come: list[str]) -> bool:
-    """Cut at a comma or a line's end sign, so that it is a whole argument, element or statement."""
-    cut = part[-1] if come[: len(part)] == part else part[0]
-    beyond = come[len(part)] if come[: len(part)] == part else come[-len(part) - 1]
-    return ("," in (cut, beyond) or ";" in (cut, beyond)) and any(word[0].isalnum() for word in part)
+    return "".join([*ours, *(line for line in theirs if line not in ours)]) if ours and theirs else None
 
 
 def is_renamed_under(base: str, left: str, right: str, steps: Steps) -> bool:
@@ -229,8 +224,9 @@ def _higher_line(base: str, left: str, right: str) -> str | None:
 
 
 def _kind_of(behind: str) -> str:
-    """A lower snapshot against a higher release is a choice, not a comparison."""
-    return re.sub(r"[\d.]", "", behind)
+    """A lower snapshot against a higher release is a choice, not a comparison; two snapshots compare."""
+    words = re.findall(r"[A-Za-z]+", behind)
+    return words[-1].lower() if words else ""
 
 
 def _rank(version: str) -> tuple[list[int], bool, str]:

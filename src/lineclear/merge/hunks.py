@@ -125,6 +125,9 @@ def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     found = exact.line_by_line(base, left, right)
     if found is not None:
         return found
+    text = exact.named_by_both(base, left, right)
+    if text is not None:
+        return "authors", text
     text = unite_added(hunk.file, hunk.chunk)
     if text is not None:
         return "members", text
