@@ -38,6 +38,8 @@ HANDLERS: list[tuple[re.Pattern[str], str]] = [
         re.compile(r".*\.(?:json|jsonc|json5|webmanifest)|(?:.*/)?\.(?:eslintrc|prettierrc|babelrc)"),
         "json_files",
     ),
+    (re.compile(r".*\.(?:md|markdown|mdx)", re.I), "markdown_files"),
+    (re.compile(r".*\.sql", re.I), "sql_files"),
     (re.compile(r".*\.toml|(?:.*/)?Pipfile"), "toml_files"),
     (re.compile(r".*\.ya?ml"), "yaml_files"),
     (re.compile(r"(?:.*/)?build\.gradle(?:\.kts)?|(?:.*/)?Gemfile"), "build_scripts"),

@@ -194,11 +194,11 @@ def _neighbours(part: list[tuple[str, str]], words: list[list[str]]) -> set[tupl
 def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
     language = language_of(path)
     if not language:
-        return _line_doubt(base, left, right, merged)
+        return ""
     trees = [parse(language, text) for text in (base, left, right, merged)]
     b, lt, r = (None if tree is None else tree.root_node for tree in trees[:3])
     if b is None or lt is None or r is None or trees[3] is None:
-        return _line_doubt(base, left, right, merged)
+        return ""
     m = take_inventory(language, trees[3], known_parts(lt) | known_parts(r))
     if m.has_error and not (lt.has_error or r.has_error or b.has_error):
         return "the result does not parse, all sources do"
@@ -213,7 +213,7 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
 
 
 def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
-    """Without a tree to tell what is defined twice: one that both sides added is not there twice."""
+    """Where the tree is broken and does not tell what is defined twice: no line added by both is."""
     b, lt, r, m = (Counter(line.strip() for line in text.split("\n")) for text in (base, left, right, merged))
     for line, times in m.items():
         is_new = len(line) >= MIN_LINE and line not in b and line in lt and line in r
