@@ -40,6 +40,7 @@ HANDLERS: list[tuple[re.Pattern[str], str]] = [
     ),
     (re.compile(r".*\.(?:md|markdown|mdx)", re.I), "markdown_files"),
     (re.compile(r".*\.sql", re.I), "sql_files"),
+    (re.compile(r".*\.(?:css|scss|less)"), "style_files"),
     (re.compile(r".*\.toml|(?:.*/)?Pipfile"), "toml_files"),
     (re.compile(r".*\.ya?ml"), "yaml_files"),
     (re.compile(r"(?:.*/)?build\.gradle(?:\.kts)?|(?:.*/)?Gemfile"), "build_scripts"),

@@ -40,7 +40,9 @@ def _plain_keys(text: str) -> list[str]:
 def _only_creates(base: str, left: str, right: str) -> bool:
     """All that the sides add gives a new name to something."""
     old = set(_plain_keys(base))
-    return all(key.startswith("create ") for text in (left, right) for key in _plain_keys(text) if key not in old)
+    return all(
+        key.startswith("create ") for text in (left, right) for key in _plain_keys(text) if key not in old
+    )
 
 
 def cut(text: str, *, is_ordered: bool) -> Entry:
