@@ -1,7 +1,7 @@
 """SQL by statements: what a statement creates or alters is its key, its place counts.
 
-New tables, views, types, functions and indexes of both sides stand one after the other, each side's in its own
-order, since neither can depend on the other's. Whatever else both sides add at one place is a conflict.
+New tables, views, types, functions and indexes of both sides stand one after the other, each side's in its
+own order, since neither can depend on the other's. Whatever else both add at one place is a conflict.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ def _plain_keys(text: str) -> list[str]:
 def _only_creates(base: str, left: str, right: str) -> bool:
     """All that the sides add gives a new name to something."""
     old = set(_plain_keys(base))
-    return all(
-        key.startswith("create ") for text in (left, right) for key in _plain_keys(text) if key not in old
-    )
+    added = [key for text in (left, right) for key in _plain_keys(text) if key not in old]
+    return all(key.startswith("create ") for key in added)
 
 
 def cut(text: str, *, is_ordered: bool) -> Entry:
