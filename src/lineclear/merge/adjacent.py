@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ASSIGNED = re.compile(r"\s*(?:[\w<>\[\],.:*&]+\s+)*([A-Za-z_]\w*)\s*(?::[^=]*)?:?=(?!=)")
+_ASSIGNED = re.compile(r"(?!\s*<)\s*(?:[\w<>\[\],.:*&]+\s+)*([A-Za-z_]\w*)\s*(?::[^=]*)?:?=(?!=)")
 LEAST_ALIKE = 0.5  # share of words two lines must have in common for one to be an edit of the other
 MAX_LINES = 400
 

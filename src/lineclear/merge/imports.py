@@ -34,6 +34,7 @@ _STARTS = {
     "c": re.compile(r"#\s*include\b"),
     "cpp": re.compile(r"#\s*include\b"),
 }
+LANGUAGES = frozenset(_STARTS)
 _SCRIPT_WORDS = ("import", "export", "const", "let", "var")
 _FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "python": ("from", "import"),
