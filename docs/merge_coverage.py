@@ -1,4 +1,4 @@
-"""The parts of docs/reference/merging.md: what merging knows of languages and kinds of file, from its tables."""
+"""The parts of docs/reference/merging.md: what merging knows of languages and kinds of file."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.merge.lines import Chunk
+    from lineclear.merge.syntax.entities import Members
 
     Resolve = Callable[[Hunk, Steps], tuple[str, str, Chunk] | None]
 
@@ -98,6 +99,7 @@ class FileMerge:
         self.chunks = self.line_chunks
         self._offsets: dict[int, list[int]] = {}
         self.trees = Trees(self.language, base, left, right)
+        self.members: dict[tuple[int, str, int], Members | None] = {}
 
     def offset(self, version: int, line: int) -> int:
         """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""

@@ -44,61 +44,77 @@ class Unit:
         self.is_free = is_free
 
 
+class Members:
+    """The units of one parent in one version, and the places between two rows of one of them."""
+
+    __slots__ = ("units", "inner_rows", "by_key")
+
+    def __init__(self, units: list[Unit]) -> None:
+        self.units = units
+        self.inner_rows = {row for unit in units for row in range(unit.first + 1, unit.last)}
+        self.by_key = {unit.key: unit for unit in units}
+
+
 def merge_entities(file: FileMerge, chunk: Chunk, steps: Steps) -> tuple[Chunk, str] | None:
     """The widened place and its text, or None."""
     table = table_of(file.language)
-    units = None if table is None else _units_around(file, chunk, table)
-    if units is None:
+    members = None if table is None else _members_around(file, chunk, table)
+    if members is None:
         return None
-    wide = _place_of(file.chunks, chunk, units)
+    wide = _place_of(file.chunks, chunk, members)
     if wide is None:
         return None
-    inside = _inside(units, wide)
+    inside = _inside(members, wide)
     if _is_one_unit(inside) or not steps.spend(wide.b1 - wide.b0 + wide.l1 - wide.l0 + wide.r1 - wide.r0):
         return None
     text = _merge(file, inside, wide)
     return None if text is None else (wide, text)
 
 
-def _inside(units: list[list[Unit]], wide: Chunk) -> list[list[Unit]]:
+def _inside(members: list[Members], wide: Chunk) -> list[list[Unit]]:
     return [
-        [unit for unit in part if start <= unit.first and unit.last <= end]
-        for part, (start, end) in zip(units, wide.spans(), strict=True)
+        [unit for unit in part.units if start <= unit.first and unit.last <= end]
+        for part, (start, end) in zip(members, wide.spans(), strict=True)
     ]
 
 
 # -- the entities of one version -----------------------------------------------------------------
 
 
-def _units_around(file: FileMerge, chunk: Chunk, table: Table) -> list[list[Unit]] | None:
+def _members_around(file: FileMerge, chunk: Chunk, table: Table) -> list[Members] | None:
     """Per version the members of the innermost parent around the hunk; the same parent in all three."""
-    rows = ((chunk.b0, chunk.b1), (chunk.l0, chunk.l1), (chunk.r0, chunk.r1))
-    found: list[list[Unit]] = []
+    found: list[Members] = []
     paths = set()
-    for version, (first, last) in enumerate(rows):
+    for version, (first, last) in enumerate(chunk.spans()):
         root = file.trees.root(version)
         if root is None or root.has_error:
             return None
         parent = _parent_around(root, first, last, table)
-        units = None if parent is None else _units_of(parent, table)
-        if parent is None or units is None:
+        members = None if parent is None else _members_of(file, version, parent, table)
+        if parent is None or members is None:
             return None
         paths.add(path_of(parent))
-        found.append(units)
+        found.append(members)
     return found if len(paths) == 1 else None
+
+
+def _members_of(file: FileMerge, version: int, parent: Node, table: Table) -> Members | None:
+    """Kept by the file: the hunks of one file often lie in one parent."""
+    key = (version, parent.type, parent.start_byte)
+    if key not in file.members:
+        units = _units_of(parent, table)
+        file.members[key] = None if units is None else Members(units)
+    return file.members[key]
 
 
 def _parent_around(root: Node, first: int, last: int, table: Table) -> Node | None:
     """The innermost node with members whose first and last row lie outside the rows."""
-    found = root if root.type in table.members else None
-    node = root
-    while True:
-        inner = next((c for c in node.named_children if _is_around(c, first, last)), None)
-        if inner is None:
-            return found
-        node = inner
-        if node.type in table.members:
-            found = node
+    node = root.descendant_for_point_range((first, 0), (max(first, last - 1), 0))
+    while node is not None:
+        if node.type in table.members and (node == root or _is_around(node, first, last)):
+            return node
+        node = node.parent
+    return None
 
 
 def _is_around(node: Node, first: int, last: int) -> bool:
@@ -173,21 +189,19 @@ def _text(node: Node) -> str:
 # -- the place ---------------------------------------------------------------------------------
 
 
-def _place_of(chunks: list[Chunk], chunk: Chunk, units: list[list[Unit]]) -> Chunk | None:
+def _place_of(chunks: list[Chunk], chunk: Chunk, members: list[Members]) -> Chunk | None:
     """Wide enough to cut no unit, and to show both ends of every move of a unit that it holds."""
-    cut = [{row for unit in part for row in range(unit.first + 1, unit.last)} for part in units]
-    by_key = [{unit.key: unit for unit in part} for part in units]
+    cut = [part.inner_rows for part in members]
     lows, highs = [chunk.b0, chunk.l0, chunk.r0], [chunk.b1, chunk.l1, chunk.r1]
     for _ in range(MAX_MOVES):
         wide = _widen(chunks, chunk, cut, lows, highs)
         if wide is None:
             return None
-        held = {unit.key for part in _inside(units, wide) for unit in part}
+        held = {unit.key for part in _inside(members, wide) for unit in part}
         grown = False
         for version, (start, end) in enumerate(wide.spans()):
             lows[version], highs[version] = start, end
-            for key in held & set(by_key[version]):
-                unit = by_key[version][key]
+            for unit in filter(None, map(members[version].by_key.get, held)):
                 grown = grown or unit.first < start or unit.last > end
                 lows[version] = min(lows[version], unit.first)
                 highs[version] = max(highs[version], unit.last)
@@ -293,7 +307,7 @@ def _refuse_ordered(base: Entry, left: Entry, right: Entry, frees: set[str]) -> 
 
 def _refuse_beside_dropped(base: Entry, left: Entry, right: Entry) -> None:
     """One side added beside what the other dropped: what it was added to may be what is gone."""
-    old = [child.key for child in base.children or []]
+    old = {child.key for child in base.children or []}
     for side, other in ((left, right), (right, left)):
         there = {child.key for child in other.children or []}
         keys = [child.key for child in side.children or []]
