@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.diff import Edit, Steps, edits
+from lineclear.merge.likeness import is_edit_of
 from lineclear.merge.lines import Chunk, split_lines, three_way, trim_common
-from lineclear.merge.tokens import split_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ASSIGNED = re.compile(r"(?!\s*<)\s*(?:[\w<>\[\],.:*&]+\s+)*([A-Za-z_]\w*)\s*(?::[^=]*)?:?=(?!=)")
-LEAST_ALIKE = 0.5  # share of words two lines must have in common for one to be an edit of the other
 MAX_LINES = 400
 
 
@@ -130,31 +129,3 @@ def _cut(b: list[str], side: list[str], a0: int, a1: int, s0: int, s1: int) -> l
         a1, s1 = a1 - 1, s1 - 1
     rest = [(a0, a1, s0, s1)] if a0 < a1 or s0 < s1 else []
     return [*top, *rest, *end]
-
-
-def is_edit_of(old: str, new: str) -> bool:
-    """The lines stand equally deep and have most words in common."""
-    before = [token for token in split_code(old) if not token.isspace()]
-    after = [token for token in split_code(new) if not token.isspace()]
-    if not before or not after or indent_of(old) != indent_of(new):
-        return False
-    shared = _shared(before, after)
-    return shared >= LEAST_ALIKE * max(len(before), len(after)) and any(
-        token[0].isalnum() for token in set(before) & set(after)
-    )
-
-
-def indent_of(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
-
-
-def _shared(before: list[str], after: list[str]) -> int:
-    left: dict[str, int] = {}
-    for token in before:
-        left[token] = left.get(token, 0) + 1
-    shared = 0
-    for token in after:
-        if left.get(token, 0):
-            left[token] -= 1
-            shared += 1
-    return shared

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.diff import Steps, edits
+from lineclear.merge.likeness import is_edit_of
 from lineclear.merge.lines import split_lines
 from lineclear.merge.tokens import split_code
 
@@ -27,6 +28,7 @@ _WORDS = re.compile(
 _AUTHOR = re.compile(r"\s*(?:\*|//[/!]?|#)\s*@author\s+\S")
 _PARTING = frozenset(",;")
 MAX_WORDS = 20_000
+MAX_PAIRS = 400
 
 
 def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
@@ -68,8 +70,10 @@ def _visible(text: str, inside: str) -> list[str]:
 
 
 def one_holds_the_other(base: str, left: str, right: str, steps: Steps) -> str | None:
-    """One side made every change of the other, and more."""
+    """One side made every change of the other, and more. Dropping all is not more than an edit."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
+    if base.strip() and bool(left.strip()) != bool(right.strip()):
+        return None
     if _is_between(b, lt, r, steps):
         return right
     if _is_between(b, r, lt, steps):
@@ -99,8 +103,12 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
         for whole in (come, gone):
             if middle[at : at + len(whole)] == whole:
                 return len(whole)
-        taken = 0 if set(gone) & {line for line in come if line.strip()} else _taken(come, middle, at)
-        return taken if any(_SAYS_SOMETHING.search(line) for line in middle[at : at + taken]) else None
+        taken = _taken(come, middle, at)
+        kept = middle[at : at + taken]
+        more = [line for line in come if line.strip() and line not in kept]
+        if len(gone) * len(more) > MAX_PAIRS or any(is_edit_of(old, new) for old in gone for new in more):
+            return None  # what is more on the one side may be what the other side dropped
+        return taken if any(_SAYS_SOMETHING.search(line) for line in kept) else None
     return _taken(gone or come, middle, at)
 
 

@@ -393,14 +393,16 @@ def _body(left: Unit, right: Unit, names: list[str], indent: str, step: str) -> 
     ends = "," if len(longer.lines) < 3 or longer.lines[-2].rstrip().endswith(",") else ""
     if not is_filled:
         return ",\n".join(step + name for name in names) + ends + "\n"
-    rows, row = [], step + names[0]
-    for name in names[1:]:
-        if len(row) + len(name) + 3 > 100:
+    has_nested = any("{" in name for name in names)
+    rows = [step + name for name in names if has_nested and "::" in name]
+    plain = [name for name in names if not (has_nested and "::" in name)]
+    row = ""
+    for name in plain:
+        if row and len(row) + len(name) + 3 > 100:
             rows.append(row)
-            row = step + name
-        else:
-            row += ", " + name
-    return ",\n".join([*rows, row]) + ends + "\n"
+            row = ""
+        row = f"{row}, {name}" if row else step + name
+    return ",\n".join([*rows, row] if row else rows) + ends + "\n"
 
 
 # -- order -------------------------------------------------------------------------------------
