@@ -40,7 +40,8 @@ def apart_from_blanks(
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     if not b:
         return None
-    chunks = three_way([visible(x) for x in b], [visible(x) for x in lt], [visible(x) for x in r], steps)
+    shown = {line: visible(line) for line in {*b, *lt, *r}}
+    chunks = three_way([shown[x] for x in b], [shown[x] for x in lt], [shown[x] for x in r], steps)
     if steps.left <= 0 or any(chunk.kind == "conflict" for chunk in chunks):
         return None
     return "".join(line for chunk in chunks for line in _lines_of(chunk, b, lt, r))

@@ -6,6 +6,7 @@ Each takes the three texts of the hunk and answers with the text, or None.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from lineclear.merge.diff import Steps, edits
 from lineclear.merge.likeness import is_edit_of
@@ -37,6 +38,9 @@ def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
     `inside` says which blanks count for nothing: all of them ("code"), all but indents ("indented code"),
     or only those at the end of a line ("text").
     """
+    squeezed = ["".join(text.split()) for text in (base, left, right)]
+    if len(set(squeezed)) == 3:
+        return None
     b, lt, r = (_visible(text, inside) for text in (base, left, right))
     if lt == b:
         return right
@@ -145,6 +149,8 @@ def _words(text: str) -> list[str]:
 
 def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -> bool:
     """`far` is `near` with more in it, brings back nothing that `near` dropped, and cuts nothing it added."""
+    if Counter(near) - Counter(far):
+        return False
     more = edits(near, far, steps)
     if steps.left <= 0 or any(a0 != a1 for a0, a1, _, _ in more):
         return False

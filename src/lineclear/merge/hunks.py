@@ -138,8 +138,6 @@ def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
 
 def _resolve_content(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     base, left, right = hunk.texts()
-    if exact.is_renamed_under(base, left, right, steps):
-        return None
     rules: list[tuple[str, Callable[[], str | None]]] = [
         ("alike at the ends", lambda: adjacent.outside_common_ends(base, left, right)),
         ("words subsumed", lambda: exact.one_holds_the_others_words(base, left, right, steps)),
@@ -149,15 +147,17 @@ def _resolve_content(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     for name, rule in rules:
         text = rule()
         if text is not None:
-            return name, text
+            return None if exact.is_renamed_under(base, left, right, steps) else (name, text)
     return None
 
 
 def _resolve_tokens(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
-    if hunk.kind() != "content" or exact.is_renamed_under(*hunk.texts(), steps):
+    if hunk.kind() != "content":
         return None
     text = merge_tokens(*hunk.texts(), steps, prose=hunk.file.path.endswith(_PROSE))
-    return None if text is None else ("tokens", text)
+    if text is None or exact.is_renamed_under(*hunk.texts(), steps):
+        return None
+    return "tokens", text
 
 
 def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:
