@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.diff import Edit, Steps, edits
-from lineclear.merge.likeness import is_edit_of
+from lineclear.merge.likeness import is_edit_of, is_like
 from lineclear.merge.lines import Chunk, split_lines, three_way, trim_common
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ASSIGNED = re.compile(r"(?!\s*<)\s*(?:[\w<>\[\],.:*&]+\s+)*([A-Za-z_]\w*)\s*(?::[^=]*)?:?=(?!=)")
 MAX_LINES = 400
+LEAST_CHANGED = 2
 
 
 def outside_common_ends(base: str, left: str, right: str) -> str | None:
@@ -77,6 +78,20 @@ def touching(base: str, left: str, right: str, steps: Steps) -> str | None:
         out += [*b[at : edit[0]], *new]
         at = edit[1]
     return "".join([*out, *b[at:]])
+
+
+def leaves_one_behind(base: str, left: str, right: str) -> bool:
+    """One side changed every line here, the other added one more like them: it would be left as they were."""
+    b, lt, r = split_lines(base), split_lines(left), split_lines(right)
+    return _is_left_behind(b, lt, r) or _is_left_behind(b, r, lt)
+
+
+def _is_left_behind(b: list[str], changer: list[str], adder: list[str]) -> bool:
+    if not LEAST_CHANGED <= len(b) == len(changer) <= MAX_LINES or not set(b) <= set(adder):
+        return False
+    if any(old.split() == new.split() or not is_like(old, new) for old, new in zip(b, changer, strict=True)):
+        return False
+    return any(line not in b and is_like(b[-1], line) for line in adder)
 
 
 def _fits_before(b: list[str], first: tuple[Edit, list[str]], second: tuple[Edit, list[str]]) -> bool:

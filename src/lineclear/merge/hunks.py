@@ -147,7 +147,7 @@ def _resolve_content(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     for name, rule in rules:
         text = rule()
         if text is not None:
-            return None if exact.is_renamed_under(base, left, right, steps) else (name, text)
+            return None if _is_half_done(hunk, steps) else (name, text)
     return None
 
 
@@ -155,9 +155,13 @@ def _resolve_tokens(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     if hunk.kind() != "content":
         return None
     text = merge_tokens(*hunk.texts(), steps, prose=hunk.file.path.endswith(_PROSE))
-    if text is None or exact.is_renamed_under(*hunk.texts(), steps):
-        return None
-    return "tokens", text
+    return None if text is None or _is_half_done(hunk, steps) else ("tokens", text)
+
+
+def _is_half_done(hunk: Hunk, steps: Steps) -> bool:
+    """One side changed something throughout; what the other side added has not had that change."""
+    base, left, right = hunk.texts()
+    return exact.is_renamed_under(base, left, right, steps) or adjacent.leaves_one_behind(base, left, right)
 
 
 def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:

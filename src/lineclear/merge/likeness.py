@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from lineclear.merge.tokens import split_code
+
+_WORDS = re.compile(r"""\w+|"[^"\n]*"|'[^'\n]*'""")
 
 LEAST_ALIKE = 0.5  # share of words two lines must have in common for one to be an edit of the other
 
@@ -17,6 +21,11 @@ def is_edit_of(old: str, new: str) -> bool:
     return shared >= LEAST_ALIKE * max(len(before), len(after)) and any(
         token[0].isalnum() for token in set(before) & set(after)
     )
+
+
+def is_like(one: str, other: str) -> bool:
+    """An edit of it, or built the same from other words, as the rows of a table are."""
+    return is_edit_of(one, other) or _WORDS.sub("0", one) == _WORDS.sub("0", other)
 
 
 def indent_of(line: str) -> str:

@@ -46,6 +46,15 @@ def test_a_line_dropped_here_beside_a_line_edited_there() -> None:
     assert merged("A.java", base, left, right) == "class A {\n  Set second;\n}\n"
 
 
+def test_a_row_added_to_a_table_that_the_other_side_changed_throughout_stays_open() -> None:
+    base = "[\n  ['_a.scss', 'a.css'],\n  ['_b.scss', 'b.css'],\n];\n"
+    left = base.replace("'_", "'styles/_")
+    right = base.replace("];", "  ['_c.scss', 'c.css'],\n];")
+    assert is_open("a.js", "const x = " + base, "const x = " + left, "const x = " + right)
+    wider = base.replace("', '", "',  '")
+    assert not is_open("a.js", "const x = " + base, "const x = " + wider, "const x = " + right)
+
+
 def test_lines_added_at_one_place_by_both_are_a_conflict_even_beside_an_edit() -> None:
     base = "a = 1\nb = 2\n"
     assert is_open("a.py", base, "a = 1\nopen_door()\nb = 2\n", "a = 1\nclose_door()\nb = 3\n")
