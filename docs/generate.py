@@ -19,6 +19,7 @@ from io import StringIO
 from pathlib import Path
 from types import FunctionType, ModuleType
 
+import merge_coverage
 from refusal_samples import SAMPLES
 
 from lineclear import core
@@ -611,6 +612,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "tables.md": tables_page,
     "tasks-states.md": states_page,
     "json.md": json_page,
+    "merging.md": lambda: page("What merging knows", *merge_coverage.parts()),
 }
 
 

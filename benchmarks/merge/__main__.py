@@ -1,4 +1,4 @@
-"""`python -m benchmarks.merge [--cases DIR] [--mirror DIR] [--only TEXT]`: score the merge engine.
+"""`python -m benchmarks.merge [--cases DIR] [--mirror DIR] [--only TEXT] [--speed]`: score the merge engine.
 
 Cases are rebuilt from public repositories and never stored here. The exit code is 1 when the judge found
 a violation or when a clean merge of git's came out changed: those two are promises, the rest are numbers.
@@ -15,6 +15,7 @@ from collections import Counter
 from benchmarks.merge.cases import load_cases
 from benchmarks.merge.clean import check_clean_merges
 from benchmarks.merge.judge import judge, tokens
+from benchmarks.merge.speed import report as size_report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ def speed(rows: list[Row]) -> str:
 def main() -> int:
     args = _arguments()
     failed = False
+    if args.speed:
+        print(size_report())
     if args.cases:
         rows = [run_case(case) for case in load_cases(args.cases, args.only)]
         failed = any(row.faults for row in rows)
@@ -150,9 +153,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="cases whose id, path or category holds this text")
     parser.add_argument("--report", default="", help="write the full report to this file")
     parser.add_argument("--out", default="", help="write every merged text into this directory")
+    parser.add_argument("--speed", action="store_true", help="also time conflicted files from 10 to 1,000 KB")
     args = parser.parse_args()
-    if not args.cases and not args.mirror:
-        parser.error("give --cases DIR (or LINECLEAR_MERGE_CASES) or --mirror DIR")
+    if not args.cases and not args.mirror and not args.speed:
+        parser.error("give --cases DIR (or LINECLEAR_MERGE_CASES), --mirror DIR or --speed")
     return args
 
 

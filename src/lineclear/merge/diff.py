@@ -6,6 +6,8 @@ different, which can only make a conflict larger, never a merge wrong.
 
 from __future__ import annotations
 
+from collections import Counter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,6 +136,9 @@ def _frontiers(
     ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int, steps: Steps
 ) -> list[dict[int, int]] | None:
     n, m = a1 - a0, b1 - b0
+    common = (Counter(ia[a0:a1]) & Counter(ib[b0:b1])).total()
+    if n + m - 2 * common > MAX_EDITS:
+        return None  # no order of the common items could make it shorter
     front = {1: 0}
     trace: list[dict[int, int]] = []
     for d in range(min(n + m, MAX_EDITS) + 1):

@@ -7,14 +7,19 @@ from itertools import accumulate
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
 from lineclear.merge.grammars import language_of
-from lineclear.merge.hunks import Hunk, resolve
+from lineclear.merge.hunks import Hunk, resolve, resolve_by_entities
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 from lineclear.merge.syntax import Trees
-from lineclear.merge.verify import find_doubt
+from lineclear.merge.verify import MISPLACED, find_doubt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lineclear.merge.lines import Chunk
+    from lineclear.merge.syntax.entities import Members
+
+    Resolve = Callable[[Hunk, Steps], tuple[str, str, Chunk] | None]
 
 
 def merge_diverged(
@@ -33,6 +38,9 @@ def merge_diverged(
     result = _handled(path, b, lt, r, labels) or merge.run()
     if result.is_clean:
         doubt = find_doubt(path, base, left, right, form.restore(result.text))
+        if doubt.endswith(MISPLACED):
+            result = merge.run(resolve_by_entities)
+            doubt = find_doubt(path, base, left, right, form.restore(result.text))
         if doubt:
             return _restored(merge.plain(doubt), form)
         result.verdict = "verified"
@@ -87,9 +95,11 @@ class FileMerge:
         self.base = lines.split_lines(base)
         self.left = lines.split_lines(left)
         self.right = lines.split_lines(right)
-        self.chunks = lines.three_way(self.base, self.left, self.right, steps)
+        self.line_chunks = lines.three_way(self.base, self.left, self.right, steps)
+        self.chunks = self.line_chunks
         self._offsets: dict[int, list[int]] = {}
         self.trees = Trees(self.language, base, left, right)
+        self.members: dict[tuple[int, str, int], Members | None] = {}
 
     def offset(self, version: int, line: int) -> int:
         """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""
@@ -107,14 +117,16 @@ class FileMerge:
     def hunk(self, chunk: Chunk) -> Hunk:
         return Hunk(self, chunk)
 
-    def run(self) -> MergeResult:
+    def run(self, resolve: Resolve = resolve) -> MergeResult:
         """Every conflict through the rules; what they leave becomes markers."""
         settled: dict[Chunk, str] = {}
         rules: list[tuple[str, str]] = []
-        chunks = self.chunks
+        chunks = self.chunks = self.line_chunks
         for chunk in self.conflicting():
+            if any(place.overlaps(chunk) for place in settled):
+                continue
             answer = resolve(self.hunk(chunk), self.steps)
-            if answer is not None:
+            if answer is not None and not any(place.overlaps(answer[2]) for place in settled):
                 rule, text, place = answer
                 chunks = lines.cover(chunks, place) if place is not chunk else chunks
                 settled[place] = text
@@ -143,6 +155,7 @@ class FileMerge:
 
     def plain(self, doubt: str) -> MergeResult:
         """The line merge with its conflicts, none of them settled."""
+        self.chunks = self.line_chunks
         result = self.marked({}, [], doubt)
         if result.is_clean:
             whole = lines.write_conflict(self.left, self.right, self.labels, "")

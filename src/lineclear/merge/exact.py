@@ -6,15 +6,30 @@ Each takes the three texts of the hunk and answers with the text, or None.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from lineclear.merge.diff import Steps, edits
+from lineclear.merge.likeness import is_edit_of
 from lineclear.merge.lines import split_lines
 from lineclear.merge.tokens import split_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _VERSION_CONTEXT = re.compile(
     r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I
 )
+_NAME = re.compile(r"[A-Za-z_]\w*$")
+_SAYS_SOMETHING = re.compile(r"[A-Za-z]{3}")
+_WORDS = re.compile(
+    r"""\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|v?\d+(?:\.\d+)+[\w.+-]*|\w+|[^\w\s]""",
+)
+_AUTHOR = re.compile(r"\s*(?:\*|//[/!]?|#)\s*@author\s+\S")
+_PARTING = frozenset(",;")
+MAX_WORDS = 20_000
+MAX_PAIRS = 400
 
 
 def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
@@ -23,12 +38,26 @@ def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
     `inside` says which blanks count for nothing: all of them ("code"), all but indents ("indented code"),
     or only those at the end of a line ("text").
     """
+    squeezed = ["".join(text.split()) for text in (base, left, right)]
+    if len(set(squeezed)) == 3:
+        return None
     b, lt, r = (_visible(text, inside) for text in (base, left, right))
     if lt == b:
         return right
     if r in (b, lt):
         return left
     return None
+
+
+def visible_line(inside: str) -> Callable[[str], str]:
+    """What one line shows when blanks count for nothing, as in `only_blanks`."""
+
+    def shown(line: str) -> str:
+        if inside == "text":
+            return line.rstrip()
+        return "\0".join(_visible(line, inside))
+
+    return shown
 
 
 def _visible(text: str, inside: str) -> list[str]:
@@ -45,8 +74,10 @@ def _visible(text: str, inside: str) -> list[str]:
 
 
 def one_holds_the_other(base: str, left: str, right: str, steps: Steps) -> str | None:
-    """One side made every change of the other, and more."""
+    """One side made every change of the other, and more. Dropping all is not more than an edit."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
+    if base.strip() and bool(left.strip()) != bool(right.strip()):
+        return None
     if _is_between(b, lt, r, steps):
         return right
     if _is_between(b, r, lt, steps):
@@ -76,8 +107,17 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
         for whole in (come, gone):
             if middle[at : at + len(whole)] == whole:
                 return len(whole)
-        return None
-    pool = gone or come
+        taken = _taken(come, middle, at)
+        kept = middle[at : at + taken]
+        more = [line for line in come if line.strip() and line not in kept]
+        if len(gone) * len(more) > MAX_PAIRS or any(is_edit_of(old, new) for old in gone for new in more):
+            return None  # what is more on the one side may be what the other side dropped
+        return taken if any(_SAYS_SOMETHING.search(line) for line in kept) else None
+    return _taken(gone or come, middle, at)
+
+
+def _taken(pool: list[str], middle: list[str], at: int) -> int:
+    """The lines of `middle` from `at` that are in the pool, in its order."""
     taken = used = 0
     while at + taken < len(middle):
         place = used
@@ -88,6 +128,73 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
         used = place + 1
         taken += 1
     return taken
+
+
+def one_holds_the_others_words(base: str, left: str, right: str, steps: Steps) -> str | None:
+    """As `one_holds_the_other`, by words: one side made the same edits within the lines, and more."""
+    b, lt, r = (_words(text) for text in (base, left, right))
+    if max(len(b), len(lt), len(r)) > MAX_WORDS:
+        return None
+    if _goes_on_from(b, lt, r, steps):
+        return right
+    if _goes_on_from(b, r, lt, steps):
+        return left
+    return None
+
+
+def _words(text: str) -> list[str]:
+    """Without blanks; a number with dots is one word, so that half a version is never the same edit."""
+    return [word for word in _WORDS.findall(text) if not word.isspace()]
+
+
+def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -> bool:
+    """`far` is `near` with more in it, brings back nothing that `near` dropped, and cuts nothing it added."""
+    if Counter(near) - Counter(far):
+        return False
+    more = edits(near, far, steps)
+    if steps.left <= 0 or any(a0 != a1 for a0, a1, _, _ in more):
+        return False
+    done = edits(b, near, steps)
+    dropped = {word for a0, a1, _, _ in done for word in b[a0:a1] if _NAME.match(word)}
+    added = {place for _, _, n0, n1 in done for place in range(n0, n1)}
+    said = dropped | {near[place] for place in added}
+    if not any(_SAYS_SOMETHING.search(word) for word in said):
+        return False
+    return all(
+        dropped.isdisjoint(far[f0:f1]) and (not {a0 - 1, a0} <= added or _is_item(far[f0:f1]))
+        for a0, _, f0, f1 in more
+    )
+
+
+def _is_item(words: list[str]) -> bool:
+    """A whole argument, element or statement: it brings its own comma or end sign."""
+    return words[0] in _PARTING or words[-1] in _PARTING
+
+
+def named_by_both(base: str, left: str, right: str) -> str | None:
+    """Both sides put another name into a list of authors, as documentation comments keep one."""
+    ours, theirs = split_lines(left), split_lines(right)
+    if base.strip() or not all(_AUTHOR.match(line) for line in [*ours, *theirs]):
+        return None
+    return "".join([*ours, *(line for line in theirs if line not in ours)]) if ours and theirs else None
+
+
+def is_renamed_under(base: str, left: str, right: str, steps: Steps) -> bool:
+    """One side put another word for a name throughout the hunk; the other side uses the old name more."""
+    b, lt, r = (_words(text) for text in (base, left, right))
+    return _is_used_more(b, r, _renamed(b, lt, steps)) or _is_used_more(b, lt, _renamed(b, r, steps))
+
+
+def _renamed(b: list[str], side: list[str], steps: Steps) -> set[str]:
+    return {
+        b[a0]
+        for a0, a1, s0, s1 in edits(b, side, steps)
+        if a1 - a0 == s1 - s0 == 1 and _NAME.match(b[a0]) and _NAME.match(side[s0]) and b[a0] not in side
+    }
+
+
+def _is_used_more(b: list[str], side: list[str], names: set[str]) -> bool:
+    return any(side.count(name) > b.count(name) for name in names)
 
 
 def line_by_line(base: str, left: str, right: str) -> tuple[str, str] | None:
@@ -131,8 +238,9 @@ def _higher_line(base: str, left: str, right: str) -> str | None:
 
 
 def _kind_of(behind: str) -> str:
-    """A lower snapshot against a higher release is a choice, not a comparison."""
-    return re.sub(r"[\d.]", "", behind)
+    """A lower snapshot against a higher release is a choice, not a comparison; two snapshots compare."""
+    words = re.findall(r"[A-Za-z]+", behind)
+    return words[-1].lower() if words else ""
 
 
 def _rank(version: str) -> tuple[list[int], bool, str]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from lineclear.merge import exact
+from lineclear.merge import adjacent, exact
 from lineclear.merge.diff import Steps
 from lineclear.merge.imports import merge_imports
+from lineclear.merge.syntax.entities import merge_entities
 from lineclear.merge.syntax.members import unite_added
 from lineclear.merge.syntax.symbols import is_in_text, symbols_in
 from lineclear.merge.tokens import merge_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.lines import Chunk
+
+    class Blanks(Protocol):
+        def __call__(self, base: str, left: str, right: str, *, inside: str) -> str | None: ...
+
 
 _BRACED = (
     ".ts",
@@ -90,15 +98,25 @@ def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
     if united is not None:
         return "imports", united[1], united[0]
     found = _resolve_lines(hunk, steps)
+    if found is not None:
+        return (*found, hunk.chunk)
+    entities = merge_entities(hunk.file, hunk.chunk, steps)
+    if entities is not None:
+        return "entities", entities[1], entities[0]
+    found = _resolve_tokens(hunk, steps)
     return None if found is None else (*found, hunk.chunk)
+
+
+def resolve_by_entities(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
+    """As `resolve`, with whole entities first: for when the rules for lines took one for its neighbour."""
+    entities = merge_entities(hunk.file, hunk.chunk, steps)
+    return resolve(hunk, steps) if entities is None else ("entities", entities[1], entities[0])
 
 
 def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     base, left, right = hunk.texts()
     if hunk.kind() != "delete/edit":
-        text = exact.only_blanks(base, left, right, inside=hunk.blanks())
-        if text is not None and hunk.may_touch_a_long_text():
-            text = exact.only_blanks(base, left, right, inside="text")
+        text = _without_blanks(hunk, exact.only_blanks)
         if text is not None:
             return "blanks", text
     text = exact.one_holds_the_other(base, left, right, steps)
@@ -107,11 +125,56 @@ def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
     found = exact.line_by_line(base, left, right)
     if found is not None:
         return found
+    text = exact.named_by_both(base, left, right)
+    if text is not None:
+        return "authors", text
     text = unite_added(hunk.file, hunk.chunk)
     if text is not None:
         return "members", text
     if hunk.kind() == "content":
-        text = merge_tokens(base, left, right, steps, prose=hunk.file.path.endswith(_PROSE))
-        if text is not None:
-            return "tokens", text
+        return _resolve_content(hunk, steps)
     return None
+
+
+def _resolve_content(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
+    base, left, right = hunk.texts()
+    rules: list[tuple[str, Callable[[], str | None]]] = [
+        ("alike at the ends", lambda: adjacent.outside_common_ends(base, left, right)),
+        ("words subsumed", lambda: exact.one_holds_the_others_words(base, left, right, steps)),
+        ("lines apart from blanks", lambda: _apart_from_blanks(hunk, steps)),
+        ("touching lines", lambda: adjacent.touching(base, left, right, steps)),
+    ]
+    for name, rule in rules:
+        text = rule()
+        if text is not None:
+            return None if _is_half_done(hunk, steps) else (name, text)
+    return None
+
+
+def _resolve_tokens(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
+    if hunk.kind() != "content":
+        return None
+    text = merge_tokens(*hunk.texts(), steps, prose=hunk.file.path.endswith(_PROSE))
+    return None if text is None or _is_half_done(hunk, steps) else ("tokens", text)
+
+
+def _is_half_done(hunk: Hunk, steps: Steps) -> bool:
+    """One side changed something throughout; what the other side added has not had that change."""
+    base, left, right = hunk.texts()
+    return exact.is_renamed_under(base, left, right, steps) or adjacent.leaves_one_behind(base, left, right)
+
+
+def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:
+    """Blanks inside a long text are text: there only those at the end of a line count for nothing."""
+    base, left, right = hunk.texts()
+    text = rule(base, left, right, inside=hunk.blanks())
+    if text is not None and hunk.may_touch_a_long_text():
+        return rule(base, left, right, inside="text")
+    return text
+
+
+def _apart_from_blanks(hunk: Hunk, steps: Steps) -> str | None:
+    def rule(base: str, left: str, right: str, *, inside: str) -> str | None:
+        return adjacent.apart_from_blanks(base, left, right, steps, exact.visible_line(inside))
+
+    return _without_blanks(hunk, rule)

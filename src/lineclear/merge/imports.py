@@ -34,6 +34,7 @@ _STARTS = {
     "c": re.compile(r"#\s*include\b"),
     "cpp": re.compile(r"#\s*include\b"),
 }
+LANGUAGES = frozenset(_STARTS)
 _SCRIPT_WORDS = ("import", "export", "const", "let", "var")
 _FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "python": ("from", "import"),
@@ -56,6 +57,7 @@ _NAMES = {
 }
 _NAMES["tsx"] = _NAMES["javascript"] = _NAMES["typescript"]
 _WIDTH = {"python": 88, "rust": 100}
+MAX_WIDTH = 120
 MAX_STATEMENT_LINES = 100
 
 
@@ -109,8 +111,23 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
         _group(language, file.left, wide.l0, wide.l1, spans[1]),
         _group(language, file.right, wide.r0, wide.r1, spans[2]),
     )
-    text = _merge_units(base, left, right, language, around, steps)
+    text = _merge_units(base, left, right, _Style(language, file), around, steps)
     return None if text is None else (wide, text)
+
+
+class _Style:
+    """How this file is written: its longest line says where lines are broken, its first indent how deep."""
+
+    __slots__ = ("language", "width", "step")
+
+    def __init__(self, language: str, file: FileMerge) -> None:
+        self.language = language
+        lines = [line for line in (*file.left, *file.right) if len(line) <= MAX_WIDTH + 1]
+        longest = max((len(line) - 1 for line in lines), default=0)
+        self.width = max(_WIDTH.get(language, 80), longest)
+        deeper = (line for line in lines if line[:1] in " \t" and line.strip()[:1] not in ("", "*"))
+        first = next(deeper, "    ")
+        self.step = first[: len(first) - len(first.lstrip())] or "    "
 
 
 # -- statements --------------------------------------------------------------------------------
@@ -236,7 +253,7 @@ def _merge_units(
     base: list[Unit],
     left: list[Unit],
     right: list[Unit],
-    language: str,
+    style: _Style,
     sort_key: Callable[[str], str] | None,
     steps: Steps,
 ) -> str | None:
@@ -258,7 +275,7 @@ def _merge_units(
     seen: set[str] = set()
     out: list[str] = []
     for key in order:
-        text = _unit_text(key, maps, language) if key else "\n"
+        text = _unit_text(key, maps, style) if key else "\n"
         if text is None or (key and key in seen):
             return None
         seen.add(key)
@@ -290,7 +307,7 @@ def _unite(
     return [*united, *added]
 
 
-def _unit_text(key: str, maps: list[dict[str, Unit]], language: str) -> str | None:
+def _unit_text(key: str, maps: list[dict[str, Unit]], style: _Style) -> str | None:
     base, left, right = (known.get(key) for known in maps)
     if left is None or right is None:
         only = left or right
@@ -303,69 +320,89 @@ def _unit_text(key: str, maps: list[dict[str, Unit]], language: str) -> str | No
         return right.text
     if left.names is None or right.names is None:
         return None
-    return _with_names(base.names or [] if base else [], left, right, language)
+    return _with_names(base.names or [] if base else [], left, right, style)
 
 
-def _with_names(base: list[str], left: Unit, right: Unit, language: str) -> str | None:
+def _with_names(base: list[str], left: Unit, right: Unit, style: _Style) -> str | None:
     ours, theirs = left.names or [], right.names or []
-    names = [name for name in ours if name not in base or name in theirs]
-    added = [name for name in theirs if name not in base and name not in ours]
-    names = _sorted_in(names, added, ours, theirs)
+    names = _sorted_in(base, ours, theirs, style.language)
     if not names or len(set(names)) != len(names):
         return None
     if names == theirs:
         return right.text
-    return left.text if names == ours else _render(left, right, names, language)
+    return left.text if names == ours else _render(left, right, names, style)
 
 
-def _sorted_in(names: list[str], added: list[str], ours: list[str], theirs: list[str]) -> list[str]:
-    for key in (str, str.lower, _cased) if max(len(ours), len(theirs)) > 2 else ():
+def _sorted_in(base: list[str], ours: list[str], theirs: list[str], language: str) -> list[str]:
+    """The names of both, sorted where both sides sort them, else each where its side has it."""
+    names = [name for name in ours if name not in base or name in theirs]
+    added = [name for name in theirs if name not in base and name not in ours]
+    cased = _as_rustfmt if language == "rust" else _as_isort
+    for key in (str, str.lower, cased) if max(len(ours), len(theirs)) > 2 else ():
         if all(side == sorted(side, key=key) for side in (ours, theirs)):
             return sorted([*names, *added], key=key)
-    return [*names, *added]
+    for name in added:
+        names.insert(_place(names, name, theirs, set(theirs)), name)
+    return names
 
 
-def _cased(name: str) -> str:
-    """Constants, then types, then the rest, as isort and rustfmt order them."""
-    if name == "self":
-        return ""
+def _place(names: list[str], name: str, theirs: list[str], known: set[str]) -> int:
+    """Behind the name it follows on its side, and behind what the other side put there."""
+    before = [other for other in theirs[: theirs.index(name)] if other in names]
+    place = names.index(before[-1]) + 1 if before else 0
+    while before and place < len(names) and names[place] not in known:
+        place += 1
+    return place
+
+
+def _as_isort(name: str) -> str:
+    """Constants, then types, then the rest."""
     return ("0" if name.isupper() else "1" if name[:1].isupper() else "2") + name
 
 
-def _render(left: Unit, right: Unit, names: list[str], language: str) -> str:
+def _as_rustfmt(name: str) -> str:
+    """`self`, then modules and functions, then types, then constants."""
+    if name == "self":
+        return ""
+    return ("2" if name.isupper() else "1" if name[:1].isupper() else "0") + name
+
+
+def _render(left: Unit, right: Unit, names: list[str], style: _Style) -> str:
     indent = left.text[: len(left.text) - len(left.text.lstrip())]
-    opening, closing = ("(", ")") if language == "python" else ("{", "}")
+    opening, closing = ("(", ")") if style.language == "python" else ("{", "}")
     many = len(left.lines) > 1 and len(right.lines) > 1
     joined = ", ".join(names)
-    if language == "python":
+    if style.language == "python":
         one = f"{indent}{left.head}{joined}\n"
-    elif language == "rust":
+    elif style.language == "rust":
         one = f"{indent}{left.head}{{{joined}}}{left.rest}\n"
     else:
         one = f"{indent}{left.head}{{ {joined} }}{left.rest}\n"
-    if not many and len(one) - 1 <= max(_WIDTH.get(language, 80), len(left.text) - 1, len(right.text) - 1):
+    if not many and len(one) - 1 <= style.width:
         return one
-    body = _body(left, right, names, indent)
+    body = _body(left, right, names, indent, style.step)
     return f"{indent}{left.head}{opening}\n{body}{indent}{closing}{left.rest}".rstrip() + "\n"
 
 
-def _body(left: Unit, right: Unit, names: list[str], indent: str) -> str:
+def _body(left: Unit, right: Unit, names: list[str], indent: str, step: str) -> str:
     """One name per line, or lines filled as the longer side fills them."""
     longer = left if len(left.lines) >= len(right.lines) else right
-    inner = longer.lines[1] if len(longer.lines) > 2 else indent + "    "
-    step = inner[: len(inner) - len(inner.lstrip())] or indent + "    "
-    is_filled = len(longer.lines) > 2 and len(_split_names(inner.strip())) > 1
+    inner = longer.lines[1] if len(longer.lines) > 2 else indent + step
+    step = inner[: len(inner) - len(inner.lstrip())] or indent + step
+    is_filled = any(len(_split_names(line.strip())) > 1 for line in longer.lines[1:-1])
     ends = "," if len(longer.lines) < 3 or longer.lines[-2].rstrip().endswith(",") else ""
     if not is_filled:
         return ",\n".join(step + name for name in names) + ends + "\n"
-    rows, row = [], step + names[0]
-    for name in names[1:]:
-        if len(row) + len(name) + 3 > 100:
+    has_nested = any("{" in name for name in names)
+    rows = [step + name for name in names if has_nested and "::" in name]
+    plain = [name for name in names if not (has_nested and "::" in name)]
+    row = ""
+    for name in plain:
+        if row and len(row) + len(name) + 3 > 100:
             rows.append(row)
-            row = step + name
-        else:
-            row += ", " + name
-    return ",\n".join([*rows, row]) + ends + "\n"
+            row = ""
+        row = f"{row}, {name}" if row else step + name
+    return ",\n".join([*rows, row] if row else rows) + ends + "\n"
 
 
 # -- order -------------------------------------------------------------------------------------

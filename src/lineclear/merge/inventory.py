@@ -94,6 +94,25 @@ _LISTS = {
     "use_list",
 }
 _OVERLOADED = {"java", "cpp", "c_sharp", "kotlin", "typescript", "tsx"}
+# What may hold definitions without being one; and definitions whose inside is nobody else's business.
+_BODIES = {
+    "class_body",
+    "block",
+    "declaration_list",
+    "body_statement",
+    "interface_body",
+    "enum_body",
+    "enum_body_declarations",
+    "field_declaration_list",
+    "object_type",
+    "export_statement",
+    "decorated_definition",
+    "template_declaration",
+    "linkage_specification",
+    "preproc_ifdef",
+    "preproc_if",
+}
+_CLOSED = ("function", "method", "constructor", "field", "variable", "constant", "case", "key", "property")
 _IMPORTS = {
     "import_statement",
     "import_from_statement",
@@ -179,6 +198,24 @@ def take_imports(language: str, node: Node, taken: Inventory, depth: int = MAX_I
             _note_imports(language, child, taken)
         if depth and child.type in _IMPORT_PARENTS:
             take_imports(language, child, taken, depth - 1)
+
+
+def take_definitions(language: str, root: Node) -> dict[str, str]:
+    """Scope and name of what is defined outside of functions -> its words; not what is there twice."""
+    found: dict[str, str] = {}
+    twice: set[str] = set()
+    todo: list[tuple[Node, str]] = [(root, "")]
+    while todo:
+        node, scope = todo.pop()
+        for child in node.named_children:
+            label = _label(language, child) if child.type not in _OPAQUE else ""
+            name = f"{scope}/{label}" if label else scope
+            if label:
+                twice |= {name} if name in found else set()
+                found[name] = _flat(child)
+            if child.type in _BODIES or (label and not label.startswith(_CLOSED)):
+                todo.append((child, name))
+    return {name: text for name, text in found.items() if name not in twice}
 
 
 def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list[tuple[Node, str]]) -> None:
@@ -272,7 +309,10 @@ def _note_imports(language: str, node: Node, taken: Inventory) -> None:
         found = []
     for name in found:
         if name in taken.imports:
-            taken.repeated.add(f"import {name}")
+            seen = f"import {name}"
+            while seen in taken.repeated:
+                seen += " again"
+            taken.repeated.add(seen)
         taken.imports.add(name)
         _note_binding(language, name, taken)
 

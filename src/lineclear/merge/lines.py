@@ -31,6 +31,15 @@ class Chunk:
         self.r0 = r0
         self.r1 = r1
 
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """First line and the line behind the last, in base, left and right."""
+        return (self.b0, self.b1), (self.l0, self.l1), (self.r0, self.r1)
+
+    def overlaps(self, other: Chunk) -> bool:
+        """Some line of some version is in both."""
+        pairs = zip(self.spans(), other.spans(), strict=True)
+        return any(start < last and first < end for (start, end), (first, last) in pairs)
+
 
 def split_lines(text: str) -> list[str]:
     """Lines with their ends; only a line feed ends a line (str.splitlines knows more, git does not)."""
@@ -99,38 +108,33 @@ def cover(chunks: list[Chunk], wide: Chunk) -> list[Chunk]:
             covered.append(chunk)
             continue
         if chunk.kind == "same" and chunk.b0 < wide.b0:
-            kept = wide.b0 - chunk.b0
-            covered.append(
-                Chunk("same", chunk.b0, wide.b0, chunk.l0, chunk.l0 + kept, chunk.r0, chunk.r0 + kept)
-            )
+            covered.append(_first_lines(chunk, wide.b0 - chunk.b0))
         if not placed:
             covered.append(wide)
             placed = True
         if chunk.kind == "same" and chunk.b1 > wide.b1:
-            kept = chunk.b1 - max(wide.b1, chunk.b0)
-            covered.append(
-                Chunk("same", chunk.b1 - kept, chunk.b1, chunk.l1 - kept, chunk.l1, chunk.r1 - kept, chunk.r1)
-            )
-        elif not _is_inside(chunk, wide):
+            covered.append(_last_lines(chunk, chunk.b1 - max(wide.b1, chunk.b0)))
+        elif _is_behind(chunk, wide):
             covered.append(chunk)
     if not placed:
         covered.append(wide)
     return covered
 
 
+def _first_lines(chunk: Chunk, count: int) -> Chunk:
+    return Chunk("same", chunk.b0, chunk.b0 + count, chunk.l0, chunk.l0 + count, chunk.r0, chunk.r0 + count)
+
+
+def _last_lines(chunk: Chunk, count: int) -> Chunk:
+    return Chunk("same", chunk.b1 - count, chunk.b1, chunk.l1 - count, chunk.l1, chunk.r1 - count, chunk.r1)
+
+
 def _is_before(chunk: Chunk, wide: Chunk) -> bool:
     return chunk.b1 <= wide.b0 and chunk.l1 <= wide.l0 and chunk.r1 <= wide.r0
 
 
-def _is_inside(chunk: Chunk, wide: Chunk) -> bool:
-    return (
-        chunk.b0 >= wide.b0
-        and chunk.b1 <= wide.b1
-        and chunk.l0 >= wide.l0
-        and chunk.l1 <= wide.l1
-        and chunk.r0 >= wide.r0
-        and chunk.r1 <= wide.r1
-    )
+def _is_behind(chunk: Chunk, wide: Chunk) -> bool:
+    return chunk.b0 >= wide.b1 and chunk.l0 >= wide.l1 and chunk.r0 >= wide.r1
 
 
 def trim_common(left: list[str], right: list[str]) -> tuple[int, int]:

@@ -7,6 +7,7 @@ the text does not say plainly what follows what, nothing is changed and the doub
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _FOLDER = re.compile(
     r"(?:^|/)(?:migrations?|migrate|versions|alembic|db/migrations?|sql|flyway)(?:/|$)", re.I
@@ -15,6 +16,8 @@ _NUMBERED = re.compile(r"(V|U)?(\d{1,17})(__|_|-)(.+)")
 _DJANGO_PARENTS = re.compile(r"dependencies\s*=\s*\[(.*?)\]", re.S)
 _ALEMBIC_ID = re.compile(r"""^revision(?:\s*:\s*str)?\s*=\s*["']([\w-]+)["']""", re.M)
 _ALEMBIC_PARENT = re.compile(r"""^(down_revision(?:\s*:\s*[^=\n]+)?\s*=\s*)(["'])([\w-]+)\2""", re.M)
+_PRISMA = re.compile(r"((?:.*/)?prisma/migrations/)(\d{14})(_[^/]+/migration\.sql)")
+_CHANGE_SET = re.compile(r"<changeSet\b|\bchangeSet[\"']?\s*:|^--\s*changeset\s", re.M)
 
 
 class Moves:
@@ -37,7 +40,10 @@ def is_migration(path: str) -> bool:
 
 def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> Moves:
     moves = Moves()
-    for folder in sorted({path.rpartition("/")[0] for path in right}):
+    prisma = {path: text for path, text in right.items() if _PRISMA.fullmatch(path)}
+    if prisma:
+        _prisma({path: text for path, text in left.items() if _PRISMA.fullmatch(path)}, prisma, moves)
+    for folder in sorted({path.rpartition("/")[0] for path in right if path not in prisma}):
         ours = {path: text for path, text in left.items() if path.rpartition("/")[0] == folder}
         theirs = {path: text for path, text in right.items() if path.rpartition("/")[0] == folder}
         if not ours:
@@ -122,6 +128,44 @@ def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: Moves) -> None
     )
     moves.changed[path] = (path, text)
     moves.commands.append("alembic upgrade head")
+
+
+# -- by time: Prisma; by id and author: Liquibase ------------------------------------------------------
+
+
+def _prisma(ours: dict[str, str], theirs: dict[str, str], moves: Moves) -> None:
+    """Each migration is a folder named by its time. One that is older than the left side's last would be run
+    out of order, which the tool takes for a lost history: it moves behind."""
+    last = max((found[2] for found in map(_PRISMA.fullmatch, ours) if found), default="")
+    rows = [(found, path) for path in sorted(theirs) for found in [_PRISMA.fullmatch(path)] if found]
+    late = [(found, path) for found, path in rows if found[2] <= last]
+    taken = {found[2] for found, path in rows}
+    time = int(last or 0)
+    for found, path in late:
+        time += 1
+        while f"{time:014d}" in taken:
+            time += 1
+        moves.changed[path] = (f"{found[1]}{time:014d}{found[3]}", theirs[path])
+    if late:
+        moves.commands.append("npx prisma migrate dev")
+
+
+def change_sets(text: str) -> dict[str, str]:
+    """Liquibase: id and author of each change set in a file, with its text up to the next one."""
+    starts = [found.start() for found in _CHANGE_SET.finditer(text)]
+    found: dict[str, str] = {}
+    for start, end in pairwise([*starts, len(text)]):
+        body = text[start:end]
+        plain = re.match(r"--\s*changeset\s+([\w.@-]+):([\w.-]+)", body)
+        author, number = (plain[1], plain[2]) if plain else (_value("author", body), _value("id", body))
+        if author and number:
+            found[f"change set {number} of {author}"] = " ".join(body.split())
+    return found
+
+
+def _value(key: str, body: str) -> str:
+    found = re.search(rf"""\b{key}["']?\s*[=:]\s*["']?([\w.@-]+)""", body[:400])
+    return found[1] if found else ""
 
 
 # -- by number and parent: Django --------------------------------------------------------------------

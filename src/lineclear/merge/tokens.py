@@ -6,6 +6,7 @@ Both sides' edits must lie apart, with something kept by both between them; othe
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from lineclear.merge.diff import Edit, Steps, edits
 
@@ -35,12 +36,21 @@ def merge_tokens(base: str, left: str, right: str, steps: Steps, *, prose: bool 
     """One text with both sides' edits, or None where they meet."""
     split = split_prose if prose else split_code
     b, lt, r = split(base), split(left), split(right)
+    if not (_may_keep_enough(b, lt) and _may_keep_enough(b, r)):
+        return None
     by_left, by_right = edits(b, lt, steps), edits(b, r, steps)
     if steps.left <= 0:
         return None
     if not (_keeps_enough(b, by_left) and _keeps_enough(b, by_right)):
         return None
     return _weave(b, lt, r, by_left, by_right, prose)
+
+
+def _may_keep_enough(b: list[str], side: list[str]) -> bool:
+    """As `_keeps_enough`, without the diff: what is gone in any order is gone in order."""
+    gone = Counter(b) - Counter(side)
+    words = sum(1 for token in b if not token.isspace())
+    return sum(times for token, times in gone.items() if not token.isspace()) * 2 <= words
 
 
 def _keeps_enough(b: list[str], found: list[Edit]) -> bool:

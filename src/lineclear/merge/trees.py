@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 
 from lineclear.merge import migrations
+from lineclear.merge.handlers.locks import command_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
-_LOCAL = "route below"
+_LOCAL = ("route below", "change set")
+_CHANGES = re.compile(
+    r"(?:.*/)?[^/]*(?:change|liquibase|migration)[^/]*(?:/.*)?\.(?:xml|ya?ml|json|sql)", re.I
+)
 _ROUTED = re.compile(r".*\.(?:py|js|ts|mjs|rb|go|java|kt)")
 
 
@@ -47,7 +51,8 @@ class TreeFacts:
 
     @staticmethod
     def is_of_interest(path: str) -> bool:
-        return bool(migrations.is_migration(path) or _STYLES.fullmatch(path) or _ROUTED.fullmatch(path))
+        is_known = any(kind.fullmatch(path) for kind in (_STYLES, _ROUTED, _CHANGES))
+        return bool(is_known or command_for(path) or migrations.is_migration(path))
 
 
 class Finding:
@@ -85,9 +90,18 @@ def merge_trees(facts: TreeFacts) -> TreePlan:
         plan.rewrites = [(new, text) for new, text in moves.changed.values()]
         plan.commands = moves.commands
         plan.findings += [Finding("migration", paths, text) for paths, text in moves.doubts]
+    plan.commands += _stale_locks(facts)
     plan.findings += _both_add(facts, _selectors, _STYLES, "selector")
     plan.findings += _both_add(facts, _routes, _ROUTED, "route")
+    plan.findings += _both_add(facts, migrations.change_sets, _CHANGES, "change set")
     return plan
+
+
+def _stale_locks(facts: TreeFacts) -> list[str]:
+    """A lock file that both sides changed may fit neither manifest, however cleanly its lines were merged."""
+    both = sorted(set(facts.left_texts) & set(facts.right_texts))
+    changed = [path for path in both if facts.left_texts[path] != facts.right_texts[path]]
+    return [command for command in map(command_for, changed) if command]
 
 
 def _both_add(
@@ -100,7 +114,7 @@ def _both_add(
     for name in sorted(set(ours) & set(theirs)):
         (path, body), (other, text) = ours[name], theirs[name]
         if path != other and name.startswith(_LOCAL):
-            continue  # each file may hang below a prefix of its own
+            continue  # each file may hang below a prefix of its own, or is part of the name
         if body != text or path != other:
             where = [path] if path == other else [path, other]
             found.append(Finding(kind, where, f"{name} is defined by both sides ({' and '.join(where)})"))
@@ -161,6 +175,6 @@ def _routes(text: str) -> dict[str, str]:
         words = [group for group in match.groups() if group is not None]
         end = text.find("\n", match.end())
         line = text[match.start() : end if end >= 0 else len(text)]
-        kind = "route of" if words[0].startswith("app.") else _LOCAL
+        kind = "route of" if words[0].startswith("app.") else _LOCAL[0]
         found[" ".join([kind, *words])] = line.strip()
     return found

@@ -12,7 +12,7 @@ from collections import Counter
 from itertools import pairwise
 
 from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.inventory import Inventory, known_parts, take_imports, take_inventory
+from lineclear.merge.inventory import Inventory, known_parts, take_definitions, take_imports, take_inventory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does not say
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
+MIN_LINE = 12  # shorter ones (`}`, `return x`) are written twice without being one thing
+MISPLACED = "is not what the side that changed it made of it"
 # Their number follows from the items between them; the parser judges whether they stand right.
 _PUNCTUATION = frozenset(",;(){}[]\"'`")
 
@@ -118,6 +120,10 @@ def _word_doubt(
     return f"version {min(invented)} is in neither side" if invented else ""
 
 
+def _innermost_first(name: str) -> tuple[int, str]:
+    return -name.count("/"), name
+
+
 def _names_first(word: str) -> tuple[bool, str]:
     return not word[0].isalpha(), word
 
@@ -196,11 +202,34 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     m = take_inventory(language, trees[3], known_parts(lt) | known_parts(r))
     if m.has_error and not (lt.has_error or r.has_error or b.has_error):
         return "the result does not parse, all sources do"
+    if m.has_error and _line_doubt(base, left, right, merged):
+        return _line_doubt(base, left, right, merged)
     if m.repeated:
         before = set().union(*(take_inventory(language, tree).repeated for tree in trees[:3] if tree))
         if m.repeated - before:
             return f"{min(m.repeated - before)} is there twice"
-    return _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
+    doubt = _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
+    return doubt or _definition_doubt(language, (b, lt, r, trees[3].root_node))
+
+
+def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
+    """Where the tree is broken and does not tell what is defined twice: no line added by both is."""
+    b, lt, r, m = (Counter(line.strip() for line in text.split("\n")) for text in (base, left, right, merged))
+    for line, times in m.items():
+        is_new = len(line) >= MIN_LINE and line not in b and line in lt and line in r
+        if is_new and times > max(lt[line], r[line]):
+            return f"`{line[:60]}` was added by both sides and is there {times} times"
+    return ""
+
+
+def _definition_doubt(language: str, roots: tuple[Node, ...]) -> str:
+    """What one side left alone is what the other side made of it: an edit must not end up in a neighbour."""
+    b, lt, r, m = (take_definitions(language, root) for root in roots)
+    for name in sorted(set(b) & set(lt) & set(r) & set(m), key=_innermost_first):
+        wanted = {lt[name]} if r[name] == b[name] else {r[name]} if lt[name] == b[name] else set()
+        if wanted and m[name] not in wanted:
+            return f"{name.rpartition('/')[2]} {MISPLACED}"
+    return ""
 
 
 def _import_doubt(

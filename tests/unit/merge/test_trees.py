@@ -160,3 +160,51 @@ def test_one_route_of_the_app_itself_in_two_files_is_reported() -> None:
 
 def test_scoped_style_sheets_may_share_names() -> None:
     assert plan_for({"a.module.css": ".x { a: 1 }"}, {"b.module.css": ".x { a: 2 }"}).findings == []
+
+
+PRISMA = "prisma/migrations/{}_{}/migration.sql"
+
+
+def test_a_prisma_migration_older_than_the_other_sides_moves_behind_it() -> None:
+    ours = {PRISMA.format("20240501120000", "add_users"): "create table users();"}
+    theirs = {
+        PRISMA.format("20240430090000", "add_orders"): "create table orders();",
+        PRISMA.format("20240601120000", "add_items"): "create table items();",
+    }
+    plan = plan_for(ours, theirs)
+    assert plan.renames == [
+        (PRISMA.format("20240430090000", "add_orders"), PRISMA.format("20240501120001", "add_orders"))
+    ]
+    assert plan.commands == ["npx prisma migrate dev"]
+
+
+def test_a_prisma_migration_newer_than_the_other_sides_stays() -> None:
+    ours = {PRISMA.format("20240501120000", "add_users"): "x"}
+    theirs = {PRISMA.format("20240601120000", "add_items"): "y"}
+    assert plan_for(ours, theirs).renames == []
+
+
+CHANGE_SETS = {
+    "db.changelog.xml": '  <changeSet id="{id}" author="ann"><sql>{sql}</sql></changeSet>\n',
+    "db.changelog.yaml": "  - changeSet:\n      id: {id}\n      author: ann\n      sql: {sql}\n",
+    "db.changelog.sql": "--changeset ann:{id}\n{sql}\n",
+    "db.changelog.json": '  {{"changeSet": {{"id": "{id}", "author": "ann", "sql": "{sql}"}}}},\n',
+}
+
+
+@pytest.mark.parametrize("name", sorted(CHANGE_SETS))
+def test_one_liquibase_change_set_with_two_bodies_in_one_file_is_found(name: str) -> None:
+    path, row = f"db/{name}", CHANGE_SETS[name]
+    base = row.format(id=1, sql="one")
+    left, right = base + row.format(id=2, sql="two"), base + row.format(id=2, sql="three")
+    (finding,) = plan_for({path: left}, {path: right}, {path: base}).findings
+    assert finding.text.startswith("change set 2 of ann is defined by both sides")
+    other = base + row.format(id=3, sql="three")
+    assert plan_for({path: left}, {path: other}, {path: base}).findings == []
+    assert plan_for({path: left}, {f"db/other-{name}": right}).findings == []
+
+
+def test_a_lock_file_that_both_sides_changed_is_to_be_made_anew() -> None:
+    base, ours, theirs = {"web/yarn.lock": "a"}, {"web/yarn.lock": "b"}, {"web/yarn.lock": "c"}
+    assert plan_for(ours, theirs, base).commands == ["(cd web && yarn install)"]
+    assert plan_for(ours, ours, base).commands == []

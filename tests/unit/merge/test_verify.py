@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.merge.verify import find_doubt
+from lineclear.merge.verify import MISPLACED, find_doubt
 
 BASE = "import alpha\nimport kilo\n\nRATE = 3\n\n\ndef first():\n    return alpha.one\n"
 LEFT = BASE.replace("import kilo", "import delta\nimport kilo") + "\n\ndef ours():\n    return delta.two\n"
@@ -102,3 +102,11 @@ def test_a_key_given_by_both_sides_is_found(path: str, base: str, merged_extra: 
     head, closing = base[: base.rindex("}")], base[base.rindex("}") :]
     left, right = head + first + closing, head + second + closing
     assert named in find_doubt(path, base, left, right, head + merged_extra + closing)
+
+
+def test_an_edit_that_ended_up_in_a_neighbour_is_doubted() -> None:
+    body = "class A {{\n  int f() {{\n    return {f};\n  }}\n  int g() {{\n    return {g};\n  }}\n}}\n"
+    base, left = body.format(f=1, g=1), body.format(f=1, g=1) + "// end\n"
+    doubt = find_doubt("A.java", base, left, body.format(f=2, g=1), body.format(f=1, g=2) + "// end\n")
+    assert doubt == f"method f() {MISPLACED}"
+    assert not find_doubt("A.java", base, left, body.format(f=2, g=1), body.format(f=2, g=1) + "// end\n")

@@ -58,7 +58,9 @@ def merge_file(context: Context, args: Namespace) -> int:
 
 
 def explain(data: dict[str, Any]) -> list[str]:
-    lines = [f"{row['where']}: {row['rule']}" for row in data["rules"]]
+    from lineclear.merge.rules import why
+
+    lines = [f"{row['where']}: {row['rule']}: {why(row['rule'])}" for row in data["rules"]]
     for row in data["conflicts"]:
         place = f"lines {row['first_line']}-{row['last_line']}: " if "first_line" in row else ""
         symbols = f" ({', '.join(row['symbols'])})" if row.get("symbols") else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from lineclear.merge.handlers import locks
 from lineclear.merge.handlers.by_key import merge_by_key
 from lineclear.merge.handlers.keyed import Entry, Undecided
 from lineclear.merge.result import Labels, MergeResult
@@ -12,11 +13,13 @@ from lineclear.merge.result import Labels, MergeResult
 _BLOCK = re.compile(r"(require|replace|exclude|retract|tool)\s*\(\s*$")
 
 
-def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
     if path.endswith("go.sum"):
-        if _tells_apart(base, left, right):
-            return None
-        return merge_by_key(_cut_sum, _same_only, base, left, right, "go.sum lines")
+        if not _tells_apart(base, left, right):
+            result = merge_by_key(_cut_sum, _same_only, base, left, right, "go.sum lines")
+            if result is not None:
+                return result
+        return locks.refuse(path, base, left, right, labels)
     result = merge_by_key(_cut_mod, _higher, base, left, right, "modules")
     if result is None or _is_twice(result.text, base, left, right):
         return None

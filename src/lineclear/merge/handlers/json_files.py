@@ -9,6 +9,7 @@ import re
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, first_of, merge_by_key
 from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.raised import raise_new_siblings
 from lineclear.merge.handlers.versions import narrower
 from lineclear.merge.result import Labels, MergeResult
 
@@ -30,7 +31,10 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
     name = path.rsplit("/", 1)[-1]
     sets = SETS.get(name, ())
     choose = first_of(narrower, as_text(path)) if name in SETS else as_text(path)
-    return merge_by_key(lambda text: Scanner(text, sets).cut(), choose, base, left, right, "keys")
+    result = merge_by_key(lambda text: Scanner(text, sets).cut(), choose, base, left, right, "keys")
+    if result is not None and name in SETS:
+        result.text = raise_new_siblings(base, left, right, result.text)
+    return result
 
 
 class Scanner:

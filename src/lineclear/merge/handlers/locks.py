@@ -1,6 +1,11 @@
-"""Lock files are generated: two of them are never merged as text. The conflict names what makes a new one."""
+"""Lock files are generated: two of them are never merged as text, only by entry where that is provably sound.
+
+Otherwise the conflict names the command that makes a new one.
+"""
 
 from __future__ import annotations
+
+from shlex import quote
 
 from lineclear.merge.result import Labels, MergeResult
 
@@ -21,10 +26,32 @@ COMMANDS = {
     "mix.lock": "mix deps.get",
     "flake.lock": "nix flake lock",
     "packages.lock.json": "dotnet restore --force-evaluate",
+    "go.sum": "go mod tidy",
 }
 
 
 def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
+    from lineclear.merge.handlers.lock_entries import merge_packages
+    from lineclear.merge.handlers.npm_lock import merge_npm_lock
+
+    name = path.rsplit("/", 1)[-1]
+    result = None
+    if name in ("Cargo.lock", "uv.lock"):
+        result = merge_packages(name, base, left, right)
+    elif name in ("package-lock.json", "npm-shrinkwrap.json"):
+        result = merge_npm_lock(base, left, right)
+    return result or refuse(path, base, left, right, labels)
+
+
+def command_for(path: str) -> str:
+    """What makes this lock file anew, run from the top of the tree; nothing for any other file."""
+    folder, _, name = path.rpartition("/")
+    command = COMMANDS.get(name, "")
+    return f"(cd {quote(folder)} && {command})" if command and folder else command
+
+
+def refuse(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult:
+    """A conflict whatever the lines say: no rule for text may settle what a program must make anew."""
     from lineclear.merge.diff import Steps
     from lineclear.merge.engine import FileMerge
 

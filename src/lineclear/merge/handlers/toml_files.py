@@ -8,6 +8,7 @@ from collections import Counter
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.json_files import Scanner
 from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.raised import raise_new_siblings
 from lineclear.merge.handlers.versions import constrained, extras, narrower
 from lineclear.merge.result import Labels, MergeResult
 
@@ -31,9 +32,11 @@ SET_KEYS = (
 
 
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
-    return merge_by_key(
-        cut, first_of(narrower, constrained, extras, as_text(path)), base, left, right, "keys"
-    )
+    choose = first_of(narrower, constrained, extras, as_text(path))
+    result = merge_by_key(cut, choose, base, left, right, "keys")
+    if result is not None:
+        result.text = raise_new_siblings(base, left, right, result.text)
+    return result
 
 
 def cut(text: str) -> Entry:

@@ -126,20 +126,20 @@ def _named(parent: Node, start: int, end: int, table: Table) -> Added | None:
             continue
         if child.type in table.separators:
             continue
-        name = _name(child, table) if child.type in allowed else ""
+        name = name_in(child, table) if child.type in allowed else ""
         if not name:
             return None
         names.append(name)
         pending = False
     if pending or not names or len(set(names)) != len(names):
         return None
-    return Added(_path(parent), names)
+    return Added(path_of(parent), names)
 
 
-def _name(node: Node, table: Table) -> str:
+def name_in(node: Node, table: Table) -> str:
     if node.type in table.wrappers:
         inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
-        return _name(inner, table) if inner is not None else ""
+        return name_in(inner, table) if inner is not None else ""
     if node.type == "expression_statement":
         return _registered(node, table)
     if node.type in ("string", "identifier", "shorthand_property_identifier", "shorthand_field_initializer"):
@@ -180,7 +180,7 @@ def _registered(node: Node, table: Table) -> str:
     return _text(arguments.named_children[0])
 
 
-def _path(node: Node) -> str:
+def path_of(node: Node) -> str:
     """Names of everything around, so that equal parents on both sides are the same place."""
     parts = [node.type]
     above = node.parent

@@ -1,0 +1,75 @@
+"""Markdown by sections: a heading with all that stands below it, up to the next one of its level.
+
+Sections that both sides add stay apart; the text of one section is merged as text. Changelogs have a handler
+of their own, which also knows points.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.handlers.by_key import as_text, merge_by_key
+from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.result import Labels, MergeResult
+
+_HEADING = re.compile(r"(#{1,6})\s+(.*\S)")
+_VERSION = re.compile(r"\d+\.\d+")
+_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+
+
+def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+    return merge_by_key(cut, as_text(path), base, left, right, "sections")
+
+
+def cut(text: str) -> Entry:
+    root = Entry("", "", "", [])
+    stack = [(0, root)]
+    lead = ""
+    for heading, body in _sections(text):
+        found = _HEADING.match(heading)
+        if found:
+            level = len(found[1])
+            while stack[-1][0] >= level:
+                stack.pop()
+            entry = Entry(f"# {found[2].rstrip(' #').casefold()}", lead, heading, [])
+            _add(stack[-1][1], entry)
+            stack.append((level, entry))
+        lead = body[len(body.rstrip()) + 1 :] if body.strip() else body
+        if body.strip():
+            _add(stack[-1][1], Entry("text", "", body[: len(body) - len(lead)]))
+    if len(stack) == 1:
+        raise Undecided("no headings")
+    root.tail = lead
+    _mark_ordered(root)
+    return root
+
+
+def _mark_ordered(entry: Entry) -> None:
+    """Sections by version have an order that a merge cannot see."""
+    keys = [child.key for child in entry.children or []]
+    entry.is_ordered = any(_VERSION.search(key) for key in keys if key.startswith("#"))
+    for child in entry.children or []:
+        _mark_ordered(child)
+
+
+def _add(parent: Entry, child: Entry) -> None:
+    assert parent.children is not None
+    parent.children.append(child)
+
+
+def _sections(text: str) -> list[tuple[str, str]]:
+    """(heading, text below it); the first has no heading. A fence hides what looks like a heading."""
+    found: list[tuple[str, str]] = [("", "")]
+    fence = ""
+    for line in text.splitlines(True):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        if not fence and _HEADING.match(line):
+            found.append((line, ""))
+        else:
+            heading, body = found[-1]
+            found[-1] = (heading, body + line)
+    if fence:
+        raise Undecided("a fence does not end")
+    return found

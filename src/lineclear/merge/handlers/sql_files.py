@@ -1,0 +1,73 @@
+"""SQL by statements: what a statement creates or alters is its key, its place counts.
+
+New tables, views, types, functions and indexes of both sides stand one after the other, each side's in its
+own order, since neither can depend on the other's. Whatever else both add at one place is a conflict.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.handlers.by_key import as_text, merge_by_key
+from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.result import Labels, MergeResult
+
+_PARTS = re.compile(
+    r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|(\$\w*\$).*?\1|;|[^;'"`$/-]+|.""", re.S
+)
+_CREATES = re.compile(
+    r"create\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+|unique\s+|materialized\s+)*"
+    r"(table|view|type|function|procedure|index|sequence|trigger|schema|extension|domain)\s+"
+    r"(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?([\w.\"`\[\]-]+)",
+    re.I,
+)
+
+
+def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+    try:
+        is_ordered = not _only_creates(base, left, right)
+    except Undecided:
+        return None
+    return merge_by_key(
+        lambda text: cut(text, is_ordered=is_ordered), as_text(path), base, left, right, "statements"
+    )
+
+
+def _plain_keys(text: str) -> list[str]:
+    return [child.key for child in cut(text, is_ordered=True).children or []]
+
+
+def _only_creates(base: str, left: str, right: str) -> bool:
+    """All that the sides add gives a new name to something."""
+    old = set(_plain_keys(base))
+    added = [key for text in (left, right) for key in _plain_keys(text) if key not in old]
+    return all(key.startswith("create ") for key in added)
+
+
+def cut(text: str, *, is_ordered: bool) -> Entry:
+    root = Entry("", "", "", [], is_ordered=is_ordered)
+    assert root.children is not None
+    statement = ""
+    for part in _PARTS.finditer(text):
+        statement += part[0]
+        if part[0] == ";":
+            root.children.append(_entry(statement))
+            statement = ""
+    if _code(statement):
+        raise Undecided("the last statement does not end")
+    root.tail = statement
+    return root
+
+
+def _entry(statement: str) -> Entry:
+    lead = statement[: len(statement) - len(statement.lstrip())]
+    own = statement[len(lead) :]
+    plain = " ".join(_code(own).split())
+    found = _CREATES.match(plain)
+    key = f"create {found[1]} {found[2]}".casefold() if found else plain
+    return Entry(key, lead, own)
+
+
+def _code(text: str) -> str:
+    """Without comments, which may stand before a statement and belong to it."""
+    return re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.S).strip()

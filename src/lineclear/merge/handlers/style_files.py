@@ -1,0 +1,121 @@
+"""Style sheets by rule and property. The order of rules is the cascade, so rules are never united.
+
+Properties that both sides add to one rule are put together when neither can take the other back: `margin`
+and `margin-left` cannot, `color` and `margin` can. One selector that both sides add is a conflict.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
+from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.result import Labels, MergeResult
+
+_PARTS = re.compile(
+    r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#\{[^}]*\}|url\([^)]*\)|[{};]|[^{};"'/#u]+|.""",
+    re.S,
+)
+_DECLARATION = re.compile(r"(--[\w-]+|[$@]?[\w-]+)\s*:(?!:)")
+
+
+def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+    try:
+        trees = [cut(text) for text in (base, left, right)]
+        is_ordered = _orders(trees[0], trees[1], trees[2])
+    except Undecided:
+        return None
+
+    def cut_marked(text: str) -> Entry:
+        root = cut(text)
+        _mark(root, (), is_ordered)
+        return root
+
+    return merge_by_key(cut_marked, as_text(path), base, left, right, "rules and properties")
+
+
+def cut(text: str) -> Entry:
+    root = Entry("", "", "", [])
+    stack = [root]
+    waiting = ""
+    for found in _PARTS.finditer(text):
+        part = found[0]
+        waiting += part
+        if part == "{":
+            entry = _named(waiting, [])
+            _add(stack[-1], entry)
+            stack.append(entry)
+        elif part == ";":
+            _add(stack[-1], _named(waiting, None))
+        elif part == "}":
+            _close(stack, waiting)
+        if part in ("{", ";", "}"):
+            waiting = ""
+        if len(stack) > DEEPEST:
+            raise Undecided("nested too deep")
+    if len(stack) != 1 or _plain(waiting):
+        raise Undecided("a rule does not end")
+    root.tail = waiting
+    return root
+
+
+def _close(stack: list[Entry], waiting: str) -> None:
+    """The last declaration of a rule may come without its semicolon; then nothing can be put behind it."""
+    if len(stack) == 1 or _plain(waiting.removesuffix("}")):
+        raise Undecided("not plain rules and declarations")
+    stack.pop().tail = waiting
+
+
+def _add(parent: Entry, child: Entry) -> None:
+    assert parent.children is not None
+    parent.children.append(child)
+
+
+def _named(text: str, children: list[Entry] | None) -> Entry:
+    own = text.lstrip()
+    while own.startswith(("/*", "//")):
+        own = own.partition("*/" if own.startswith("/*") else "\n")[2].lstrip()
+    lead = text[: len(text) - len(own)]
+    plain = " ".join(_plain(own.rstrip("{;")).split())
+    found = _DECLARATION.match(plain) if children is None else None
+    return Entry(found[1] if found else f"rule {plain}", lead, own, children)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"/\*.*?\*/|(?<!:)//[^\n]*", "", text, flags=re.S).strip()
+
+
+# -- where the order counts --------------------------------------------------------------------
+
+
+def _orders(base: Entry, left: Entry, right: Entry, where: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """Paths of the rules in which both sides add something that could take the other's back."""
+    old, ours, theirs = (_children(entry) for entry in (base, left, right))
+    mine, yours = [key for key in ours if key not in old], [key for key in theirs if key not in old]
+    for key in set(mine) & set(yours):
+        if ours[key].children is not None and ours[key].own().split() != theirs[key].own().split():
+            raise Undecided(f"both sides add {key}")
+    found = {where} if any(_can_undo(one, other) for one in mine for other in yours) else set()
+    for key in set(old) & set(ours) & set(theirs):
+        if old[key].children is not None:
+            found |= _orders(old[key], ours[key], theirs[key], (*where, key))
+    return found
+
+
+def _children(entry: Entry) -> dict[str, Entry]:
+    return {child.key: child for child in entry.children or []}
+
+
+def _can_undo(one: str, other: str) -> bool:
+    if one == other:
+        return False
+    if one.startswith(("rule ", "$", "@")) or other.startswith(("rule ", "$", "@")):
+        return True
+    first, second = (key.lstrip("-").split("-") for key in (one, other))
+    return first[0] == second[0] or "all" in (one, other)
+
+
+def _mark(entry: Entry, where: tuple[str, ...], is_ordered: set[tuple[str, ...]]) -> None:
+    entry.is_ordered = where in is_ordered
+    for child in entry.children or []:
+        _mark(child, (*where, child.key), is_ordered)

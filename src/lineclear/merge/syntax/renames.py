@@ -1,0 +1,38 @@
+"""An entity that a side renamed: the old name is gone, one new entity of its kind has nearly its body."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.merge.handlers.keyed import Entry
+
+LEAST_ALIKE = 0.7
+LEAST_WORDS = 12  # two getters are alike without one being the other renamed
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def match_renamed(base: Entry, side: Entry) -> None:
+    """Give a renamed entity of the side the key it has in the base."""
+    old = {child.key: child for child in base.children or []}
+    new = {child.key: child for child in side.children or []}
+    gone = [child for key, child in old.items() if key not in new]
+    come = [child for key, child in new.items() if key not in old]
+    for child in gone:
+        alike = [other for other in come if _is_same_kind(child, other) and _is_alike(child, other)]
+        rivals = [other for other in gone if alike and _is_alike(other, alike[0])]
+        if len(alike) == 1 and rivals == [child]:
+            alike[0].key = child.key
+            come.remove(alike[0])
+
+
+def _is_same_kind(one: Entry, other: Entry) -> bool:
+    return one.key.partition(" ")[0] == other.key.partition(" ")[0]
+
+
+def _is_alike(one: Entry, other: Entry) -> bool:
+    a, b = (Counter(_WORD.findall(entry.text)) for entry in (one, other))
+    size = max(a.total(), b.total())
+    return min(a.total(), b.total()) >= LEAST_WORDS and (a & b).total() >= LEAST_ALIKE * size
