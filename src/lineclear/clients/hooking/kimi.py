@@ -1,4 +1,4 @@
-"""Kimi Code: Claude's protocol and names of events. Seen with 2.1.0."""
+"""Kimi Code: Claude's protocol and names of events. Facts of version 2.1.0; not tried on the program."""
 
 from __future__ import annotations
 
