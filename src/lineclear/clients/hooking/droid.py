@@ -1,4 +1,4 @@
-"""Factory droid: Claude's protocol and names of events. Facts of version 0.225.2; not tried on the program."""
+"""Factory droid: Claude's protocol and names of events. Facts of version 0.225.2; not tried here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grok Build: Claude's protocol and names of events. Facts of version 1.0.41; not tried on the program."""
+"""Grok Build: Claude's protocol and names of events. Facts of version 1.0.41; not tried here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kimi Code: Claude's protocol and names of events. Facts of version 2.1.0; not tried on the program."""
+"""Kimi Code: Claude's protocol and names of events. Facts of version 2.1.0; not tried here."""
 
 from __future__ import annotations
 
