@@ -46,7 +46,7 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "given", "code", "text"), TABLE, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("make", "given", "code", "text"), TABLE, ids=[row[0].__name__ for row in TABLE])
 def test_the_words_are_exactly_these(
     make: Callable[..., Refusal], given: tuple[Any, ...], code: str, text: str
 ) -> None:
