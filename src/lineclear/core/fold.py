@@ -6,6 +6,7 @@ decided is already in the event.
 
 from __future__ import annotations
 
+from lineclear.core.fold_queue import QUEUE_FOLDS
 from lineclear.core.runs import ENDED as ENDED_RUN
 from lineclear.core.runs import PAUSED, RUNNING
 from lineclear.core.tables import (
@@ -431,6 +432,7 @@ FOLDS: dict[str, Fold] = {
     "RunResumed": _run_resumed,
     "RunAsked": _run_asked,
     "RunEnded": _run_ended,
+    **QUEUE_FOLDS,
     "ValuePut": _value_put,
     "ValueDeleted": _value_deleted,
     "CopyMade": _copy_made,

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, Generic, Self, TypeVar
 
     R = TypeVar("R", bound="Row")
@@ -165,6 +165,64 @@ class Run(Row):
         self.snapshot, self.started_ns, self.ended_ns = snapshot, started_ns, ended_ns
 
 
+class Candidate(Row):
+    """A branch on its way to main, as it was when it was submitted. `rank` is a person's order, 0: none."""
+
+    __slots__ = (
+        "id", "branch", "tip", "base", "agent", "task", "attempt", "priority", "rank", "after", "state",
+        "reason", "kind", "others", "review", "reviewer", "commit", "submitted", "submitted_ns", "ended_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: int, branch: str, tip: str, base: str, agent: str, task: int, attempt: int, priority: int,
+        rank: int, after: str, state: str, reason: str, kind: str, others: str, review: str, reviewer: str,
+        commit: str, submitted: int, submitted_ns: int, ended_ns: int,
+    ) -> None:  # fmt: skip
+        self.id, self.branch, self.tip, self.base, self.agent = id, branch, tip, base, agent
+        self.task, self.attempt, self.priority, self.rank, self.after = task, attempt, priority, rank, after
+        self.state, self.reason, self.kind, self.others = state, reason, kind, others
+        self.review, self.reviewer, self.commit = review, reviewer, commit
+        self.submitted, self.submitted_ns, self.ended_ns = submitted, submitted_ns, ended_ns
+
+
+class Landing(Row):
+    """Main is moving: written before, removed after. What a killed queue left is finished from it."""
+
+    __slots__ = ("id", "old", "new", "ids", "commits", "hows")
+
+    def __init__(self, id: int, old: str, new: str, ids: str, commits: str, hows: str) -> None:
+        self.id, self.old, self.new = id, old, new
+        self.ids, self.commits, self.hows = ids, commits, hows
+
+
+class Verdict(Row):
+    """A check that passed: `key` names the tree, the command and what its place was provisioned with."""
+
+    __slots__ = ("key", "tree", "position")
+
+    def __init__(self, key: str, tree: str, position: int) -> None:
+        self.key, self.tree, self.position = key, tree, position
+
+
+class CheckRecord(Row):
+    """What was seen of a command so far: how often it ran, failed, failed and then passed, and how long."""
+
+    __slots__ = ("command", "runs", "reds", "flakes", "took_ms", "last_ms")
+
+    def __init__(self, command: str, runs: int, reds: int, flakes: int, took_ms: int, last_ms: int) -> None:
+        self.command, self.runs, self.reds, self.flakes = command, runs, reds, flakes
+        self.took_ms, self.last_ms = took_ms, last_ms
+
+
+class Mode(Row):
+    """How everybody works now: `name` is "queue" or "phase"; `since` is where it began."""
+
+    __slots__ = ("name", "value", "note", "agent", "since")
+
+    def __init__(self, name: str, value: str, note: str, agent: str, since: int) -> None:
+        self.name, self.value, self.note, self.agent, self.since = name, value, note, agent, since
+
+
 class Value(Row):
     """A versioned shared fact; a deleted one keeps its version so that versions only grow."""
 
@@ -299,6 +357,16 @@ TASK = Table("task", Task, ("id",), {"ready": ("state", "unmet", "priority", "id
 TASK_DEP = Table("task_dep", TaskDep, ("task", "dep"), {"dep": ("dep",)})
 WORKTREE = Table("worktree", Worktree, ("name",), {"agent": ("agent",)})
 RUN = Table("run", Run, ("id",), {"state": ("state", "id"), "task": ("task", "id")})
+CANDIDATE = Table(
+    "candidate",
+    Candidate,
+    ("id",),
+    {"state": ("state", "id"), "branch": ("branch", "id"), "task": ("task", "id")},
+)
+LANDING = Table("landing", Landing, ("id",))
+VERDICT = Table("verdict", Verdict, ("key",))
+CHECK_RECORD = Table("check_record", CheckRecord, ("command",))
+MODE = Table("mode", Mode, ("name",))
 VALUE = Table("value", Value, ("key",))
 COPY = Table("copy", Copy, ("copy", "key"))
 PROPOSAL = Table("proposal", Proposal, ("id",), {"resource": ("resource", "id")})
@@ -310,9 +378,18 @@ LOG = Table("log", Entry, ("position",), {"subject": ("subject", "position")})
 
 # What a replay of the log must give exactly; operations are answers kept for a time, not facts.
 PROJECTED: tuple[Table[Any], ...] = (
-    AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, WORKTREE, RUN, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
+    AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, WORKTREE, RUN, CANDIDATE, LANDING, VERDICT, CHECK_RECORD, MODE,
+    VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
 )  # fmt: skip
 ALL: tuple[Table[Any], ...] = (*PROJECTED, OPERATION, LOG)
+
+
+def split_ids(text: str) -> list[int]:
+    return [int(word) for word in text.split("\n")] if text else []
+
+
+def join_ids(ids: Iterable[int]) -> str:
+    return "\n".join(map(str, ids))
 
 
 def split_names(text: str) -> list[str]:

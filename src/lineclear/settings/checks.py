@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.core import refusals_settings as refusals
 from lineclear.core.refusals import Refusal
 from lineclear.settings.strategies import match_of
-from lineclear.settings.table import COMMAND, Setting
+from lineclear.settings.table import COMMAND, COUNT, Setting
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, read_value
 
@@ -19,18 +19,24 @@ CHECK_PATHS = "checks.paths"
 CHECK_PATH_KEYS = {
     "match": "a path, a directory (it ends with a slash) or a glob, from the root of the repository",
     "command": "the command that must succeed when a file that matches has changed",
+    "retries": "how often it is tried again when it fails; left out: as checks.retries says",
 }
 _COMMAND = Setting(f"{CHECK_PATHS}.command", COMMAND, "", CHECK_PATH_KEYS["command"], most=2_000)
+_RETRIES = Setting(f"{CHECK_PATHS}.retries", COUNT, 0, CHECK_PATH_KEYS["retries"], most=10)
 _NAMES = tuple(f"{CHECK_PATHS}.{key}" for key in CHECK_PATH_KEYS)
 
 
 class CheckPath:
-    """A command, and the paths it is for. `number` counts from 1 in its file, `origin` is the file."""
+    """A command, and the paths it is for. `number` counts from 1 in its file, `origin` is the file.
 
-    __slots__ = ("command", "number", "origin", "resource")
+    `retries` is -1 where the entry does not say.
+    """
 
-    def __init__(self, resource: Resource, command: str, origin: str, number: int) -> None:
+    __slots__ = ("command", "number", "origin", "resource", "retries")
+
+    def __init__(self, resource: Resource, command: str, origin: str, number: int, retries: int = -1) -> None:
         self.resource, self.command, self.origin, self.number = resource, command, origin, number
+        self.retries = retries
 
 
 def take_check_paths(settings: Settings, origin: str, given: object, folds_case: bool) -> None:
@@ -62,4 +68,7 @@ def _read_entry(
     command = read_value(_COMMAND, entry.get("command", ""), origin, f"{name}, command")
     if not command:
         raise refusals.bad_setting(origin, f"{name}, command", "missing", CHECK_PATH_KEYS["command"])
-    return CheckPath(resource, str(command), origin, number)
+    retries = -1
+    if "retries" in entry:
+        retries = int(str(read_value(_RETRIES, entry["retries"], origin, f"{name}, retries")))
+    return CheckPath(resource, str(command), origin, number, retries)

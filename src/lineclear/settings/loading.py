@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Variables of ours that are no settings: who acts, and what a command is told by those around it.
 OTHER_VARIABLES = (
     "AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON", "DEBUG",
-    "TASK", "RUN", "PROMPT", "PORT", "PORTS", "WORKTREE", "EXIT", "GATE", "PROBE",
+    "TASK", "RUN", "PROMPT", "PORT", "PORTS", "WORKTREE", "EXIT", "GATE", "PROBE", "CHECK", "CHECK_TREE",
 )  # fmt: skip
 
 MAX_FILE_BYTES = 256 * 1024
@@ -54,8 +54,21 @@ def load_settings(
 
     `folds_case` is what `paths.fold_case = "auto"` means in this repository.
     """
+    team = _read_bytes(TEAM_FILE, f"{root}/{TEAM_FILE}")
+    return load_under(team, local_dir=local_dir, environ=environ, flags=flags, folds_case=folds_case)
+
+
+def load_under(
+    team: bytes | None,
+    *,
+    local_dir: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, str] | None = None,
+    folds_case: bool = False,
+) -> Settings:
+    """As `load_settings`, with the content of a team's file that lies elsewhere, in a commit say."""
     return build_settings(
-        team=_read_bytes(TEAM_FILE, f"{root}/{TEAM_FILE}"),
+        team=team,
         local=_read_bytes(LOCAL_FILE, f"{local_dir}/{LOCAL_FILE}"),
         environ=environ,
         flags=flags,

@@ -310,9 +310,63 @@ ALL = (
         False,
         "write PATH.agent-lock for exclusive claims, and honour those of other tools",
     ),
+    # -- queue --
+    Setting(
+        "queue.branch",
+        WORD,
+        "",
+        "the branch that work lands on; empty: main, master or the remote's",
+        most=200,
+    ),
+    Setting(
+        "queue.remote",
+        WORD,
+        "",
+        "a remote that every landing is pushed to; the push decides who lands first",
+        most=100,
+    ),
+    Setting(
+        "queue.history",
+        CHOICE,
+        "merge",
+        "how a branch lands: as a merge commit, or as one commit on top",
+        choices=("merge", "linear"),
+    ),
+    Setting("queue.batch", COUNT, 16, "how many candidates are checked together", least=1, most=500),
+    Setting("queue.workers", COUNT, 2, "how many checks run at once", least=1, most=64),
+    Setting(
+        "queue.review",
+        CHOICE,
+        "none",
+        "who has to approve a candidate before it lands",
+        choices=("none", "person", "agent"),
+    ),
+    Setting(
+        "queue.reviewer",
+        COMMAND,
+        "",
+        "for review by an agent: a command that approves by ending with 0, in a tree with the merge",
+        most=2_000,
+    ),
+    Setting(
+        "queue.integrator",
+        COMMAND,
+        "",
+        "a command that works on main after each landing; what it changes is a candidate like any other",
+        most=2_000,
+    ),
     # -- checks --
     Setting("checks.gate", COMMAND, "", "the command that must succeed before work lands", most=2_000),
     Setting("checks.full", COMMAND, "", "the command that runs all tests", most=2_000),
+    Setting("checks.retries", COUNT, 0, "how often a failed check is tried again before it counts", most=10),
+    Setting(
+        "checks.shards",
+        COUNT,
+        1,
+        "in how many parts at once checks.full runs; each gets LINECLEAR_SHARD and LINECLEAR_SHARDS",
+        least=1,
+        most=64,
+    ),
     Setting(
         "checks.gate_timeout",
         DURATION,
@@ -402,8 +456,18 @@ class Settings:
     mirror_tasks: bool
     mirror_coordination: bool
     mirror_locks: bool
+    queue_branch: str
+    queue_remote: str
+    queue_history: str
+    queue_batch: int
+    queue_workers: int
+    queue_review: str
+    queue_reviewer: str
+    queue_integrator: str
     checks_gate: str
     checks_full: str
+    checks_retries: int
+    checks_shards: int
     checks_gate_timeout_ms: int
     hooks_on_error: str
     hooks_timeout_ms: int

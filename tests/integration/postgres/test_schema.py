@@ -92,6 +92,7 @@ def test_a_changed_migration_is_reported(store: PostgresStore, url: str) -> None
     assert store.check() == [
         "migration 0001_foundation.sql was not applied as this program knows it",
         "migration 0002_worktrees_and_runs.sql was not applied as this program knows it",
+        "migration 0003_queue.sql was not applied as this program knows it",
         "the head of the log is not its last position",
     ]
 

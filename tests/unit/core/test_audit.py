@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lineclear.app import agents, claims, messages, proposals, runs, tasks, values
+from lineclear.app import agents, claims, messages, proposals, queue, runs, tasks, values
 from lineclear.app.ports import Caller
 from lineclear.core.audit import MOST_FINDINGS, Auditor, lost_update
 from lineclear.core.codec import event_of
@@ -17,7 +17,7 @@ from lineclear.core.task_import import TaskDraft
 from tests.world import MINUTE_MS, World, resource
 
 if TYPE_CHECKING:
-    from lineclear.app.ports import View
+    from lineclear.app.ports import Tx, View
 
 ANN, BOB, PAT = Caller("ann"), Caller("bob"), Caller("pat", is_person=True)
 
@@ -70,8 +70,37 @@ def eventful_world() -> World:
     urgent = messages.say(store, BOB, "now", to="cat", urgent=True)["id"]
     messages.mark_read(store, Caller("cat"), [urgent])
     run_a_client(world)
+    run_a_queue(world)
     world.stand_in_line("bob", "row:users/2")
     return world
+
+
+def run_a_queue(world: World) -> None:
+    store = world.store
+    for name in ("a", "b", "c", "d"):
+        queue.submit(store, BOB, queue.Branch(name, f"{name}1", "c0ffee"), agent="bob")
+    queue.submit(store, BOB, queue.Branch("a", "a2", "c0ffee"), agent="bob")
+    queue.review(store, PAT, 1, is_good=True)
+    queue.hold(store, BOB, 2, "not yet")
+    queue.retry(store, BOB, 2)
+    queue.drop(store, BOB, 4, "no")
+    queue.move(store, PAT, 3, before=1)
+    queue.pause(store, PAT, "lunch")
+    queue.resume(store, PAT)
+
+    def land(tx: Tx) -> None:
+        checked = {"key": "k", "tree": "t", "command": "make", "green": True, "flaky": False, "took_ms": 5}
+        tx.append(Draft("CheckEnded", "queue", **checked, ids=[1]))
+        began = {"old": "m0", "new": "m1", "ids": [1], "commits": ["m1"], "hows": ["merge"]}
+        landing = tx.append(Draft("LandingBegan", "queue", **began)).position
+        tx.append(Draft("CandidateLanded", "Q-1", id=1, commit="m1", how="merge"))
+        tx.append(Draft("LandingEnded", "queue", id=landing, moved=True))
+        tx.append(Draft("LandingBegan", "queue", **began | {"ids": [2]}))
+        tx.append(Draft("CandidateStopped", "Q-2", id=2, why="in the way", files=["a.py"]))
+        queue.send_back(tx, queue.known(tx, 3), "conflict", "it does not fit")
+        tx.append(Draft("PhaseBegan", "phase", phase="integrate", note=""))
+
+    store.transact(PAT, land)
 
 
 def run_a_client(world: World) -> None:

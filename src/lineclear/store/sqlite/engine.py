@@ -384,7 +384,7 @@ def _check_schema(db: apsw.Connection, path: str) -> None:
 
 
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
-SCHEMA_NUMBER = 2
+SCHEMA_NUMBER = 3
 
 
 def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
