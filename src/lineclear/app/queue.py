@@ -21,9 +21,10 @@ from lineclear.core.candidates import (
     moved_first,
     show_number,
 )
+from lineclear.core.claims import claim_released
 from lineclear.core.events import Draft
-from lineclear.core.tables import CANDIDATE, CHECK_RECORD, LOG, MODE, TASK, split_ids
-from lineclear.core.tasks import DEFAULT_PRIORITY, HANDED_OVER, TAKEN, give_back, show_id
+from lineclear.core.tables import CANDIDATE, CHECK_RECORD, CLAIM, LOG, MODE, TASK, TASK_DEP, split_ids
+from lineclear.core.tasks import DEFAULT_PRIORITY, FINISHED, HANDED_OVER, TAKEN, give_back, show_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -296,6 +297,29 @@ def send_back(
     task = _task_of(tx, row)
     if task is not None:
         tx.append(give_back(task, why))
+
+
+def end_task(tx: Tx, row: Candidate, text: str) -> None:
+    """Exactly one end: a repeat finds the task ended. What was held for it is free."""
+    task = _task_of(tx, row)
+    if task is not None:
+        tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
+        tx.append(Draft("TaskMerged", show_id(task.id), id=task.id))
+    for claim in tx.scan(CLAIM, "key") if row.task else ():
+        if claim.task == row.task:
+            tx.append(claim_released(claim, "landed"))
+
+
+def unmet_tasks(view: View, task: int) -> list[int]:
+    """Tasks that this one waits for and that have not come to an end."""
+    found = [view.get(TASK, (link.dep,)) for link in view.pick(TASK_DEP, "key", (task,))] if task else []
+    return [dep.id for dep in found if dep is not None and dep.state not in FINISHED]
+
+
+def landed_as(view: View, commit: str, most: int) -> Candidate | None:
+    """The candidate whose landing made this commit, among the newest so many."""
+    rows = view.scan(CANDIDATE, "state", (LANDED,), reverse=True, limit=most)
+    return next((row for row in rows if row.commit == commit), None)
 
 
 def _task_of(view: View, row: Candidate) -> Task | None:
