@@ -25,6 +25,8 @@ SUBJECTS = (
     "hook",
     "worktree",
     "snapshot",
+    "stack",
+    "queue",
     "supervisor",
     "parallel",
 )

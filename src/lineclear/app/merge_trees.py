@@ -6,11 +6,11 @@ Reads and writes objects through the `Trees` port; no work tree and no reference
 from __future__ import annotations
 
 from lineclear.merge import Labels, merge_texts, merge_trees
-from lineclear.merge.trees import TreeFacts
+from lineclear.merge.trees import TreeFacts, TreePlan, can_meet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Protocol
 
     from lineclear.merge.result import MergeResult
@@ -49,20 +49,21 @@ def merge_two_trees(
 ) -> dict[str, Any]:
     """A report: `tree` (its id), `clean`, and `files`: what was settled, what is open, and why."""
     tree, open_files = trees.merge(base, left, right)
-    jobs = [(path, stages) for path, stages in sorted(open_files.items()) if _is_mergeable(stages)]
+    jobs = [(path, stages) for path, stages in sorted(open_files.items()) if is_mergeable(stages)]
     blobs = trees.read({oid for _, stages in jobs for _, oid in stages.values()})
     texts = {path: [_decode(blobs, stages.get(stage)) for stage in (1, 2, 3)] for path, stages in jobs}
     work = [(path, *_text(parts), labels) for path, parts in texts.items() if None not in parts]
     results = dict(zip([job[0] for job in work], spread(_merge_one, work), strict=True))
     settled = {path: result for path, result in results.items() if result.is_clean}
     written = {path: (_mode(open_files[path]), result.text.encode()) for path, result in results.items()}
-    files = [_file_report(path, open_files[path], results.get(path)) for path in sorted(open_files)]
+    files = [file_report(path, open_files[path], results.get(path)) for path in sorted(open_files)]
     tree = trees.write(tree, dict(written)) if written else tree
     report = {"tree": tree, "clean": len(settled) == len(open_files), "files": files}
     return _combine(trees, base, left, right, report)
 
 
-def _is_mergeable(stages: dict[int, tuple[str, str]]) -> bool:
+def is_mergeable(stages: Mapping[int, tuple[str, str]]) -> bool:
+    """Are there two plain files to merge? They may still turn out not to be text."""
     return 2 in stages and 3 in stages and all(mode in PLAIN for mode, _ in stages.values())
 
 
@@ -89,7 +90,10 @@ def _merge_one(job: Job) -> MergeResult:
     return merge_texts(path, base, left, right, labels=labels)
 
 
-def _file_report(path: str, stages: dict[int, tuple[str, str]], result: MergeResult | None) -> dict[str, Any]:
+def file_report(
+    path: str, stages: Mapping[int, tuple[str, str]], result: MergeResult | None
+) -> dict[str, Any]:
+    """What there is to say of a file that git left open; without a result it could not be merged."""
     if result is None:
         kind = "delete/edit" if not (2 in stages and 3 in stages) else "not text"
         return {"path": path, "clean": False, "conflicts": [{"kind": kind}], "rules": [], "verdict": kind}
@@ -116,8 +120,7 @@ def result_data(result: MergeResult) -> dict[str, Any]:
 
 def _combine(trees: Trees, base: str, left: str, right: str, report: dict[str, Any]) -> dict[str, Any]:
     """Migrations with one number, one selector or route from both sides: git sees nothing of it."""
-    ours, theirs = trees.changed(base, left), trees.changed(base, right)
-    plan = merge_trees(_facts(trees, report["tree"], ours, theirs))
+    plan = _plan(trees, base, left, right, report["tree"])
     if plan.renames or plan.rewrites:
         moved = {old: ("100644", None) for old, _ in plan.renames}
         new = {path: ("100644", text.encode()) for path, text in plan.rewrites}
@@ -131,23 +134,40 @@ def _combine(trees: Trees, base: str, left: str, right: str, report: dict[str, A
     return report
 
 
-def _facts(trees: Trees, tree: str, ours: dict[str, Change], theirs: dict[str, Change]) -> TreeFacts:
-    sides = [_of_interest(ours), _of_interest(theirs)]
-    rows = [row for side in sides for row in side.values()]
-    blobs = trees.read(
-        {oid for status, old, new in rows for oid in ((new,) if status == "A" else (old, new))}
-    )
-    texts = {oid: content.decode("utf-8", "replace") for oid, content in blobs.items()}
-    both = {**sides[0], **sides[1]}
-    folders = {path.rpartition("/")[0] for path in both if TreeFacts.is_migration(path)}
-    return TreeFacts(
-        left_added={path for path, row in sides[0].items() if row[0] == "A"},
-        right_added={path for path, row in sides[1].items() if row[0] == "A"},
-        base_texts={path: texts[row[1]] for path, row in both.items() if row[0] != "A"},
-        left_texts={path: texts[row[2]] for path, row in sides[0].items()},
-        right_texts={path: texts[row[2]] for path, row in sides[1].items()},
+def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> TreePlan:
+    """The right side first: it is one piece of work, the left one may be all that came before it."""
+    theirs = _Side(trees, base, right)
+    if not can_meet(theirs.added, theirs.texts, theirs.base_texts):
+        return TreePlan()
+    ours = _Side(trees, base, left)
+    folders = {
+        path.rpartition("/")[0] for path in {**ours.texts, **theirs.texts} if TreeFacts.is_migration(path)
+    }
+    facts = TreeFacts(
+        left_added=ours.added,
+        right_added=theirs.added,
+        base_texts={**ours.base_texts, **theirs.base_texts},
+        left_texts=ours.texts,
+        right_texts=theirs.texts,
         paths=set(trees.paths(tree, sorted(folders))) if folders else set(),
     )
+    return merge_trees(facts)
+
+
+class _Side:
+    """What one side changed of the files that can meet, as text."""
+
+    __slots__ = ("added", "base_texts", "texts")
+
+    def __init__(self, trees: Trees, base: str, side: str) -> None:
+        rows = _of_interest(trees.changed(base, side))
+        blobs = trees.read(
+            {oid for kind, old, new in rows.values() for oid in ((new,) if kind == "A" else (old, new))}
+        )
+        texts = {oid: content.decode("utf-8", "replace") for oid, content in blobs.items()}
+        self.added = {path for path, row in rows.items() if row[0] == "A"}
+        self.base_texts = {path: texts[row[1]] for path, row in rows.items() if row[0] != "A"}
+        self.texts = {path: texts[row[2]] for path, row in rows.items()}
 
 
 def _of_interest(side: dict[str, Change]) -> dict[str, Change]:

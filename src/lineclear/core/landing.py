@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-MERGE, FAST_FORWARD, NOTHING = "merge", "fast-forward", "nothing"
+MERGE, LINEAR, FAST_FORWARD, NOTHING = "merge", "linear", "fast-forward", "nothing"
 # What starts the reflog message of everything an agent's git does; ours has a space behind the colon.
 AGENT_MARK = "lineclear:"
 
@@ -62,11 +62,21 @@ def message(
 ) -> str:
     """A subject, then trailers that git's own tools can read."""
     subject = f"{verb} {task}: {one_line(title)}" if task else f"{verb} {one_line(branch)}"
+    trailers = [f"Co-authored-by: {one_line(who.name)} <{one_line(who.email)}>" for who in co_authors]
+    return _written(subject, task, agent, trailers)
+
+
+def undo_message(number: str, what: str, *, commit: str, task: str, agent: str) -> str:
+    """For the commit that takes a landing back: `what` is the title of its task or its branch."""
+    return _written(f"Undo {number}: {one_line(what)}", task, agent, [f"Reverts: {commit}"])
+
+
+def _written(subject: str, task: str, agent: str, others: Sequence[str]) -> str:
     if len(subject) > MOST_SUBJECT:
         subject = subject[: MOST_SUBJECT - 3].rstrip() + "..."
     trailers = [f"Task: {task}"] if task else []
     trailers += [f"Agent: {one_line(agent)}"] if agent else []
-    trailers += [f"Co-authored-by: {one_line(who.name)} <{one_line(who.email)}>" for who in co_authors]
+    trailers += others
     return "\n".join([subject, *(["", *trailers] if trailers else []), ""])
 
 
@@ -95,7 +105,7 @@ def conflicts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
     """One sentence for the next attempt: where it does not fit, and why; the rest is counted."""
-    told = [_tell_one(conflict) for conflict in conflicts[:MOST_TOLD]]
+    told = [tell_conflict(conflict) for conflict in conflicts[:MOST_TOLD]]
     more = len(conflicts) - len(told)
     if more:
         told.append(f"and {more} more")
@@ -103,7 +113,8 @@ def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
     return text if len(text) <= MOST_WHY else text[: MOST_WHY - 3] + "..."
 
 
-def _tell_one(conflict: dict[str, Any]) -> str:
+def tell_conflict(conflict: dict[str, Any]) -> str:
+    """Where it is and of which kind, on one line."""
     path = one_line(conflict["path"])
     if "text" in conflict:
         return f"{path}: {one_line(conflict['text'])}"

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from lineclear.git.restoring import Entry
 
 # What stands in an index.lock of ours; it is how a later process knows it for ours.
-_MARK = "lineclear is moving this branch. If this file stays, run `lineclear land`: it repairs.\n"
+_MARK = (
+    "lineclear is moving this branch. "
+    "If this file stays, run `lineclear land`, or `lineclear sync` in this worktree: they repair.\n"
+)
 _STEPS = (
     ("MERGE_HEAD", "a merge"),
     ("CHERRY_PICK_HEAD", "a cherry-pick"),
@@ -107,11 +110,12 @@ def rebased_in(common_dir: str, ref: str) -> str:
 
 
 class Mover:
-    """Moves one branch of one clone. Only with the landing lock held, whose descriptor is `lock_fd`."""
+    """Moves one branch of one clone. Only with the lock held that guards `journal`, a file's path; the
+    lock's descriptor is `lock_fd`."""
 
-    def __init__(self, cwd: str, common_dir: str, state_dir: str, ref: str, lock_fd: int) -> None:
+    def __init__(self, cwd: str, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
         self._cwd, self._common_dir, self._ref, self._fds = cwd, common_dir, ref, (lock_fd,)
-        self._journal = state_dir + "/landing.json"
+        self._journal = journal
 
     def move(self, old: str, new: str, why: str) -> Moved:
         places = checkouts_of(self._common_dir, self._ref)
@@ -135,13 +139,9 @@ class Mover:
 
     def _move_with_files(self, place: Checkout, old: str, new: str, why: str) -> Moved:
         changes = changed_entries(self._cwd, old, new)
-        in_the_way = self._untracked(place, changes)
-        if in_the_way:
-            why = f"files that git does not track are in the way in {place.path}"
-            return Moved("blocked", why, in_the_way)
-        deleted = _deleted(place, old, changes)
-        if deleted:
-            return Moved("blocked", f"files that would change are deleted in {place.path}", deleted)
+        in_the_way = self._in_the_way(place, old, changes)
+        if in_the_way is not None:
+            return in_the_way
         self._write_journal(old, new, place, touched=False)
         if not _lock_index(place):
             self._remove_journal()
@@ -153,7 +153,7 @@ class Mover:
                 is_moved = self._set_ref(old, new, why, place.path)
         except GitFailed as error:
             self.repair()
-            files = _overlapping(place, old, changes)
+            files = overlapping(place, old, set(changes))
             reason = f"uncommitted changes in {place.path} overlap" if files else _last_line(error.stderr)
             return Moved("blocked", reason, files)
         if not is_moved:
@@ -161,6 +161,18 @@ class Mover:
             return Moved("stale")
         self._finish(self._facts(old, new, place, touched=True), is_moved=True)
         return Moved("moved")
+
+    def _in_the_way(self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> Moved | None:
+        """What git itself would overwrite, or bring back, without a word."""
+        untracked = self._untracked(place, changes)
+        if untracked:
+            return Moved(
+                "blocked", f"files that git does not track are in the way in {place.path}", untracked
+            )
+        deleted = _deleted(place, old, changes)
+        if deleted:
+            return Moved("blocked", f"files that would change are deleted in {place.path}", deleted)
+        return None
 
     def _move_files(self, place: Checkout, old: str, new: str) -> None:
         """Work tree and index from one commit to the other, the user's own changes kept; or GitFailed.
@@ -182,7 +194,11 @@ class Mover:
             git([*move, "--dry-run"], place.path, env=env, timeout_s=600)
         self._write_journal(old, new, place, touched=True)
         git(move, place.path, env=env, timeout_s=600, keep_fds=self._fds)
+        self._complete_index(place)
         os.replace(place.coming, place.index)
+
+    def _complete_index(self, place: Checkout) -> None:
+        """What the index that is coming still needs, before it takes its place."""
 
     def _set_ref(self, old: str, new: str, why: str, cwd: str) -> bool:
         """From inside the worktree that has it checked out, so that HEAD's own log tells it too."""
@@ -215,13 +231,17 @@ class Mover:
 
     def repair(self) -> str:
         """Finish, or undo, what a move left half done; what was done, or "" when there was nothing."""
+        _remove(f"{self._journal}.new")
         found = _journal(self._journal)
         if found is None:
             return ""
         _drop_lock(f"{self._common_dir}/{self._ref}.lock", f"{found['new']}\n")
-        is_moved = self._value() == found["new"]
+        is_moved = self._is_done(found)
         self._finish(found, is_moved=is_moved)
         return f"the move to {found['new'][:12]} was {'finished' if is_moved else 'undone'}"
+
+    def _is_done(self, found: dict[str, str]) -> bool:
+        return self._value() == found["new"]
 
     def _finish(self, found: dict[str, str], *, is_moved: bool) -> None:
         """Tidy up after a move that took place, put back what one did that did not."""
@@ -244,12 +264,7 @@ class Mover:
 
     def _write_journal(self, old: str, new: str, place: Checkout | None, *, touched: bool) -> None:
         facts = self._facts(old, new, place, touched=touched)
-        temporary = f"{self._journal}.new"
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(facts, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self._journal)
+        write_synced(self._journal, json.dumps(facts))
 
     def _facts(self, old: str, new: str, place: Checkout | None, *, touched: bool) -> dict[str, str]:
         """`touched`: from here on files may be half moved."""
@@ -268,6 +283,15 @@ class Mover:
 
     def _remove_journal(self) -> None:
         _remove(self._journal)
+
+
+def write_synced(path: str, text: str) -> None:
+    """On disk, whole, before it is seen under its name."""
+    with open(f"{path}.new", "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{path}.new", path)
 
 
 def changed_entries(cwd: str, old: str, new: str) -> dict[str, tuple[Entry, Entry]]:
@@ -294,14 +318,14 @@ def _index_entries(place: Checkout, wanted: set[str]) -> dict[str, Entry]:
     return found
 
 
-def _overlapping(place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> list[str]:
-    """The user's uncommitted changes, staged or not, to files that the move would touch."""
+def overlapping(place: Checkout, old: str, paths: set[str]) -> list[str]:
+    """Those of the paths that the user has changed and not committed, staged or not."""
     words = ["--no-optional-locks", "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames"]
     names: set[str] = set()
     for more in ([old], ["--cached", old]):
         output = git([*words, *more, "--"], place.path, check=False, timeout_s=600)
         names.update(output.decode("utf-8", "surrogateescape").split("\0")[:-1])
-    return sorted(names & set(changes))
+    return sorted(names & paths)
 
 
 def _deleted(place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> list[str]:
@@ -312,7 +336,7 @@ def _deleted(place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]])
         if before is not None and after is not None and not os.path.lexists(f"{place.path}/{path}")
     ]
     # Asking git tells them from files outside a sparse checkout.
-    return [path for path in _overlapping(place, old, changes) if path in missing] if missing else []
+    return overlapping(place, old, set(missing)) if missing else []
 
 
 def _found_at(root: str, path: str) -> Iterator[str]:

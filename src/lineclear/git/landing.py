@@ -6,27 +6,30 @@ import fcntl
 import os
 import time
 
-from lineclear.core.landing import Author
 from lineclear.git import layout as layouts
-from lineclear.git.checkouts import Mover, changed_entries
-from lineclear.git.run import GitFailed, git
+from lineclear.git.checkouts import Mover
+from lineclear.git.commits import Commits, Signer
+from lineclear.git.object_store import ObjectStore
+from lineclear.git.objects import nobody
+from lineclear.git.run import git
+from lineclear.git.tree_diff import diff_trees
 from lineclear.git.trees import GitTrees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lineclear.core.landing import Author
     from lineclear.git.checkouts import Moved
     from lineclear.git.layout import Layout
 
 _MOST_AUTHORS, _MOST_MOVES = 200, 500
 _POLL_S, _TAIL_BYTES = 0.05, 8_192
-_FALLBACK = {"NAME": "lineclear", "EMAIL": "lineclear@localhost"}
 
 
 def landing_ref(layout: Layout) -> str:
-    """The branch that work lands on, as a full ref: detected, else the one the main worktree is on."""
-    branch = layouts.landing_branch(layout.common_dir)
+    """The branch that work lands on, as a full ref: stated, else detected, else the main worktree's."""
+    branch = layout.landing or layouts.landing_branch(layout.common_dir)
     if branch is None:
         head = git(["symbolic-ref", "--quiet", "HEAD"], layout.common_dir, check=False).decode().strip()
         return head if head.startswith("refs/heads/") else "refs/heads/main"
@@ -36,8 +39,8 @@ def landing_ref(layout: Layout) -> str:
 class LandingLock:
     """One landing at a time in this clone. Freed with the process, or with the last git it was lent to."""
 
-    def __init__(self, state_dir: str) -> None:
-        self.fd = os.open(state_dir + "/landing.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    def __init__(self, state_dir: str, name: str = "landing.lock") -> None:
+        self.fd = os.open(f"{state_dir}/{name}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def take(self, wait_s: float) -> bool:
         end_at = time.monotonic() + wait_s
@@ -57,57 +60,82 @@ class LandingLock:
 
 
 class CommitTrees(GitTrees):
-    """Trees of real commits: where histories have crossed git makes one base of several."""
+    """Trees named by real commits: where histories have crossed git makes one base of several."""
+
+    def __init__(self, store: ObjectStore, commits: Commits) -> None:
+        super().__init__(store.cwd, store)
+        self._commits = commits
 
     def merge(self, base: str, left: str, right: str) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
         del base  # git finds it
         return self.merge_commits(left, right)
 
+    def changed(self, base: str, side: str) -> dict[str, tuple[str, str, str]]:
+        return super().changed(self._commits.tree_of(base), self._commits.tree_of(side))
+
 
 class GitHistory:
-    """The `History` of app/landing.py."""
+    """The `History` of app/stacking.py."""
 
-    def __init__(self, cwd: str, common_dir: str) -> None:
-        self._cwd, self._folds_case = cwd, layouts.ignores_case(common_dir)
+    def __init__(self, trees: CommitTrees, commits: Commits, common_dir: str) -> None:
+        self._trees, self._commits, self._common_dir = trees, commits, common_dir
 
-    def bases(self, main: str, tip: str) -> list[str]:
-        return git(["merge-base", "--all", main, tip], self._cwd, check=False).decode().split()
+    def bases(self, below: str, tip: str) -> list[str]:
+        return self._commits.part(below, tip)[0]
 
     def base_of(self, bases: Sequence[str]) -> str:
         """Of several commits git's own merge of them, as it makes it itself."""
-        base = bases[0]
+        base, who = bases[0], nobody(0)
         for other in bases[1:]:
-            tree, _ = GitTrees(self._cwd).merge_commits(base, other)
-            base = make_commit(self._cwd, tree, [base, other], "base", None)
+            tree, _ = self._trees.merge_commits(base, other)
+            base = self._commits.write(tree, [base, other], "base\n", author=who, committer=who)
         return base
 
     def tree_of(self, commit: str) -> str:
-        return git(["rev-parse", "--verify", f"{commit}^{{tree}}"], self._cwd).decode().strip()
+        return self._commits.tree_of(commit)
 
-    def authors(self, main: str, tip: str) -> list[Author]:
-        words = ["log", f"-{_MOST_AUTHORS}", "--no-merges", "--format=%an%x00%ae%x00%ad%x00", "--date=raw"]
-        output = git([*words, "--end-of-options", f"{main}..{tip}"], self._cwd)
-        fields = [field.strip("\n") for field in output.decode("utf-8", "surrogateescape").split("\0")]
-        return [Author(*fields[at : at + 3]) for at in range(0, len(fields) - 2, 3)]
+    def authors(self, below: str, tip: str) -> list[Author]:
+        heads = [self._commits.head(commit) for commit in self._commits.part(below, tip)[1]]
+        return [head.author for head in heads if head is not None and len(head.parents) < 2][:_MOST_AUTHORS]
 
     def changed(self, old: str, new: str) -> tuple[list[str], list[str]]:
-        entries = changed_entries(self._cwd, old, new)
+        sides = self._commits.tree_of(old), self._commits.tree_of(new)
+        entries = diff_trees(self._trees.read, *sides)
         return sorted(entries), sorted(path for path, (before, _) in entries.items() if before is None)
 
     def folded_paths(self, tree: str) -> list[str]:
-        return GitTrees(self._cwd).paths(tree, ()) if self._folds_case else []
+        return self._trees.paths(tree, ()) if layouts.ignores_case(self._common_dir) else []
 
 
-class GitGround:
-    """The `Ground` of app/landing.py for one clone; `lock` is held."""
+class GitFooting:
+    """The `Footing` of app/stacking.py: what is merged onto `branch` in the clone of this layout."""
+
+    def __init__(self, layout: Layout, branch: str) -> None:
+        self.branch = branch
+        self._store = ObjectStore(layout.worktree, layout.common_dir + "/objects")
+        self._commits, self._signer = Commits(self._store, layout.common_dir), Signer(layout.worktree)
+        self.trees = CommitTrees(self._store, self._commits)
+        self.history = GitHistory(self.trees, self._commits, layout.common_dir)
+
+    def commit(self, tree: str, parents: Sequence[str], message: str, author: Author | None) -> str:
+        signer = self._signer
+        return self._commits.write(
+            tree, parents, message, author=signer.author(author), committer=signer.committer()
+        )
+
+    def close(self) -> None:
+        """End the git that answers and the one that waits. Twice is once."""
+        self.trees.close()
+
+
+class GitGround(GitFooting):
+    """A footing whose main can be moved, with its files where it is checked out; `lock` is held."""
 
     def __init__(self, layout: Layout, state_dir: str, lock: LandingLock) -> None:
         self._cwd = layout.worktree
         self.ref = landing_ref(layout)
-        self.branch = self.ref.removeprefix("refs/heads/")
-        self.trees = CommitTrees(self._cwd)
-        self.history = GitHistory(self._cwd, layout.common_dir)
-        self._mover = Mover(self._cwd, layout.common_dir, state_dir, self.ref, lock.fd)
+        super().__init__(layout, self.ref.removeprefix("refs/heads/"))
+        self._mover = Mover(self._cwd, layout.common_dir, state_dir + "/landing.json", self.ref, lock.fd)
 
     def main(self) -> str:
         return commit_of(self._cwd, self.ref)
@@ -117,9 +145,6 @@ class GitGround:
         rows = git(["for-each-ref", "--format=%(refname) %(objectname)", "--", *refs], self._cwd).decode()
         found = dict(row.split(" ") for row in rows.split("\n")[:-1])
         return [found.get(ref, "") for ref in refs]
-
-    def commit(self, tree: str, parents: Sequence[str], message: str, author: Author | None) -> str:
-        return make_commit(self._cwd, tree, parents, message, author)
 
     def move(self, old: str, new: str, why: str) -> Moved:
         return self._mover.move(old, new, why)
@@ -132,33 +157,6 @@ def commit_of(cwd: str, name: str) -> str:
     """The commit that a ref or id names; "" when there is none."""
     words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
     return git(words, cwd, check=False).decode().strip()
-
-
-def make_commit(cwd: str, tree: str, parents: Sequence[str], message: str, author: Author | None) -> str:
-    env = {}
-    if author is not None:
-        env = {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email}
-        env |= {"GIT_AUTHOR_DATE": author.date} if author.date else {}
-    links = [word for parent in parents for word in ("-p", parent)]
-    words = ["commit-tree", tree, *links, "-F", "-"]
-    text = message.encode("utf-8", "surrogateescape")
-    try:
-        return git(words, cwd, input=text, env=env).decode().strip()
-    except GitFailed:
-        nobody = identity(cwd)
-        if not nobody:
-            raise
-        return git(words, cwd, input=text, env=nobody | env).decode().strip()
-
-
-def identity(cwd: str) -> dict[str, str]:
-    """Nothing when git knows who the user is; else a name that is nobody's, for the environment."""
-    try:
-        git(["var", "GIT_COMMITTER_IDENT"], cwd)
-    except GitFailed:
-        roles = ("AUTHOR", "COMMITTER")
-        return {f"GIT_{role}_{field}": value for role in roles for field, value in _FALLBACK.items()}
-    return {}
 
 
 def reflog(cwd: str, ref: str) -> list[tuple[str, str, str]]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 
 from lineclear.git.checkouts import step_in_progress
-from lineclear.git.landing import commit_of, identity
+from lineclear.git.commits import identity
+from lineclear.git.landing import commit_of
+from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed, git
 from lineclear.git.status import UNTRACKED, parse_status
 
@@ -50,8 +52,7 @@ class GitWorkplace:
         return self._git("merge-base", head, tip, check=False) == tip
 
     def unmerged(self) -> list[str]:
-        rows = self._git("ls-files", "--unmerged", "-z").split("\0")[:-1]
-        return sorted({row.partition("\t")[2] for row in rows})
+        return unmerged_paths(self._path)
 
     def commit(self, message: str, agent: str) -> tuple[str, list[str], str]:
         """(the new commit or "", "path: why" of what stayed out, what a hook said against it)."""

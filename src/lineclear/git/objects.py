@@ -28,6 +28,11 @@ class Objects:
         self._hash_name = hash_name
         self._found: dict[str, tuple[str, bytes]] = {}
 
+    @classmethod
+    def like(cls, oid: str) -> Objects:
+        """Named by the same hash as this object."""
+        return cls("sha256" if len(oid) == 64 else "sha1")
+
     def add(self, kind: str, data: bytes) -> str:
         oid = self._digest(b"%s %d\0" % (kind.encode(), len(data)) + data).hex()
         self._found[oid] = (kind, data)
@@ -35,6 +40,10 @@ class Objects:
 
     def content(self, oid: str) -> bytes:
         return self._found[oid][1]
+
+    def items(self) -> Iterable[tuple[str, tuple[str, bytes]]]:
+        """(id, (kind, content)) of each."""
+        return self._found.items()
 
     def write(self, directory: str) -> None:
         """Into the object directory, each whole or not at all; an old one of the same name counts as new,
@@ -44,6 +53,18 @@ class Objects:
 
     def _digest(self, data: bytes) -> bytes:
         return hashlib.new(self._hash_name, data, usedforsecurity=False).digest()
+
+
+def read_loose(directory: str, oid: str) -> tuple[str, bytes] | None:
+    """(kind, content) of an object that lies alone in the object directory; None when it does not."""
+    try:
+        with open(f"{directory}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:
+            data = zlib.decompress(file.read())
+    except (OSError, zlib.error):
+        return None
+    head, _, content = data.partition(b"\0")
+    kind, _, size = head.decode("ascii", "replace").partition(" ")
+    return (kind, content) if size == str(len(content)) else None
 
 
 def _write_loose(directory: str, name: str, data: bytes) -> None:
@@ -67,6 +88,8 @@ def _write_new(directory: str, name: str, data: bytes) -> None:
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         try:
+            # A repository that is shared by a group is so whatever the umask of who writes.
+            os.fchmod(fd, os.stat(directory).st_mode & 0o444)
             rest = memoryview(data)
             while rest:
                 rest = rest[os.write(fd, rest) :]
@@ -100,11 +123,16 @@ def format_tree(entries: Mapping[bytes, Entry]) -> bytes:
     )
 
 
-def format_commit(tree: str, parent: str, at_s: int, words: str) -> bytes:
-    """A commit object of our own, in nobody's name."""
-    who = f"lineclear <lineclear@localhost> {at_s} +0000"
-    parents = f"parent {parent}\n" if parent else ""
-    return f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{words}".encode()
+def nobody(at_s: int) -> str:
+    """The author and committer of what we keep for ourselves."""
+    return f"lineclear <lineclear@localhost> {at_s} +0000"
+
+
+def format_commit(tree: str, parents: Iterable[str], words: str, *, author: str, committer: str) -> bytes:
+    """A commit object; author and committer are lines as git has them: name, <email>, seconds, zone."""
+    rows = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+    rows += [f"author {author}", f"committer {committer}", "", words]
+    return "\n".join(rows).encode("utf-8", "surrogateescape")
 
 
 def directories(paths: Iterable[bytes]) -> list[bytes]:

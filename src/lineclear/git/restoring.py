@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from tempfile import TemporaryDirectory
 
+from lineclear.git.object_store import ObjectStore
 from lineclear.git.run import GitFailed, git
-from lineclear.git.trees import GitTrees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def _left_by_the_move(root: str, changes: dict[str, tuple[Entry, Entry]]) -> lis
     hashes = _hashes(root, [path for path in compare if _is_file(f"{root}/{path}")])
     doubtful = {path: new for path, new in compare.items() if hashes.get(path) != new[1]}
     ours += [path for path in compare if path not in doubtful]
-    blobs = GitTrees(root).read(new[1] for new in doubtful.values())
+    with ObjectStore(root) as store:
+        blobs = store.read(new[1] for new in doubtful.values())
     return ours + [path for path, new in doubtful.items() if _is_beginning(f"{root}/{path}", blobs[new[1]])]
 
 

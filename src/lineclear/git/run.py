@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
-# What binds git to one repository or its state; inherited from a hook it would point us elsewhere.
-_LOCAL_NAMES = (
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
-    "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS",
-)  # fmt: skip
-
+from lineclear.git.quick import LOCAL_NAMES
 
 _TRIES, _PAUSE_S = 20, 0.02
 
@@ -41,17 +33,19 @@ class Started:
         *,
         env: Mapping[str, str] | None = None,
         keep_fds: Sequence[int] = (),
+        terminal: int | None = None,
     ) -> None:
         """`env` is added to the cleaned environment; git inherits `keep_fds`, so that a lock on one of
-        them lasts as long as git does."""
-        full = {name: value for name, value in os.environ.items() if name not in _LOCAL_NAMES}
+        them lasts as long as git does; it reads from and writes to `terminal` where one is given."""
+        full = {name: value for name, value in os.environ.items() if name not in LOCAL_NAMES}
         # What we do ourselves was judged before: the gate in git's hooks lets it pass.
         full.update({"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "LINECLEAR_GATE": "open"}, **(env or {}))
         pipe = subprocess.PIPE
+        talk = pipe if terminal is None else terminal
         self._args = args
         try:
             self._child = subprocess.Popen(
-                ["git", *args], cwd=cwd, env=full, stdin=pipe, stdout=pipe, stderr=pipe, pass_fds=keep_fds
+                ["git", *args], cwd=cwd, env=full, stdin=talk, stdout=talk, stderr=pipe, pass_fds=keep_fds
             )
         except OSError as error:
             raise GitFailed(args, 127, str(error)) from error
@@ -75,6 +69,100 @@ class Started:
         for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
             if stream is not None:
                 stream.close()
+
+
+class Live(Started):
+    """A git that answers question after question until it is closed. Whoever asks reads the whole answer
+    before asking again; questions must fit into a pipe, else both sides would wait for each other."""
+
+    __slots__ = ("_ears", "_fds", "_heard")
+
+    def __init__(self, args: Sequence[str], cwd: str, *, on_terminal: bool = False) -> None:
+        """`on_terminal`: for a git that keeps its answers back as long as they go into a pipe."""
+        ours, theirs = _open_terminal() if on_terminal else (-1, -1)
+        try:
+            super().__init__(args, cwd, terminal=theirs if on_terminal else None)
+        except GitFailed:
+            _close_fds(ours)
+            raise
+        finally:
+            _close_fds(theirs)
+        child = self._child
+        pipes = [stream.fileno() for stream in (child.stdin, child.stdout) if stream is not None]
+        self._fds = (ours, ours) if on_terminal else (pipes[0], pipes[1])
+        self._heard = bytearray()
+        self._ears = select.poll()
+        self._ears.register(self._fds[1], select.POLLIN)
+
+    def ask(self, question: bytes) -> None:
+        rest = memoryview(question)
+        try:
+            while rest:
+                rest = rest[os.write(self._fds[0], rest) :]
+        except OSError as error:
+            raise self._failed(str(error)) from error
+
+    def take_until(self, end: bytes, *, timeout_s: float = 60) -> bytes:
+        """The next part of the answer, without its end."""
+        at = self._heard.find(end)
+        while at < 0:
+            start = max(0, len(self._heard) - len(end) + 1)
+            self._hear(timeout_s)
+            at = self._heard.find(end, start)
+        return self.take(at + len(end))[: -len(end)]
+
+    def take(self, size_bytes: int, *, timeout_s: float = 60) -> bytes:
+        while len(self._heard) < size_bytes:
+            self._hear(timeout_s)
+        taken = bytes(self._heard[:size_bytes])
+        del self._heard[:size_bytes]
+        return taken
+
+    def _hear(self, timeout_s: float) -> None:
+        heard = self._ears.poll(timeout_s * 1_000)
+        if not heard:
+            raise GitFailed(self._args, 124, f"no answer after {timeout_s} s")
+        if heard[0][1] & select.POLLNVAL:  # a system that cannot wait for a terminal would read for ever
+            raise GitFailed(self._args, 127, "its answer cannot be waited for")
+        try:
+            more = os.read(self._fds[1], 1 << 16)
+        except OSError as error:  # how a terminal says that nobody is there any more
+            raise self._failed(str(error)) from error
+        if not more:
+            raise self._failed("it ended")
+        self._heard += more
+
+    def _failed(self, why: str) -> GitFailed:
+        """It ended though it was still needed: with its last words."""
+        if self._child.poll() is None:
+            _end(self._child)
+        stream = self._child.stderr
+        words = stream.read().decode("utf-8", "replace") if stream is not None and not stream.closed else ""
+        return GitFailed(self._args, self._child.wait(), words or why)
+
+    def close(self) -> None:
+        super().close()
+        if self._child.stdout is None:
+            _close_fds(self._fds[0])
+        self._fds = (-1, -1)
+
+
+def _open_terminal() -> tuple[int, int]:
+    """(our end, git's end) of a terminal that passes on every byte as it is."""
+    import tty  # only who merges several times needs it
+
+    try:
+        ours, theirs = os.openpty()
+    except OSError as error:
+        raise GitFailed(["--no-pager"], 127, f"no terminal: {error}") from error
+    tty.setraw(theirs)
+    return ours, theirs
+
+
+def _close_fds(*fds: int) -> None:
+    for fd in fds:
+        if fd >= 0:
+            os.close(fd)
 
 
 def git(
@@ -109,7 +197,7 @@ def _met_a_half_made_worktree(stderr: str) -> bool:
 
 def show_on_terminal(args: Sequence[str], cwd: str) -> int:
     """Git for a person at a terminal: with their pager and colours; gives its exit code."""
-    env = {name: value for name, value in os.environ.items() if name not in _LOCAL_NAMES}
+    env = {name: value for name, value in os.environ.items() if name not in LOCAL_NAMES}
     try:
         return subprocess.call(["git", *args], cwd=cwd, env=env)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.core.snapshots import PREFIX, Kept, message, ref_prefix, split_ref
-from lineclear.git.objects import COMMIT, Objects, format_commit
+from lineclear.git.objects import COMMIT, Objects, format_commit, nobody
 from lineclear.git.run import GitFailed, git
 
 TYPE_CHECKING = False
@@ -75,8 +75,9 @@ def _delete_one(common_dir: str, kept: Kept) -> bool:
 def renew(common_dir: str, kept: Kept, why: str, at_s: int) -> str:
     """The same content once more as the agent's newest snapshot, which counts from now; gives its ref."""
     words = message(agent=kept.agent, task=kept.task, tree=kept.worktree, why=why, left_out=kept.left_out)
-    objects = Objects("sha256" if len(kept.tree) == 64 else "sha1")
-    commit = objects.add(COMMIT, format_commit(kept.tree, kept.parent, at_s, words))
+    objects, who = Objects.like(kept.tree), nobody(at_s)
+    parents = [kept.parent] if kept.parent else []
+    commit = objects.add(COMMIT, format_commit(kept.tree, parents, words, author=who, committer=who))
     objects.write(common_dir + "/objects")
     while True:
         number = max(found.number for found in list_snapshots(common_dir, kept.agent)) + 1

@@ -38,6 +38,7 @@ from lineclear.git.objects import (
     directories,
     edit_trees,
     format_commit,
+    nobody,
     parse_tree,
 )
 from lineclear.git.run import GitFailed, Started, git
@@ -219,7 +220,8 @@ class Snapshots:
         """Objects first, then the ref, then our memory of it: killed in between, nothing is half there."""
         tree = self._tree(content, crew)
         words = message(agent=agent, task=task, tree=self._layout.tree, why=why, left_out=content.left_out)
-        commit = content.objects.add(COMMIT, format_commit(tree, content.head, at_s, words))
+        who, parents = nobody(at_s), [content.head] if content.head else []
+        commit = content.objects.add(COMMIT, format_commit(tree, parents, words, author=who, committer=who))
         content.objects.write(self._layout.common_dir + "/objects")
         ref = self._create_ref(state, agent, commit, is_lasting=why not in ROLLING)
         last = (ref, commit, why)

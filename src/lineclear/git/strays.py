@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.landing import find_stray, marked_agent, strayed_prefix
+from lineclear.core.landing import AGENT_MARK, find_stray, marked_agent, strayed_prefix
 from lineclear.git.checkouts import checkouts_of
 from lineclear.git.landing import newest_message, reflog
 from lineclear.git.run import GitFailed, git
@@ -48,7 +48,9 @@ def _has_move(path: str, old: str, new: str) -> bool:
 
 def _had(path: str, commit: str) -> bool:
     try:
-        return any(after == commit for _, after, _ in reflog(path, "HEAD"))
+        # What we brought there ourselves (`sync`) tells nothing about who made it.
+        ours = f"{AGENT_MARK} "
+        return any(new == commit and not said.startswith(ours) for _, new, said in reflog(path, "HEAD"))
     except GitFailed:  # the worktree is gone
         return False
 

@@ -2,111 +2,142 @@
 
 from __future__ import annotations
 
-import os
-from tempfile import TemporaryDirectory
+from weakref import finalize
 
-from lineclear.git.run import GitFailed, git
+from lineclear.git.object_store import ObjectStore
+from lineclear.git.objects import (
+    BLOB,
+    COMMIT,
+    Objects,
+    directories,
+    edit_trees,
+    format_commit,
+    nobody,
+    parse_tree,
+)
+from lineclear.git.run import GitFailed, Live, git
+from lineclear.git.tree_diff import diff_trees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The commits we make only carry trees to git's merge; nobody sees them, and equal inputs give equal ids.
-_NOBODY = {
-    f"GIT_{role}_{field}": value
-    for role in ("AUTHOR", "COMMITTER")
-    for field, value in (("NAME", "lineclear"), ("EMAIL", "lineclear@localhost"), ("DATE", "@0 +0000"))
-}
+    from lineclear.git.objects import Entry
+
+    Open = dict[str, dict[int, tuple[str, str]]]  # path -> stage -> (mode, object id)
+
+# Git's own driver, also where we are installed as the default: we ask for its result, then for ours.
+_MERGE = ("-c", "merge.default=text", "merge-tree", "-z", "--no-messages")
+_STAYING = ("--no-pager", *_MERGE, "--stdin")
+# Longer than a merge for which a process counts; a git that waits for the end of its input waits for ever.
+_PATIENCE_S = 1.0
+_PLAIN = ("100644", "100755")
 
 
 class GitTrees:
-    def __init__(self, cwd: str) -> None:
-        self.cwd = cwd
+    """Names are ids of trees. Close it: a git may be waiting for the next merge, or question."""
 
-    def merge(self, base: str, left: str, right: str) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
-        root = self._commit(base)
-        return self.merge_commits(self._commit(left, root), self._commit(right, root))
+    def __init__(self, cwd: str, store: ObjectStore | None = None) -> None:
+        self.cwd, self.store = cwd, store or ObjectStore(cwd)
+        self._live: list[Live] = []  # at most one
+        self._has_merged, self._may_live = False, True
+        finalize(self, _close_all, self._live)
 
-    def merge_commits(self, left: str, right: str) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
+    def close(self) -> None:
+        """Twice is once."""
+        _close_all(self._live)
+        self.store.close()
+
+    def merge(self, base: str, left: str, right: str) -> tuple[str, Open]:
+        """By two commits on a third that nobody sees: `merge-tree --merge-base` needs git 2.40."""
+        root = self._commit(base, [])
+        return self.merge_commits(self._commit(left, [root]), self._commit(right, [root]))
+
+    def merge_commits(self, left: str, right: str) -> tuple[str, Open]:
         """Git finds the base itself, and makes one of several where histories have crossed."""
-        # Git's own driver, also where we are installed as the default: we ask for its result, then for ours.
-        words = ["-c", "merge.default=text", "merge-tree", "--write-tree", "-z", "--no-messages"]
-        sides = [left, right]
-        output = git([*words, *sides], self.cwd, check=False, timeout_s=600)
-        if not output:
-            output = git([*words, *sides], self.cwd, timeout_s=600)  # raises with git's own words
-        tree, *rows = output.decode("utf-8", "surrogateescape").split("\0")
-        found: dict[str, dict[int, tuple[str, str]]] = {}
-        for row in rows:
+        rows = self._merge_live(left, right) or self._merge_alone(left, right)
+        self._has_merged = True
+        first, *files = rows
+        tree = first.rpartition("\n")[2]  # behind whatever a merge driver of the user's printed
+        found: Open = {}
+        for row in files:
             info, _, path = row.partition("\t")
             if path:
                 mode, oid, stage = info.split()
                 found.setdefault(path, {})[int(stage)] = (mode, oid)
         return tree, found
 
-    def _commit(self, name: str, parent: str = "") -> str:
-        """A commit with this tree, on the parent: `merge-tree --merge-base` needs git 2.40."""
-        tree = git(["rev-parse", "--verify", "--end-of-options", f"{name}^{{tree}}"], self.cwd)
-        words = ["commit-tree", tree.decode().strip(), "-m", "tree", *(["-p", parent] if parent else [])]
-        return git(words, self.cwd, env=_NOBODY).decode().strip()
+    def _merge_alone(self, left: str, right: str) -> list[str]:
+        words = [*_MERGE, "--write-tree", left, right]
+        output = git(words, self.cwd, check=False, timeout_s=600)
+        if not output:
+            output = git(words, self.cwd, timeout_s=600)  # raises with git's own words
+        return _fields(output)
+
+    def _merge_live(self, left: str, right: str) -> list[str]:
+        """By one git for all merges but the first, which may be the only one. Nothing where it cannot do it
+        (before 2.39), says no or lets us wait: git then does it, or says why not, when asked alone."""
+        if not (self._has_merged and self._may_live):
+            return []
+        try:
+            if not self._live:
+                # Git (seen in 2.39) keeps its answers back while they go into a pipe and its input lasts.
+                self._live.append(Live(_STAYING, self.cwd, on_terminal=True))
+            self._live[0].ask(f"{left} {right}\n".encode())
+            return _fields(self._live[0].take_until(b"\0\0", timeout_s=_PATIENCE_S))[1:]
+        except GitFailed:
+            self._may_live = False
+            _close_all(self._live)
+            return []
+
+    def _commit(self, tree: str, parents: list[str]) -> str:
+        """Equal inputs give equal ids."""
+        who = nobody(0)
+        data = format_commit(tree, parents, "tree\n", author=who, committer=who)
+        return self.store.write_one(COMMIT, data, like=tree)
 
     def read(self, oids: Iterable[str]) -> dict[str, bytes]:
-        wanted = sorted(set(oids))
-        if not wanted:
-            return {}
-        output = git(["cat-file", "--batch"], self.cwd, input="".join(f"{oid}\n" for oid in wanted).encode())
-        found, at = {}, 0
-        for oid in wanted:
-            end = output.index(b"\n", at)
-            size = output[at:end].split()[-1]
-            if not size.isdigit():
-                raise GitFailed(["cat-file", "--batch"], 128, output[at:end].decode("utf-8", "replace"))
-            found[oid] = output[end + 1 : end + 1 + int(size)]
-            at = end + 1 + int(size) + 1
-        return found
+        return self.store.read(oids)
 
     def changed(self, base: str, side: str) -> dict[str, tuple[str, str, str]]:
-        words = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--no-renames",
-            "--end-of-options",
-            f"{base}^{{tree}}",
-            f"{side}^{{tree}}",
-        ]
-        fields = git(words, self.cwd).decode("utf-8", "surrogateescape").split("\0")
+        absent = ("000000", "0" * len(base))
         found = {}
-        for info, path in zip(fields[::2], fields[1::2], strict=False):
-            old_mode, mode, old, new, status = info.removeprefix(":").split()
-            if {old_mode, mode} <= {"100644", "100755", "000000"}:
-                found[path] = (status, old, new)
+        for path, (before, after) in diff_trees(self.store.read, base, side).items():
+            if all(entry is None or entry[0] in _PLAIN for entry in (before, after)):
+                status = "A" if before is None else "D" if after is None else "M"
+                found[path] = (status, (before or absent)[1], (after or absent)[1])
         return found
 
     def paths(self, tree: str, directories: Iterable[str]) -> list[str]:
-        words = [
-            "ls-tree",
-            "-r",
-            "-z",
-            "--name-only",
-            "--full-tree",
-            tree,
-            "--",
-            *(d for d in directories if d),
-        ]
-        return git(words, self.cwd).decode("utf-8", "surrogateescape").split("\0")[:-1]
+        words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree, "--"]
+        places = [place for place in directories if place]
+        return git([*words, *places], self.cwd).decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
-        rows = []
+        objects = Objects.like(tree)
+        changes: dict[bytes, Entry | None] = {}
         for path, (mode, content) in files.items():
-            if content is None:
-                rows.append(f"0 {'0' * len(tree)}\t{path}\0")
-            else:
-                oid = git(["hash-object", "-w", "--stdin"], self.cwd, input=content).decode().strip()
-                rows.append(f"{mode} {oid}\t{path}\0")
-        with TemporaryDirectory(prefix="lineclear-") as scratch:
-            env = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
-            git(["read-tree", tree], self.cwd, env=env)
-            listing = "".join(rows).encode("utf-8", "surrogateescape")
-            git(["update-index", "-z", "--index-info"], self.cwd, input=listing, env=env)
-            return git(["write-tree"], self.cwd, env=env).decode().strip()
+            entry = (mode, objects.add(BLOB, content)) if content is not None else None
+            changes[path.encode("utf-8", "surrogateescape")] = entry
+        root = edit_trees(objects, self._on_the_way(tree, changes), changes)
+        self.store.write(objects)
+        return root
+
+    def _on_the_way(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, dict[bytes, Entry]]:
+        """The entries of every directory that leads to the paths and is there."""
+        found: dict[bytes, dict[bytes, Entry]] = {}
+        for place in reversed(directories(paths)):
+            parent, _, name = place.rpartition(b"/")
+            mode, oid = found.get(parent, {}).get(name, ("", "")) if place else ("40000", tree)
+            if mode == "40000":
+                found[place] = parse_tree(self.store.read([oid])[oid], len(oid) // 2)
+        return found
+
+
+def _close_all(lives: list[Live]) -> None:
+    while lives:
+        lives.pop().close()
+
+
+def _fields(output: bytes) -> list[str]:
+    return output.decode("utf-8", "surrogateescape").split("\0")

@@ -91,10 +91,17 @@ def merge_trees(facts: TreeFacts) -> TreePlan:
         plan.commands = moves.commands
         plan.findings += [Finding("migration", paths, text) for paths, text in moves.doubts]
     plan.commands += _stale_locks(facts)
-    plan.findings += _both_add(facts, _selectors, _STYLES, "selector")
-    plan.findings += _both_add(facts, _routes, _ROUTED, "route")
-    plan.findings += _both_add(facts, migrations.change_sets, _CHANGES, "change set")
+    for list_names, kind_of_file, kind in _NAMED:
+        plan.findings += _both_add(facts, list_names, kind_of_file, kind)
     return plan
+
+
+def can_meet(added: set[str], texts: dict[str, str], before: dict[str, str]) -> bool:
+    """Does one side bring anything that the other one could bring, too? Where it does not, there is nothing
+    to plan, and the other side need not be looked at."""
+    if any(migrations.is_migration(path) for path in added) or any(map(command_for, texts)):
+        return True
+    return any(_names(texts, before, list_names, kind_of_file) for list_names, kind_of_file, _ in _NAMED)
 
 
 def _stale_locks(facts: TreeFacts) -> list[str]:
@@ -108,8 +115,8 @@ def _both_add(
     facts: TreeFacts, list_names: Callable[[str], dict[str, str]], kind_of_file: re.Pattern[str], kind: str
 ) -> list[Finding]:
     """One name, added by each side, in two files or not alike."""
-    ours = _names(facts.left_texts, facts.base_texts, list_names, kind_of_file)
     theirs = _names(facts.right_texts, facts.base_texts, list_names, kind_of_file)
+    ours = _names(facts.left_texts, facts.base_texts, list_names, kind_of_file) if theirs else {}
     found = []
     for name in sorted(set(ours) & set(theirs)):
         (path, body), (other, text) = ours[name], theirs[name]
@@ -178,3 +185,11 @@ def _routes(text: str) -> dict[str, str]:
         kind = "route of" if words[0].startswith("app.") else _LOCAL[0]
         found[" ".join([kind, *words])] = line.strip()
     return found
+
+
+# What both sides may name alike without git seeing it: how names are found, in which files, what they are.
+_NAMED = (
+    (_selectors, _STYLES, "selector"),
+    (_routes, _ROUTED, "route"),
+    (migrations.change_sets, _CHANGES, "change set"),
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 from lineclear.core import refusals
 from lineclear.git.run import GitFailed, git
@@ -78,11 +79,18 @@ def merge_tree(cwd: str, base: str, left: str, right: str) -> dict[str, Any]:
 
     labels = Labels(left, base, right)
     try:
-        return merge_two_trees(GitTrees(cwd), base, left, right, labels, spread)
+        root, ours, theirs = (_tree_id(cwd, name) for name in (base, left, right))
+        with closing(GitTrees(cwd)) as trees:
+            return merge_two_trees(trees, root, ours, theirs, labels, spread)
     except GitFailed as error:
         raise refusals.bad_value(
             "tree", f"{base} {left} {right}", f"git: {error.stderr.strip()[:100]}"
         ) from error
+
+
+def _tree_id(cwd: str, name: str) -> str:
+    words = ["rev-parse", "--verify", "--end-of-options", f"{name}^{{tree}}"]
+    return git(words, cwd).decode().strip()
 
 
 def spread(merge: Callable[[Job], MergeResult], jobs: list[Job]) -> Iterable[MergeResult]:

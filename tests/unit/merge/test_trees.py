@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.merge.trees import TreeFacts, TreePlan, merge_trees
+from lineclear.merge.trees import TreeFacts, TreePlan, can_meet, merge_trees
 
 
 def plan_for(
@@ -14,16 +14,27 @@ def plan_for(
     paths: set[str] | None = None,
 ) -> TreePlan:
     before = base or {}
-    return merge_trees(
-        TreeFacts(
-            left_added={path for path in left if path not in before},
-            right_added={path for path in right if path not in before},
-            base_texts=before,
-            left_texts=left,
-            right_texts=right,
-            paths={*(paths or set()), *left, *right, *before},
-        )
+    facts = TreeFacts(
+        left_added={path for path in left if path not in before},
+        right_added={path for path in right if path not in before},
+        base_texts=before,
+        left_texts=left,
+        right_texts=right,
+        paths={*(paths or set()), *left, *right, *before},
     )
+    plan = merge_trees(facts)
+    if plan.renames or plan.rewrites or plan.commands or plan.findings:
+        assert can_meet(facts.left_added, left, before), "the right side would not have been looked at"
+        assert can_meet(facts.right_added, right, before), "the left side would not have been looked at"
+    return plan
+
+
+def test_work_that_names_nothing_meets_nothing() -> None:
+    before = {"app.py": "x = 1\n", "style.css": ".a { }\n"}
+    texts = {"app.py": "x = 2\n", "style.css": ".a { color: red }\n", "new.py": "y = 1\n"}
+    assert not can_meet({"new.py"}, texts, before)
+    assert can_meet({"new.py"}, texts | {"new.py": '@app.route("/x")\n'}, before)
+    assert can_meet(set(), {"yarn.lock": "x"}, {"yarn.lock": "y"})
 
 
 @pytest.mark.parametrize(

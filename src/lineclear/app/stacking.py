@@ -1,0 +1,145 @@
+"""One more piece of work on top of a commit: merged and committed, nothing moved, no task touched.
+
+A landing puts one level on main; a queue puts level upon level and decides later how much of it becomes
+main. Everything that touches git comes through the `Footing` port.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.merge_trees import merge_two_trees
+from lineclear.core import landing, refusals_landing
+from lineclear.core.landing import FAST_FORWARD, LINEAR, MERGE, NOTHING
+from lineclear.merge import Labels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Protocol
+
+    from lineclear.app.merge_trees import Spread, Trees
+    from lineclear.core.landing import Author
+
+    class History(Protocol):
+        """Commits and trees of one clone, only looked at."""
+
+        def bases(self, below: str, tip: str, /) -> list[str]:
+            """Where both parted: none for unrelated histories or an unknown tip, several where they have
+            crossed; the tip itself where it is contained in what is below."""
+
+        def base_of(self, bases: Sequence[str], /) -> str:
+            """One commit to merge against; made of several where there are several."""
+
+        def tree_of(self, commit: str, /) -> str:
+            """ "" when there is no such commit."""
+
+        def authors(self, below: str, tip: str, /) -> list[Author]:
+            """Of what is not below, newest first."""
+
+        def changed(self, old: str, new: str, /) -> tuple[list[str], list[str]]:
+            """(paths that differ, those that are new)."""
+
+        def folded_paths(self, tree: str, /) -> list[str]:
+            """Every path of the tree where the file system folds case; none where it does not."""
+
+    class Footing(Protocol):
+        """One clone's git, as far as merging needs it."""
+
+        @property
+        def branch(self) -> str: ...
+        @property
+        def trees(self) -> Trees: ...
+        @property
+        def history(self) -> History: ...
+
+        def commit(
+            self, tree: str, parents: Sequence[str], message: str, author: Author | None, /
+        ) -> str: ...
+
+
+class Shipment:
+    """What is put on a level: `tip` is the commit that was submitted, `id` the candidate's number (0: it
+    has none), `task` is "T-3", or "" for a branch of nobody's task."""
+
+    __slots__ = ("agent", "branch", "id", "task", "tip", "title")
+
+    def __init__(
+        self, branch: str, tip: str, *, id: int = 0, task: str = "", title: str = "", agent: str = ""
+    ) -> None:
+        self.branch, self.tip, self.id = branch, tip, id
+        self.task, self.title, self.agent = task, title, agent
+
+
+class Level:
+    """`commit` is "" and `tree` holds the conflicts where it does not fit; `files` are the paths that differ
+    from the level below; `commands` are left to run, such as one that writes a lock file anew."""
+
+    __slots__ = ("commands", "commit", "conflicts", "files", "how", "tree")
+
+    def __init__(
+        self, commit: str, tree: str, how: str, *, files: Sequence[str] = (), commands: Sequence[str] = (),
+        conflicts: Sequence[dict[str, Any]] = (),
+    ) -> None:  # fmt: skip
+        self.commit, self.tree, self.how = commit, tree, how
+        self.files, self.commands, self.conflicts = list(files), list(commands), list(conflicts)
+
+    @property
+    def fits(self) -> bool:
+        return not self.conflicts
+
+
+def put_on(ground: Footing, spread: Spread, below: str, shipment: Shipment, *, style: str) -> Level:
+    """The commit `below` with the work on it, in the style "merge" or "linear" (one commit on the one below).
+
+    Work that is there already adds nothing. In the style "merge" work of no task that needs no merging is
+    taken as it is.
+    """
+    history, tip = ground.history, shipment.tip
+    bases = part_from(ground, below, shipment)
+    if bases == [tip]:
+        return Level(below, history.tree_of(below), NOTHING)
+    if bases == [below] and not shipment.task and style == MERGE:
+        return Level(tip, history.tree_of(tip), FAST_FORWARD, files=history.changed(below, tip)[0])
+    labels = Labels(ground.branch, "base", shipment.branch)
+    report = merge_two_trees(ground.trees, history.base_of(bases), below, tip, labels, spread)
+    tree, commands = report["tree"], report.get("commands", ())
+    conflicts = landing.conflicts_of(report) or _folded(history, below, tree)
+    if conflicts:
+        return Level("", tree, style, conflicts=conflicts)
+    if style == LINEAR and tree == history.tree_of(below):
+        return Level(below, tree, NOTHING)
+    commit = _commit(ground, below, shipment, tree, style)
+    return Level(commit, tree, style, files=history.changed(below, tree)[0], commands=commands)
+
+
+def part_from(ground: Footing, below: str, shipment: Shipment) -> list[str]:
+    """Where the work left what it is put on; refused where there is nothing to merge against."""
+    bases = ground.history.bases(below, shipment.tip)
+    if bases:
+        return bases
+    if not ground.history.tree_of(shipment.tip):
+        raise refusals_landing.branch_unknown(shipment.branch)
+    raise refusals_landing.unrelated(shipment.branch, ground.branch)
+
+
+def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:
+    """Two names that are one file on this file system: git merges them, and checks out only one."""
+    paths = history.folded_paths(tree)
+    twins = landing.folded_twins(paths, history.changed(below, tree)[1]) if paths else []
+    return [
+        {"path": new, "kind": "case", "paths": [old, new], "text": f"{old} differs from it only in case"}
+        for old, new in twins
+    ]
+
+
+def _commit(ground: Footing, below: str, shipment: Shipment, tree: str, style: str) -> str:
+    """In the name of the last author, with the others, the task and the agent in its trailers."""
+    author, others = landing.authors_of(ground.history.authors(below, shipment.tip))
+    words = landing.message(
+        task=shipment.task,
+        title=shipment.title,
+        branch=shipment.branch,
+        agent=shipment.agent,
+        co_authors=others,
+    )
+    parents = [below] if style == LINEAR else [below, shipment.tip]
+    return ground.commit(tree, parents, words, author)

@@ -1,0 +1,259 @@
+"""Objects read and trees compared without a process for each: always as git itself tells it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lineclear.git import object_store
+from lineclear.git.checkouts import changed_entries
+from lineclear.git.object_store import ObjectStore
+from lineclear.git.objects import BLOB, Objects
+from lineclear.git.run import GitFailed
+from lineclear.git.tree_diff import diff_trees
+from lineclear.git.trees import GitTrees
+from tests.repository import TemporaryRepo
+
+
+@pytest.fixture(params=["asked", "read"])
+def store(repo: TemporaryRepo, request: pytest.FixtureRequest) -> Iterator[ObjectStore]:
+    """Once through git alone, once with the files read by ourselves."""
+    directory = str(repo.path / ".git/objects") if request.param == "read" else ""
+    with ObjectStore(str(repo.path), directory) as store:
+        yield store
+
+
+def blob(repo: TemporaryRepo, text: str) -> str:
+    (repo.path / "blob").write_text(text)
+    return repo.git("hash-object", "-w", "blob")
+
+
+def test_objects_are_found_alone_and_packed_and_when_they_are_new(
+    repo: TemporaryRepo, store: ObjectStore
+) -> None:
+    commit = repo.commit("Old", {"a": "\0\n binary \n\n"})
+    repo.git("gc", "-q")
+    late = [blob(repo, f"late {number}\n") for number in range(3)]
+    packed = repo.git("rev-parse", f"{commit}:a")
+    assert store.find([packed, commit])[packed] == (BLOB, b"\0\n binary \n\n")
+    late.append(blob(repo, ""))
+    assert list(store.read(late).values()).count(b"") == 1
+    assert store.find([commit])[commit][1].endswith(b"\n\nOld\n")
+
+
+def test_what_is_not_there_is_left_out_or_an_error(repo: TemporaryRepo, store: ObjectStore) -> None:
+    known, unknown = blob(repo, "x"), "0" * 39 + "1"
+    assert store.find([unknown, known, unknown]) == {known: (BLOB, b"x")}
+    with pytest.raises(GitFailed, match="missing"):
+        store.read([known, unknown])
+    assert store.read([known]) == {known: b"x"}
+
+
+def test_many_and_large_objects_come_whole(repo: TemporaryRepo, store: ObjectStore) -> None:
+    objects = Objects("sha1")
+    large = os.urandom(3 << 20)
+    contents = {objects.add(BLOB, data): data for data in (large, *(b"%d\n" % n for n in range(500)))}
+    ObjectStore(str(repo.path)).write(objects)
+    assert store.read(contents) == contents
+    assert store.read(contents) == contents
+
+
+def test_what_is_kept_has_an_end(
+    repo: TemporaryRepo, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "_MOST_KEPT_BYTES", 100)
+    blobs = {blob(repo, f"{number}" * 40): f"{number}".encode() * 40 for number in range(9)}
+    for oid, content in [*blobs.items(), *blobs.items()]:
+        assert store.read([oid]) == {oid: content}
+        assert sum(len(data) for _, data in store._kept.values()) <= 100
+
+
+def test_an_object_that_was_replaced_is_read_as_git_shows_it(repo: TemporaryRepo) -> None:
+    old, new = blob(repo, "old\n"), blob(repo, "new\n")
+    repo.git("replace", old, new)
+    for pack in (False, True):
+        if pack:
+            repo.git("pack-refs", "--all")
+        with ObjectStore(str(repo.path), str(repo.path / ".git/objects")) as store:
+            assert store.read([old]) == {old: b"new\n"}
+
+
+def test_a_damaged_file_is_for_git_to_judge(repo: TemporaryRepo) -> None:
+    oid = blob(repo, "text\n")
+    path = repo.path / ".git/objects" / oid[:2] / oid[2:]
+    path.chmod(0o600)
+    path.write_bytes(b"no object")
+    with ObjectStore(str(repo.path), str(repo.path / ".git/objects")) as store, pytest.raises(GitFailed):
+        store.read([oid])
+
+
+def test_a_git_that_was_killed_is_told_and_the_next_question_has_a_new_one(repo: TemporaryRepo) -> None:
+    first, second = blob(repo, "1"), blob(repo, "2")
+    with ObjectStore(str(repo.path)) as store:
+        store.read([first])
+        assert store._live is not None
+        os.kill(store._live._child.pid, signal.SIGKILL)
+        store._live._child.wait()
+        with pytest.raises(GitFailed):
+            store.read([second])
+        assert store.read([second]) == {second: b"2"}
+
+
+def test_a_store_that_is_forgotten_leaves_no_git_behind(repo: TemporaryRepo) -> None:
+    store = ObjectStore(str(repo.path))
+    store.read([blob(repo, "x")])
+    assert store._live is not None
+    child = store._live._child
+    del store
+    assert child.returncode is not None
+
+
+# -- trees ----------------------------------------------------------------------------------------
+
+PLACES = ["a", "b", "a.c", "d/x", "d/y/z", "d/y", "d", "e/f/g", "e", "\xe4/\n", "-n"]
+
+
+def random_tree(repo: TemporaryRepo, dice: random.Random, scratch: Path) -> str:
+    """Files, links, programs and submodules; what is a file in one tree is a directory in another."""
+    index = {"GIT_INDEX_FILE": str(scratch)}
+    inside = TemporaryRepo(repo.path, repo.environment | index)
+    inside.git("read-tree", "--empty")
+    for path in dice.sample(PLACES, dice.randint(0, 7)):
+        mode = dice.choice(["100644", "100644", "100755", "120000", "160000"])
+        oid = repo.git("rev-parse", "main") if mode == "160000" else blob(repo, str(dice.randint(0, 2)))
+        inside.git("update-index", "--add", "--replace", "--cacheinfo", f"{mode},{oid},{path}")
+    return inside.git("write-tree")
+
+
+def test_trees_differ_as_git_tells_it(repo: TemporaryRepo, store: ObjectStore, tmp_path: Path) -> None:
+    dice = random.Random(5)
+    trees = [random_tree(repo, dice, tmp_path / "index") for _ in range(14)]
+    pairs = [(old, new) for old in trees for new in trees[::3]]
+    assert sum(len(changed_entries(str(repo.path), *pair)) for pair in pairs) > 100
+    for old, new in pairs:
+        assert diff_trees(store.read, old, new) == changed_entries(str(repo.path), old, new)
+
+
+def test_only_directories_that_differ_are_read(repo: TemporaryRepo, store: ObjectStore) -> None:
+    files = {f"d{number}/e{number}/f": "1\n" for number in range(20)}
+    old = repo.commit("Old", files)
+    new = repo.commit("New", {"d3/e3/f": "2\n"})
+    trees = [repo.git("rev-parse", f"{commit}^{{tree}}") for commit in (old, new)]
+    read: list[str] = []
+
+    def noted(oids: object) -> dict[str, bytes]:
+        wanted = list(oids)  # type: ignore[call-overload]
+        read.extend(wanted)
+        return store.read(wanted)
+
+    assert list(diff_trees(noted, *trees)) == ["d3/e3/f"]
+    assert len(read) == 6
+
+
+def test_modes_of_old_repositories_are_those_git_shows(repo: TemporaryRepo, store: ObjectStore) -> None:
+    oid = blob(repo, "x")
+    trees = []
+    for mode in ("100664", "100644", "100755"):
+        objects = Objects("sha1")
+        trees.append(objects.add("tree", f"{mode} f\0".encode() + bytes.fromhex(oid)))
+        ObjectStore(str(repo.path)).write(objects)
+    for old in trees:
+        for new in trees:
+            assert diff_trees(store.read, old, new) == changed_entries(str(repo.path), old, new)
+
+
+def test_a_written_tree_is_the_one_git_writes(repo: TemporaryRepo) -> None:
+    repo.commit("Base", {"a": "1\n", "d/e/f": "1\n", "d/g": "1\n", "gone/x": "1\n"})
+    trees = GitTrees(str(repo.path))
+    tree = trees.write(
+        repo.git("rev-parse", "main^{tree}"),
+        {
+            "a": ("100755", b"2\n"),
+            "d/e/f": ("100644", b"2\n"),
+            "gone/x": ("100644", None),
+            "n/m/o": ("100644", b""),
+        },
+    )
+    trees.close()
+    repo.git("rm", "-q", "gone/x")
+    for name, text in (("a", "2\n"), ("d/e/f", "2\n"), ("n/m/o", "")):
+        (repo.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo.path / name).write_text(text)
+    (repo.path / "a").chmod(0o755)
+    repo.git("add", "a", "d", "n")
+    assert repo.git("write-tree") == tree
+
+
+# -- merges ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sides(repo: TemporaryRepo) -> list[str]:
+    """Commits of which some pairs merge and others conflict, one of them in many files with long names."""
+    names = [f"{'long-name-' * 20}{number}" for number in range(60)]
+    names.append("what a terminal may change: \r\n\t\x03\x04\x11\x13\x1a\x7f\xe4")
+    repo.commit("Base", dict.fromkeys([*names, "a"], "1\n"))
+    found = []
+    for number, files in enumerate(
+        ({"b": "1\n"}, {"a": "2\n"}, {"a": "3\n"}, dict.fromkeys(names, "4\n"), dict.fromkeys(names, "5\n"))
+    ):
+        repo.git("switch", "-q", "-c", f"side{number}", "main")
+        found.append(repo.commit("Work", files))
+    return found
+
+
+def test_a_git_that_stays_merges_as_one_that_is_asked_alone(repo: TemporaryRepo, sides: list[str]) -> None:
+    trees, alone = GitTrees(str(repo.path)), GitTrees(str(repo.path))
+    alone._may_live = False
+    conflicts = 0
+    for left in sides:
+        for right in sides:
+            merged = trees.merge_commits(left, right)
+            assert merged == alone.merge_commits(left, right)
+            conflicts += bool(merged[1])
+    assert (conflicts, len(trees._live), alone._live) == (4, 1, [])
+    trees.close()
+    assert trees._live == []
+
+
+@pytest.mark.parametrize("where", ["core.attributesFile", "info/attributes"])
+@pytest.mark.parametrize("driver", ["union", "noisy"])
+def test_merge_drivers_of_the_users_count_for_a_git_that_stays(
+    repo: TemporaryRepo, sides: list[str], where: str, driver: str
+) -> None:
+    place = (
+        repo.path / ".git/info/attributes" if where == "info/attributes" else repo.path.parent / "attributes"
+    )
+    place.write_text(f"a merge={driver}\n")
+    repo.git("config", "core.attributesFile", str(repo.path.parent / "attributes"))
+    repo.git("config", "merge.noisy.driver", "echo talk; echo driven > %A")
+    trees = GitTrees(str(repo.path))
+    merged = [trees.merge_commits(sides[1], sides[2]) for _ in range(3)]
+    assert len(trees._live) == 1
+    trees.close()
+    text = repo.git("show", f"{merged[0][0]}:a")
+    assert (text, merged) == ("2\n3" if driver == "union" else "driven", [(merged[0][0], {})] * 3)
+
+
+def test_a_git_that_keeps_its_answers_back_is_not_waited_for(
+    repo: TemporaryRepo, sides: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an old one does on a system whose library writes only when it must."""
+    monkeypatch.setattr("lineclear.git.trees._PATIENCE_S", 0.05)
+    monkeypatch.setattr("lineclear.git.trees._STAYING", ("hash-object", "--stdin"))
+    trees = GitTrees(str(repo.path))
+    merged = [trees.merge_commits(sides[0], side) for side in sides]
+    assert (len({tree for tree, _ in merged}), trees._may_live, trees._live) == (5, False, [])
+
+
+def test_a_merge_that_git_refuses_is_told_in_its_words(repo: TemporaryRepo, sides: list[str]) -> None:
+    trees = GitTrees(str(repo.path))
+    trees.merge_commits(sides[0], sides[1])
+    with pytest.raises(GitFailed, match="not something we can merge"):
+        trees.merge_commits(sides[0], "0" * 39 + "1")
+    assert trees.merge_commits(sides[0], sides[1])[1] == {}
