@@ -12,11 +12,10 @@ from lineclear.app import messages, values
 from lineclear.app.outputs import Delivered
 from lineclear.app.ports import Caller
 from lineclear.core.tables import Task
-from lineclear.wiring.landing import land
 from lineclear.wiring.outputs import deliver, deliver_without_tree
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import judged, trust
-from tests.landings import Team, open_team
+from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 WORKTREE, VANISHED, DIRECTORY, BRANCH, SNAPSHOT = "worktree", "vanished", "directory", "branch", "snapshot"
-SCRATCH, RUN_LOG, BOND, PRESENCE = "scratch file", "run log", "bond", "presence"
+SCRATCH, RUN_LOG, BOND, PRESENCE, SESSION = "scratch file", "run log", "bond", "presence", "session"
+CHECK_TREE = "check tree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,15 @@ class Directory:
     path: str
     is_empty: bool
     in_use: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTree:
+    """A tree in which checks run. Nobody's work is in it; making it anew costs time."""
+
+    path: str
+    in_use: bool
+    is_needed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +98,7 @@ class Facts:
     trees: Iterable[Tree] = ()
     rows: Iterable[Row] = ()
     directories: Iterable[Directory] = ()
+    check_trees: Iterable[CheckTree] = ()
     branches: Iterable[Branch] = ()
     snapshots: Iterable[Series] = ()
     files: Iterable[File] = ()
@@ -125,6 +136,8 @@ def make_plan(facts: Facts, *, keep: int, keep_for_s: int) -> Plan:
         plan.judge(VANISHED, row.name, "", f"there is nothing at {row.path}{ports}")
     for place in facts.directories:
         plan.judge(DIRECTORY, place.path, _why_keep_directory(place), "it is empty, and git does not know it")
+    for check_tree in facts.check_trees:
+        plan.judge(CHECK_TREE, check_tree.path, _why_keep_check_tree(check_tree), "no check needs it")
     for branch in facts.branches:
         plan.judge(BRANCH, branch.name, _why_keep_branch(branch), "all of it is in main")
     for series in facts.snapshots:
@@ -152,6 +165,12 @@ def _why_keep_directory(place: Directory) -> str:
     if place.in_use:
         return place.in_use
     return "" if place.is_empty else "git does not know it, and it holds files"
+
+
+def _why_keep_check_tree(tree: CheckTree) -> str:
+    if tree.in_use:
+        return "a check runs in it"
+    return "the next check begins warm in it; `lineclear gc --checks` lets it go" if tree.is_needed else ""
 
 
 def _why_keep_branch(branch: Branch) -> str:

@@ -25,6 +25,8 @@ MARKS: tuple[tuple[str, str], ...] = (
     ("GEMINI_CLI", "gemini"),
     ("AI_AGENT", ""),
     ("LINECLEAR_AGENT", ""),
+    # A check runs what agents wrote.
+    ("LINECLEAR_CHECK", ""),
 )
 
 

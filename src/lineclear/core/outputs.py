@@ -94,12 +94,17 @@ def outside_scope(changed: Sequence[str], scope: Sequence[str]) -> list[str]:
 
 def is_inside(path: str, places: Sequence[Resource]) -> bool:
     """Is a file of the repository in one of the places?"""
+    file = file_named(path)
+    return file is not None and any(overlaps(file, place) for place in places)
+
+
+def file_named(path: str) -> Resource | None:
+    """A file of the repository as a resource; None for a name that no scope can name."""
     try:
         # Literally: a file may be called `[id].tsx` or even `*`.
-        file = parse_resource(f"file:{path}", is_dir=False, literal=True)
-    except Refusal:  # a name that no scope can name
-        return False
-    return any(overlaps(file, place) for place in places)
+        return parse_resource(f"file:{path}", is_dir=False, literal=True)
+    except Refusal:
+        return None
 
 
 def named(names: Sequence[str]) -> str:

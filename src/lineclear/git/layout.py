@@ -15,13 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAIN_TREE = "main"
+# The directory, beside agents' worktrees, of the trees in which the queue runs checks.
+CHECKS = ".checks"
 _SMALL_FILE_BYTES = 1 << 20
 
 
 class Layout:
-    """One worktree of one repository. `tree` is "main" or the name git gave to the linked worktree."""
+    """One worktree of one repository. `tree` is "main" or the name git gave to the linked worktree.
 
-    __slots__ = ("common_dir", "git_dir", "is_main", "tree", "worktree")
+    `landing` is the branch that work lands on where the repository's settings name one.
+    """
+
+    __slots__ = ("common_dir", "git_dir", "is_main", "landing", "tree", "worktree")
 
     def __init__(self, worktree: str, git_dir: str, common_dir: str) -> None:
         self.worktree = worktree
@@ -29,6 +34,7 @@ class Layout:
         self.common_dir = common_dir
         self.is_main = git_dir == common_dir
         self.tree = MAIN_TREE if self.is_main else os.path.basename(git_dir)
+        self.landing = ""
 
 
 def find_layout(cwd: str, env: Mapping[str, str]) -> Layout:
@@ -151,7 +157,10 @@ def _main_config(common_dir: str, key: str) -> str | None:
 
 
 def worktrees(common_dir: str) -> list[tuple[str, str]]:
-    """(name, path) of every worktree that is there, the main one first if the repository has one."""
+    """(name, path) of every worktree that is there, the main one first if the repository has one.
+
+    Check trees are nobody's place to work, and not among them.
+    """
     found = []
     main = _main_worktree(common_dir)
     if main and os.path.isdir(main):
@@ -159,9 +168,15 @@ def worktrees(common_dir: str) -> list[tuple[str, str]]:
     for name in names_in(common_dir + "/worktrees"):
         entry = f"{common_dir}/worktrees/{name}"
         path = _linked_worktree(entry)
-        if path and linked_git_dir(path + "/.git") == entry:
+        if path and not is_check_tree(path) and linked_git_dir(path + "/.git") == entry:
             found.append((name, path))
     return found
+
+
+def is_check_tree(path: str) -> bool:
+    """By where it lies: git has no room for a mark that would be there from the first moment on."""
+    above, _, name = path.rpartition("/")
+    return above.endswith("/" + CHECKS) and name.startswith("check-")
 
 
 def names_in(directory: str) -> list[str]:

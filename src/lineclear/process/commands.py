@@ -1,4 +1,4 @@
-"""A shell command that has to end in time, with the end of what it printed. Its whole group is ended."""
+"""A command that has to end in time, with the end of what it printed. Its whole group is ended."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ import signal
 import subprocess
 import time
 
+from lineclear.core.checks import CANCELLED, OUT_OF_TIME
 from lineclear.process.shielding import unshielded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from threading import Event
+
+    from lineclear.process.logs import BoundedLog
 
 _TAIL_BYTES = 16 * 1024
 _GRACE_S = 3.0
+_POLL_S = 0.05
 
 
 class Finished:
-    """How a command ended: its exit code (128 + N for signal N, -1 out of time) and its last words."""
+    """How a command ended: its exit code (128 + N for signal N, -1 out of time, -2 called off) and its last
+    words."""
 
     __slots__ = ("code", "tail")
 
@@ -27,13 +33,22 @@ class Finished:
         self.code, self.tail = code, tail
 
 
-def run_to_end(command: str, *, cwd: str, env: Mapping[str, str], timeout_s: float) -> Finished:
-    """Run it by the shell, in a session of its own: no terminal to ask, nothing of it left behind."""
+def run_to_end(
+    command: str | Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout_s: float,
+    log: BoundedLog | None = None,
+    cancel: Event | None = None,
+) -> Finished:
+    """Run a text by the shell, or words as they are, in a session of its own: no terminal to ask, nothing
+    of it left behind. `log` gets all that it prints; when `cancel` is set it is ended."""
     ear, mouth = os.pipe()
     try:
         with unshielded():
             child = subprocess.Popen(
-                ["/bin/sh", "-c", command],
+                shell_words(command) if isinstance(command, str) else list(command),
                 cwd=cwd,
                 env=dict(env),
                 stdin=subprocess.DEVNULL,
@@ -48,18 +63,35 @@ def run_to_end(command: str, *, cwd: str, env: Mapping[str, str], timeout_s: flo
         os.close(mouth)
     with open(ear, "rb", buffering=0) as pipe:
         try:
-            tail = _listen(pipe.fileno(), child, time.monotonic() + timeout_s)
+            deadline = time.monotonic() + timeout_s
+            is_off = cancel.is_set if cancel is not None else _never
+            tail = _listen(pipe.fileno(), child, lambda: deadline - time.monotonic(), is_off, log)
             code = child.poll()
         finally:
             _end_group(child)
     text = tail.decode("utf-8", "replace")
     if code is None:
-        return Finished(-1, text)
+        return Finished(CANCELLED if is_off() else OUT_OF_TIME, text)
     return Finished(code if code >= 0 else 128 - code, text)
 
 
-def _listen(ear: int, child: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """The last words until the command has ended or its time is over.
+def shell_words(command: str) -> list[str]:
+    """The words that run a text by the shell."""
+    return ["/bin/sh", "-c", command]
+
+
+def _never() -> bool:
+    return False
+
+
+def _listen(
+    ear: int,
+    child: subprocess.Popen[bytes],
+    left_s: Callable[[], float],
+    is_off: Callable[[], bool],
+    log: BoundedLog | None,
+) -> bytes:
+    """The last words until the command has ended, its time is over or it is called off.
 
     Until the command itself has ended, not the pipe: something it left in the background may keep that open.
     """
@@ -67,18 +99,20 @@ def _listen(ear: int, child: subprocess.Popen[bytes], deadline: float) -> bytes:
     with selectors.DefaultSelector() as selector:
         selector.register(ear, selectors.EVENT_READ)
         is_open = True
-        while time.monotonic() < deadline:
+        while left_s() > 0 and not is_off():
             has_ended = child.poll() is not None
-            wait_s = 0.0 if has_ended else min(0.05, max(0.0, deadline - time.monotonic()))
+            wait_s = 0.0 if has_ended else min(_POLL_S, max(0.0, left_s()))
             if is_open and selector.select(wait_s):
                 data = os.read(ear, 65_536)
                 tail = (tail + data)[-_TAIL_BYTES:]
+                if log is not None:
+                    log.write(data)
                 is_open = bool(data)
                 continue
             if has_ended:
                 break
             if not is_open:
-                _wait(child, min(0.05, max(0.0, deadline - time.monotonic())))
+                _wait(child, min(_POLL_S, max(0.0, left_s())))
     return tail
 
 

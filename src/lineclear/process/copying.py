@@ -1,6 +1,7 @@
 """Bring files of one directory into another: copy or link. First a plan, then one function that does it.
 
 Nothing that is there already is replaced, and nothing is written through a symlink that leads elsewhere.
+What was brought can be taken out again, and its content named, so that a change of it can be seen.
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from hashlib import sha256
+
+from lineclear.process.files import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from hashlib import _Hash
 
 COPY, LINK = "copy", "link"
 
@@ -43,10 +48,51 @@ def plan_steps(target: str, *, copies: Iterable[str], links: Iterable[str]) -> l
 
 def _is_ours_to_fill(target: str, path: str) -> bool:
     """Not there yet, and no directory above it is a symlink: a branch can hold one that leads outside."""
-    if os.path.lexists(f"{target}/{path}"):
-        return False
+    return not os.path.lexists(f"{target}/{path}") and _is_really_inside(target, path)
+
+
+def _is_really_inside(target: str, path: str) -> bool:
     above = os.path.dirname(f"{target}/{path}")
     return os.path.realpath(above) == os.path.normpath(above)
+
+
+def take_out(target: str, path: str) -> None:
+    """Remove what was brought to this path; nothing that a symlink above it leads to."""
+    if not _is_really_inside(target, path):
+        return
+    try:
+        remove_tree(f"{target}/{path}")
+    except OSError as error:
+        raise CannotBring(path, os.strerror(error.errno or 0)) from error
+
+
+def content_digest(path: str) -> str:
+    """Of all that a copy would hold: names, permissions, content. "" when it is not there or not readable."""
+    found = sha256()
+    try:
+        _add_content(found, path)
+    except OSError:
+        return ""
+    return found.hexdigest()
+
+
+def _add_content(found: _Hash, path: str) -> None:
+    mode = os.lstat(path).st_mode
+    found.update(b"%o\0" % mode)
+    if stat.S_ISLNK(mode):
+        found.update(os.fsencode(os.readlink(path)) + b"\0")
+    elif stat.S_ISREG(mode):
+        with open(path, "rb") as file:
+            size_bytes = 0
+            while data := file.read(1 << 20):
+                found.update(data)
+                size_bytes += len(data)
+        found.update(b"\0%d\0" % size_bytes)
+    elif stat.S_ISDIR(mode):
+        for name in sorted(os.listdir(path)):
+            found.update(os.fsencode(name) + b"\0")
+            _add_content(found, f"{path}/{name}")
+        found.update(b"/\0")
 
 
 def apply_steps(source: str, target: str, steps: Iterable[Step]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import stat
 
 _MOUNTINFO = "/proc/self/mountinfo"
 _MOUNT_COMMAND = ("/sbin/mount",)
@@ -82,6 +84,37 @@ def _remove(path: str) -> None:
         os.unlink(path)
     except OSError:
         pass
+
+
+def remove_tree(path: str) -> None:
+    """Remove a file, a link or a directory with all that is in it, also below directories that are
+    read-only (module caches are). What is not there is removed already."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        _remove_file(path)
+        return
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        pass
+    except PermissionError:
+        _open_directories(path)
+        shutil.rmtree(path)
+
+
+def _remove_file(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def _open_directories(path: str) -> None:
+    os.chmod(path, stat.S_IRWXU)
+    for directory, names, _ in os.walk(path):
+        for name in names:
+            inner = os.path.join(directory, name)
+            if not os.path.islink(inner):
+                os.chmod(inner, stat.S_IRWXU)
 
 
 def free_bytes(path: str) -> int:

@@ -12,15 +12,21 @@ import time
 
 from lineclear.app.gc import Known
 from lineclear.core import gc as rules
+from lineclear.core.hooks import session_key
 from lineclear.core.refusals import Refusal
 from lineclear.core.runs import ENDED
 from lineclear.core.worktrees import OURS
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
-from lineclear.git.layout import MAIN_TREE
+from lineclear.git.detached import check_trees
+from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged_branches
 from lineclear.wiring import snapshots
+from lineclear.wiring.check_settings import has_checks
+from lineclear.wiring.check_trees import is_used, remove_check_tree
+from lineclear.wiring.hooking import SESSIONS
+from lineclear.wiring.repo import HUSH
 from lineclear.wiring.worktree_git import Site, bond_of
 from lineclear.wiring.worktrees import discard, forget_vanished, vanished
 
@@ -36,9 +42,9 @@ _RUNS, _BONDS, _PRESENCE = "runs", "bonds", "agents"
 _DAY_NS = 86_400 * 1_000_000_000
 
 
-def plan(repo: Repo) -> Plan:
-    """What could go and what stays. Changes nothing."""
-    return Ground(repo).plan()
+def plan(repo: Repo, *, checks: bool = False) -> Plan:
+    """What could go and what stays. Changes nothing. `checks`: check trees may go though they are needed."""
+    return Ground(repo).plan(checks=checks)
 
 
 def apply(repo: Repo, caller: Caller, found: Plan) -> Plan:
@@ -63,6 +69,8 @@ def _remove(repo: Repo, caller: Caller, item: Item) -> str:
     if item.kind == rules.DIRECTORY:
         os.rmdir(item.key)
         return ""
+    if item.kind == rules.CHECK_TREE:
+        return "" if remove_check_tree(repo, item.key) else "a check runs in it"
     if item.kind == rules.BRANCH:
         return _remove_branch(repo, item.key)
     if item.kind == rules.SNAPSHOT:
@@ -116,7 +124,7 @@ class Ground:
         self.known = repo.store.read(Known)
         self.names = set(git_trees.entry_names(self.site.common_dir))
 
-    def plan(self) -> Plan:
+    def plan(self, *, checks: bool = False) -> Plan:
         settings = self.repo.settings
         gone = vanished(self.repo)
         rows = [row for row in self.known.rows.values() if self.site.owns(row)]
@@ -124,9 +132,10 @@ class Ground:
             trees=[self.tree(row) for row in rows if row.name not in gone],
             rows=[self._row(row) for row in rows if row.name in gone],
             directories=self._directories(),
+            check_trees=self._check_trees(is_needed=has_checks(settings) and not checks),
             branches=self.branches(),
             snapshots=self._snapshots(),
-            files=[*self._scratch(), *self._run_logs(), *self._bonds(), *self._presence()],
+            files=[*self._scratch(), *self._run_logs(), *self._bonds(), *self._presence(), *self._sessions()],
         )
         keep_for_s = settings.snapshots_keep_for_ms // 1_000
         return rules.make_plan(facts, keep=settings.snapshots_keep, keep_for_s=keep_for_s)
@@ -194,12 +203,20 @@ class Ground:
         known = {os.path.realpath(path) for path in entries if path}
         found = []
         for name in _names_in(home):
+            if name == CHECKS:
+                continue
             path = os.path.realpath(os.path.join(home, name))
             if path in known or not os.path.isdir(path) or os.path.islink(os.path.join(home, name)):
                 continue
             in_use = "somebody is making it" if self.repo.bonds.is_held(bond_of(name)) else ""
             found.append(rules.Directory(path=path, is_empty=not os.listdir(path), in_use=in_use))
         return found
+
+    def _check_trees(self, *, is_needed: bool) -> list[rules.CheckTree]:
+        return [
+            rules.CheckTree(path=path, in_use=is_used(self.repo, path), is_needed=is_needed)
+            for path in check_trees(self.site.common_dir)
+        ]
 
     # -- snapshots and files ------------------------------------------------------------------
 
@@ -263,9 +280,30 @@ class Ground:
                 found.append(rules.File(kind=rules.PRESENCE, name=key, age_s=self._age_s(key)))
         return found
 
+    def _sessions(self) -> list[rules.File]:
+        """What hooks remember of sessions that are over, or have been silent for as long as agents may be.
+        One that comes back after all is asked, or told, once more."""
+        repo, found = self.repo, []
+        silence_s = repo.settings.agents_silence_ms // 1_000
+        live = {
+            session_key(agent.client, agent.session)
+            for agent in self.known.agents.values()
+            if agent.session and (repo.presence.idle_ns(agent.name) or 0) <= silence_s * 1_000_000_000
+        }
+        for directory in (SESSIONS, f"{HUSH}/s", f"{HUSH}/g"):
+            for name in _names_in(os.path.join(repo.state_directory, directory)):
+                key = os.path.join(directory, name)
+                # `writes` is everybody's; `claude-s1.picture`, `claude-s1+sub-a`, `claude-s1~d34d` one's.
+                is_live = any(
+                    name == one or name.startswith((one + ".", one + "+", one + "~")) for one in live
+                )
+                if name.partition(".")[0] != "writes" and not is_live and self._age_s(key) > silence_s:
+                    found.append(rules.File(kind=rules.SESSION, name=key, age_s=self._age_s(key)))
+        return found
+
     def _age_s(self, key: str) -> int:
         try:
-            return max(0, int(time.time() - os.stat(os.path.join(self.repo.state_directory, key)).st_mtime))
+            return max(0, int(time.time() - os.lstat(os.path.join(self.repo.state_directory, key)).st_mtime))
         except OSError:
             return 0
 

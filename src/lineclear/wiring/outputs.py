@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 
 from lineclear.app import outputs
-from lineclear.core.outputs import Check, is_inside
+from lineclear.core.checks import checks_for
+from lineclear.core.outputs import Check
 from lineclear.core.snapshots import Limits
 from lineclear.git.checkouts import checkouts_of
 from lineclear.git.landing import landing_ref
 from lineclear.git.leftovers import GitWorkplace
 from lineclear.process.commands import run_to_end
+from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.repo import settings_root
 from lineclear.wiring.trust import require_trust
 
@@ -34,19 +36,21 @@ def deliver(
     branch: str,
     since: int = 0,
     env: Mapping[str, str] | None = None,
+    has_queue: bool = False,
 ) -> Delivered:
     """Commit what the agent left in its worktree at `path`, and hold it against what the task asks for.
 
-    Refused (exit code 4) before anything is touched when the repository's checks are not trusted yet.
+    With a queue that checks what main would become, the checks are not run here, too. Refused (exit
+    code 4) before anything is touched when the repository's checks are not trusted yet.
     """
     require_checks(repo)
 
     def check(changed: Sequence[str]) -> list[Check]:
-        return run_checks(repo, path, changed, env or {})
+        return [] if has_queue else run_checks(repo, path, changed, env or {})
 
     scope = repo.settings.run_scope
     return outputs.deliver(
-        repo.store, _place(repo, path), check, task, agent=agent, branch=branch, scope=scope, since=since
+        repo.store, workplace(repo, path), check, task, agent=agent, branch=branch, scope=scope, since=since
     )
 
 
@@ -62,10 +66,11 @@ def examine(repo: Repo, task: Task, *, agent: str, branch: str) -> Delivered | N
         return run_checks(repo, path, changed, {})
 
     scope = repo.settings.run_scope
-    return outputs.examine(repo.store, _place(repo, path), check, task, agent=agent, scope=scope)
+    return outputs.examine(repo.store, workplace(repo, path), check, task, agent=agent, scope=scope)
 
 
-def _place(repo: Repo, path: str) -> GitWorkplace:
+def workplace(repo: Repo, path: str) -> GitWorkplace:
+    """A worktree at the end of somebody's work, with the limits on what is committed from it."""
     settings = repo.settings
     limits = Limits(
         largest_file_bytes=settings.snapshots_largest_file_bytes,
@@ -89,20 +94,10 @@ def require_checks(repo: Repo) -> None:
 def run_checks(repo: Repo, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[Check]:
     """The gate, then the checks for these paths, up to the first that fails. Only after `require_checks`."""
     found: list[Check] = []
-    timeout_s = repo.settings.checks_gate_timeout_ms / 1000
-    for command in _commands(repo, changed):
-        ended = run_to_end(command, cwd=path, env={**repo.environ, **env}, timeout_s=timeout_s)
-        found.append(Check(command, ended.code, ended.tail))
+    for check in checks_for(stated_checks(repo.settings), changed):
+        timeout_s = check.timeout_ms / 1_000
+        ended = run_to_end(check.command, cwd=path, env={**repo.environ, **env}, timeout_s=timeout_s)
+        found.append(Check(check.command, ended.code, ended.tail))
         if ended.code != 0:
             break
     return found
-
-
-def _commands(repo: Repo, changed: Sequence[str]) -> list[str]:
-    matching = [
-        check.command
-        for check in repo.settings.check_paths
-        if any(is_inside(path, [check.resource]) for path in changed)
-    ]
-    gate = repo.settings.checks_gate
-    return list(dict.fromkeys([*([gate] if gate else []), *matching]))

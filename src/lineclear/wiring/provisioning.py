@@ -10,19 +10,25 @@ from lineclear.core import refusals_worktrees
 from lineclear.core import worktrees as rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
+from lineclear.git.quick import LOCAL_NAMES
 from lineclear.process import copying
 from lineclear.process.files import free_bytes
 from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Protocol
 
     from lineclear.core.tables import Worktree
+    from lineclear.process.commands import Finished
     from lineclear.wiring.repo import Repo
     from lineclear.wiring.worktrees import Place
 
-_BOUND_TO_A_REPO = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+    class Ground(Protocol):
+        """Anything with a place on the disk: an agent's worktree, a check tree."""
+
+        path: str
 
 
 def require_room(repo: Repo, count: int) -> None:
@@ -42,7 +48,7 @@ def check_room_at(site: Site, count: int, path: str) -> None:
 
 def provision(site: Site, row: Worktree, run_setup: bool) -> list[str]:
     """Bring ignored files and run the set-up commands; gives notes for whoever works there."""
-    _bring_files(site, row)
+    bring_files(site, row.path, *files_to_bring(site))
     notes = _equip(site, row)
     if run_setup:
         _set_up(site.repo, row)
@@ -61,22 +67,28 @@ def _equip(site: Site, row: Worktree) -> list[str]:
     return []
 
 
-def _bring_files(site: Site, row: Worktree) -> None:
+def files_to_bring(site: Site) -> tuple[list[str], list[str]]:
+    """(ignored files of the main worktree to be copied, those to be linked) by the settings."""
     settings = site.repo.settings
     links = git_trees.ignored_matches(site.root, settings.worktrees_link)
     copies = git_trees.ignored_matches(site.root, settings.worktrees_copy)
-    steps = copying.plan_steps(row.path, copies=copies, links=links)
+    return [path for path in copies if path not in links], links
+
+
+def bring_files(site: Site, target: str, copies: Sequence[str], links: Sequence[str]) -> None:
+    """Into a worktree; what it has already stays."""
+    steps = copying.plan_steps(target, copies=copies, links=links)
     try:
-        copying.apply_steps(site.root, row.path, steps)
+        copying.apply_steps(site.root, target, steps)
     except copying.CannotBring as error:
         raise refusals_worktrees.not_provisioned(error.path, str(error)) from error
-    _keep_ignored(site, row, [step.path for step in steps])
+    _keep_ignored(site, target, [step.path for step in steps])
 
 
-def _keep_ignored(site: Site, row: Worktree, brought: list[str]) -> None:
+def _keep_ignored(site: Site, target: str, brought: list[str]) -> None:
     """What was brought must not be committed there. The branch may not ignore it yet, and `node_modules/`
     in .gitignore means a directory, not a link of that name."""
-    seen = set(git_trees.ignored_of(row.path, brought)) if brought else set()
+    seen = set(git_trees.ignored_of(target, brought)) if brought else set()
     missing = [f"/{path}" for path in brought if path not in seen]
     if not missing:
         return
@@ -91,22 +103,38 @@ def _keep_ignored(site: Site, row: Worktree, brought: list[str]) -> None:
 
 
 def _set_up(repo: Repo, row: Worktree) -> None:
-    """The set-up commands, one after the other, within their time; the first that fails ends it."""
-    commands = repo.settings.worktrees_setup
-    if not commands:
+    if not repo.settings.worktrees_setup:
         return
-    import time
-
     from lineclear.process.commands import run_to_end
 
-    env = {name: value for name, value in repo.environ.items() if name not in _BOUND_TO_A_REPO}
-    env |= environment_of(repo, row)
+    env = unbound(repo.environ) | environment_of(repo, row)
+
+    def run(command: str, timeout_s: float) -> Finished:
+        return run_to_end(command, cwd=row.path, env=env, timeout_s=timeout_s)
+
+    failed = run_set_up(repo, run)
+    if failed is not None:
+        command, done = failed
+        how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
+        raise refusals_worktrees.setup_failed(command, how, done.tail)
+
+
+def run_set_up(repo: Repo, run: Callable[[str, float], Finished]) -> tuple[str, Finished] | None:
+    """The set-up commands, one after the other, within their time: each by `run`, with the seconds that
+    are left. The first that fails ends it, and is given back."""
+    import time
+
     deadline = time.monotonic() + repo.settings.worktrees_setup_timeout_ms / 1_000
-    for command in commands:
-        done = run_to_end(command, cwd=row.path, env=env, timeout_s=max(0.0, deadline - time.monotonic()))
+    for command in repo.settings.worktrees_setup:
+        done = run(command, max(0.0, deadline - time.monotonic()))
         if done.code != 0:
-            how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
-            raise refusals_worktrees.setup_failed(command, how, done.tail)
+            return command, done
+    return None
+
+
+def unbound(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what binds git to one repository or its state."""
+    return {name: value for name, value in environ.items() if name not in LOCAL_NAMES}
 
 
 def _notes(site: Site, row: Worktree) -> list[str]:
@@ -163,7 +191,7 @@ def environment_of(repo: Repo, row: Worktree) -> dict[str, str]:
 
 
 def sandboxed(
-    repo: Repo, place: Place, argv: Sequence[str], *, tmp: str, writable: Sequence[str] = ()
+    repo: Repo, place: Ground, argv: Sequence[str], *, tmp: str, writable: Sequence[str] = ()
 ) -> list[str]:
     """The command line inside a sandbox that can write to the worktree, the git directory, the stated paths
     and `tmp` as its /tmp. A client's own directories are for the caller to state."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 
 from lineclear.app import worktrees as use_cases
-from lineclear.core import refusals, refusals_worktrees
+from lineclear.core import refusals, refusals_checks, refusals_worktrees
 from lineclear.core import worktrees as rules
 from lineclear.core.tables import TASK, WORKTREE, Worktree
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
-from lineclear.git.layout import has_commit
+from lineclear.git.layout import has_commit, is_check_tree
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import GitFailed
-from lineclear.process import ports
+from lineclear.wiring.check_ports import free_for_agents
 from lineclear.wiring.provisioning import check_room_at, environment_of, provision
 from lineclear.wiring.worktree_git import GitSide, Site, bond_of
 
@@ -121,7 +121,7 @@ def _make_bare(site: Site, caller: Caller, asked: dict[str, Any], bond: Bond) ->
         raise refusals_worktrees.worktree_exists(asked["name"], known[0].path)
     wanted = _wanted(site, asked)
     check_room_at(site, 1, wanted.path)
-    return use_cases.make(site.repo.store, caller, GitSide(site, bond), wanted, ports.is_free)
+    return use_cases.make(site.repo.store, caller, GitSide(site, bond), wanted, free_for_agents(site.repo))
 
 
 def _take_back(site: Site, caller: Caller, row: Worktree) -> None:
@@ -235,7 +235,8 @@ def look(repo: Repo) -> list[dict[str, Any]]:
 def _truth(site: Site) -> dict[str, dict[str, Any]]:
     from concurrent.futures import ThreadPoolExecutor
 
-    entries, main = git_trees.list_worktrees(site.root)[1:], site.main_commit()
+    entries = [entry for entry in git_trees.list_worktrees(site.root)[1:] if not is_check_tree(entry.path)]
+    main = site.main_commit()
     names = {
         os.path.realpath(git_trees.entry_path(site.common_dir, name)): name
         for name in git_trees.entry_names(site.common_dir)
@@ -281,7 +282,7 @@ def adopt(repo: Repo, caller: Caller, path: str, *, agent: str = "", task: int =
         origin=origin, scope=site.scope, ports=settings.worktrees_ports,
         ports_from=settings.worktrees_ports_from, ports_to=settings.worktrees_ports_to, is_own_branch=False,
     )  # fmt: skip
-    row, is_new = use_cases.adopt(repo.store, caller, wanted, ports.is_free)
+    row, is_new = use_cases.adopt(repo.store, caller, wanted, free_for_agents(repo))
     return Place(row, environment_of(repo, row), is_new=is_new, notes=[])
 
 
@@ -298,6 +299,8 @@ def _entry_around(site: Site, path: str) -> git_trees.Entry:
     found = max(around, key=lambda entry: len(entry.path))
     if found is entries[0]:
         raise refusals_worktrees.worktree_main("adopt")
+    if is_check_tree(os.path.realpath(found.path)):
+        raise refusals_checks.not_a_workplace(found.path)
     return found
 
 
@@ -356,6 +359,8 @@ def _row_of(site: Site, name: str) -> Worktree | None:
     if name not in git_trees.entry_names(site.common_dir):
         return None
     path = os.path.realpath(git_trees.entry_path(site.common_dir, name))
+    if is_check_tree(path):
+        raise refusals_checks.not_a_workplace(path)
     held = branches.checked_out(site.common_dir, site.root)
     branch = next((branch for branch, place in held.items() if place == path), "")
     return Worktree(tree, path, branch, "", "", 0, rules.GIT, 0, 0, 0)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 from lineclear.process.commands import Finished, run_to_end
-from tests.e2e.commandline import until
+from lineclear.process.logs import new_log
+from tests.e2e.commandline import until, until_there
 
 
 def run(command: str, cwd: Path, *, timeout_s: float = 20.0, **env: str) -> Finished:
@@ -58,3 +61,45 @@ def test_nobody_answers_questions(tmp_path: Path) -> None:
 
 def test_a_place_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
     assert run("true", tmp_path / "gone").code == 127
+
+
+def test_words_are_run_as_they_are(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"]}
+    done = run_to_end(["printf", "%s|", "a b", "$HOME"], cwd=str(tmp_path), env=env, timeout_s=20)
+    assert (done.code, done.tail) == (0, "a b|$HOME|")
+
+
+def test_a_log_gets_what_the_tail_has_lost(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"]}
+    with new_log(str(tmp_path / "logs")) as log:
+        command = "echo begin; yes | head -c 300000; echo the end"
+        done = run_to_end(command, cwd=str(tmp_path), env=env, timeout_s=20, log=log)
+    data = Path(log.path).read_bytes()
+    assert len(data) == 300_014
+    assert data.startswith(b"begin\n")
+    assert data.endswith(done.tail.encode())
+
+
+def test_a_command_that_floods_us_can_be_called_off(tmp_path: Path) -> None:
+    """And all that it started is gone with it."""
+    cancel = threading.Event()
+
+    def call_off() -> None:
+        until_there(tmp_path / "pid")
+        cancel.set()
+
+    waiting = threading.Thread(target=call_off)
+    waiting.start()
+    env, started = {"PATH": os.environ["PATH"]}, time.monotonic()
+    done = run_to_end(
+        "sleep 600 & echo $! > pid; exec yes", cwd=str(tmp_path), env=env, timeout_s=600, cancel=cancel
+    )
+    waiting.join()
+    assert done.code == -2
+    assert time.monotonic() - started < 10
+    until_dead(tmp_path)
+
+
+def test_a_command_that_ended_by_itself_was_not_called_off(tmp_path: Path) -> None:
+    cancel, env = threading.Event(), {"PATH": os.environ["PATH"]}
+    assert run_to_end("exit 5", cwd=str(tmp_path), env=env, timeout_s=20, cancel=cancel).code == 5

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.process.copying import CannotBring, apply_steps, plan_steps
+from lineclear.process.copying import CannotBring, apply_steps, content_digest, plan_steps, take_out
 
 
 @pytest.fixture
@@ -82,3 +82,25 @@ def test_what_cannot_be_written_is_named(source: Path, target: Path) -> None:
     with pytest.raises(CannotBring) as caught:
         apply_steps(str(source), str(target), plan_steps(str(target), copies=["cache/deep"], links=[]))
     assert caught.value.path == "cache/deep"
+
+
+def test_the_digest_of_a_copy_is_its_sources_until_one_of_them_changes(source: Path, target: Path) -> None:
+    apply_steps(str(source), str(target), plan_steps(str(target), copies=["cache", ".env"], links=[]))
+    for name in ("cache", ".env"):
+        assert content_digest(str(source / name)) == content_digest(str(target / name)) != ""
+    (target / "cache/deep/g").write_text("")
+    assert content_digest(str(source / "cache")) != content_digest(str(target / "cache"))
+    (target / ".env").chmod(0o644)
+    assert content_digest(str(source / ".env")) != content_digest(str(target / ".env"))
+    assert content_digest(str(target / "gone")) == ""
+
+
+def test_what_was_brought_is_taken_out_but_nothing_through_a_link(source: Path, target: Path) -> None:
+    apply_steps(str(source), str(target), plan_steps(str(target), copies=[".env"], links=["cache"]))
+    take_out(str(target), ".env")
+    take_out(str(target), "cache/deep")
+    assert (source / "cache/deep/f").exists()
+    take_out(str(target), "cache")
+    take_out(str(target), "gone")
+    assert list(target.iterdir()) == []
+    assert (source / "cache/deep/f").exists()

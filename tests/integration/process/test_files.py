@@ -99,3 +99,21 @@ def test_without_proc_the_mount_command_is_asked(monkeypatch: pytest.MonkeyPatch
     assert files.type_of_mount(files._mounts(), "/mnt/file") == "nfs"
     monkeypatch.setattr(files, "_MOUNT_COMMAND", ("/nowhere/mount",))
     assert files._mounts() == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+def test_a_tree_with_read_only_directories_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "cache/mod/sub").mkdir(parents=True)
+    (tmp_path / "cache/mod/sub/file").write_text("")
+    for name in ("cache/mod/sub", "cache/mod", "cache"):
+        (tmp_path / name).chmod(0o500)
+    files.remove_tree(str(tmp_path / "cache"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_is_removed_and_its_target_kept(tmp_path: Path) -> None:
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "link").symlink_to("dir")
+    files.remove_tree(str(tmp_path / "link"))
+    files.remove_tree(str(tmp_path / "gone"))
+    assert list(tmp_path.iterdir()) == [tmp_path / "dir"]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lineclear.app.agents import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.core.gc import Plan
 from lineclear.core.snapshots import Limits
@@ -70,6 +71,10 @@ class World:
 
     def age(self, name: str) -> None:
         os.utime(Path(self.repo.state_directory, name), (LONG_AGO_S, LONG_AGO_S))
+
+    def joins(self, caller: Caller) -> None:
+        self.repo.store.transact(caller, lambda tx: ensure_agent(tx, caller))
+        self.repo.presence.touch(caller.name)
 
     def take(self, name: str, at_s: float | None = None, why: str = "at work") -> None:
         common = self.repo.layout.common_dir
@@ -342,3 +347,37 @@ def test_killed_at_any_step_no_work_is_lost(world: World) -> None:
     assert before <= story.restorable()
     assert [world.path(name).exists() for name in ("a1", "a2", "a3")] == [False, False, True]
     world.git.git("fsck", "--strict")
+
+
+def test_what_hooks_remember_goes_with_sessions_that_are_silent(world: World) -> None:
+    state = Path(world.repo.state_directory)
+    names = [
+        "sessions/claude-live",
+        "sessions/claude-live.picture",
+        "sessions/claude-old",
+        "sessions/claude-old+sub-a",
+    ]
+    names += [
+        "sessions/claude-old.call-t1",
+        "sessions/writes",
+        "hush/g/claude-old~1/place",
+        "hush/g/claude-live~1/place",
+    ]
+    for name in names:
+        (state / name).parent.mkdir(parents=True, exist_ok=True)
+        (state / name).write_text("")
+    (state / "hush/s").mkdir()
+    (state / "hush/s/claude-old").symlink_to("../g/claude-old~1")
+    assert world.going() == []
+    for session in ("live", "old"):
+        world.joins(Caller(f"claude-{session}", client="claude", session=session))
+    for name in [*names, "hush/g/claude-old~1", "hush/g/claude-live~1", "agents/claude-old"]:
+        world.age(name)
+    os.utime(state / "hush/s/claude-old", (LONG_AGO_S, LONG_AGO_S), follow_symlinks=False)
+    going = ["sessions/claude-old", "sessions/claude-old+sub-a", "sessions/claude-old.call-t1"]
+    going += ["hush/s/claude-old", "hush/g/claude-old~1"]
+    assert world.going() == [("session", name) for name in going]
+    world.apply()
+    assert world.going() == []
+    left = sorted(path.name for path in state.glob("sessions/*"))
+    assert left == ["claude-live", "claude-live.picture", "writes"]

@@ -10,6 +10,7 @@ from lineclear.core.gc import (
     RUN_LOG,
     SCRATCH,
     Branch,
+    CheckTree,
     Directory,
     Facts,
     File,
@@ -130,3 +131,21 @@ def test_files_go_when_nothing_needs_them_and_those_of_the_past_after_a_while() 
     )
     assert [item.key for item in found.removals] == ["snapshots/w.index", "agent-1", "runs/1"]
     assert found.kept == []
+
+
+def test_a_check_tree_that_no_check_needs_may_go() -> None:
+    found = plan(check_trees=[CheckTree(path="/c", in_use=False, is_needed=False)])
+    assert found.removals == [Item("check tree", "/c", "no check needs it")]
+
+
+@pytest.mark.parametrize(
+    ("in_use", "is_needed", "why"),
+    [
+        (True, False, "a check runs in it"),
+        (True, True, "a check runs in it"),
+        (False, True, "the next check begins warm in it; `lineclear gc --checks` lets it go"),
+    ],
+)
+def test_a_check_tree_that_is_used_or_needed_stays(in_use: bool, is_needed: bool, why: str) -> None:
+    found = plan(check_trees=[CheckTree(path="/c", in_use=in_use, is_needed=is_needed)])
+    assert (found.removals, found.kept) == ([], [Item("check tree", "/c", why)])

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument("--apply", action="store_true", help="remove it (without: only show)")
+    parser.add_argument("--checks", action="store_true", help="let check trees go that no check uses now")
 
 
 def gc(context: Context, args: Namespace) -> None:
     from lineclear.wiring.gc import apply, plan
 
-    found = plan(context.repo)
+    found = plan(context.repo, checks=args.checks)
     if args.apply:
         found = apply(context.repo, context.caller, found)
     removals, kept = [_as_data(item) for item in found.removals], [_as_data(item) for item in found.kept]
@@ -35,7 +36,8 @@ def gc(context: Context, args: Namespace) -> None:
         ),
     )
     if removals and not args.apply:
-        context.out.hint("Nothing was removed; `lineclear gc --apply` does it.")
+        words = "gc --checks --apply" if args.checks else "gc --apply"
+        context.out.hint(f"Nothing was removed; `lineclear {words}` does it.")
 
 
 def _as_data(item: Item) -> dict[str, Any]:
