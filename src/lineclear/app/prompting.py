@@ -9,7 +9,7 @@ from lineclear.core.codec import decode_body
 from lineclear.core.context import Earlier, Letter, Nearby, PromptFacts
 from lineclear.core.names import is_family
 from lineclear.core.resources import overlaps
-from lineclear.core.runs import ENDED
+from lineclear.core.runs import DONE, ENDED
 from lineclear.core.tables import LOG, TASK, split_names
 from lineclear.core.tasks import TAKEN, show_id
 
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from lineclear.core.tables import Claim, Run, Task
 
 MOST_NOTES = 20
+# A run that ended well is only followed by another when its work came back.
+_HOW = {DONE: "its work came back"}
 
 
 def gather(
-    view: View, task: Task, before: list[Run], slot: Slot, place: Place, *, main: str, most_bytes: int
-) -> PromptFacts:
+    view: View, task: Task, before: list[Run], slot: Slot, place: Place, *, main: str, returned: str = "",
+    most_bytes: int,
+) -> PromptFacts:  # fmt: skip
     return PromptFacts(
         agent=slot.agent,
         task_id=task.id,
@@ -39,6 +42,7 @@ def gather(
         produces=tuple(split_names(task.produces)),
         attempt=task.attempt,
         attempts_max=task.attempts_max,
+        returned=returned,
         earlier=tuple(_earlier(before)),
         notes=tuple(_notes(view, task)),
         nearby=tuple(_nearby(view, task, slot.agent)),
@@ -50,7 +54,7 @@ def gather(
 def _earlier(before: list[Run]) -> list[Earlier]:
     return [
         Earlier(attempt=run.attempt, agent=run.agent, branch=run.branch, snapshot=run.snapshot[:12],
-                reason=run.reason or run.how)
+                reason=run.reason or _HOW.get(run.how, run.how))
         for run in before if run.state == ENDED
     ]  # fmt: skip
 

@@ -79,6 +79,14 @@ class Context:
                 pass
         return self._caller
 
+    @property
+    def own_task(self) -> int:
+        """The number of the task that who runs under the supervisor was given; 0 for everybody else."""
+        from lineclear.cli.parser import task_number
+
+        given = self.environ.get("LINECLEAR_TASK", "")
+        return task_number(given) if given and not self.caller.is_person else 0
+
     def resources(self, texts: list[str]) -> list[Resource]:
         found = [self.repo.resource(text, self.cwd) for text in texts]
         return list({resource.text: resource for resource in found}.values())

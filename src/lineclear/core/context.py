@@ -9,6 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lineclear.core.quoting import (
+    MOST_NAME_CHARS,
+    MOST_PATH_CHARS,
+    MOST_TITLE_CHARS,
+    Listing,
+    Passage,
+    Section,
+    cut,
+    in_code,
+    plain_name,
+    quoted,
+    quoted_names,
+    share,
+    size_of,
+)
 from lineclear.core.refusals import shorten
 from lineclear.core.tasks import show_id
 
@@ -19,7 +34,6 @@ LEAST_BYTES = 5 * 1024
 # One message or note is not to push out all others.
 MOST_ITEM_BYTES = 1_024
 MOST_CLAIMS = 5
-MOST_NAME_CHARS, MOST_PATH_CHARS, MOST_TITLE_CHARS = 80, 160, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +85,7 @@ class PromptFacts:
     produces: tuple[str, ...] = ()
     attempt: int = 1
     attempts_max: int = 1
+    returned: str = ""  # why the work came back, as core/sending_back.py tells it
     earlier: tuple[Earlier, ...] = ()
     notes: tuple[Letter, ...] = ()
     nearby: tuple[Nearby, ...] = ()
@@ -86,70 +101,6 @@ class Prompt:
     shown_messages: tuple[int, ...]
 
 
-class _Section:
-    """A part that may be cut: `write` fills at most so many bytes, of which `least_bytes` are kept for it."""
-
-    __slots__ = ("least_bytes", "shown")
-
-    def __init__(self, least_bytes: int) -> None:
-        self.shown = 0
-        self.least_bytes = min(_size(self.write(1 << 40)), least_bytes)
-
-    def write(self, room_bytes: int) -> str:
-        raise NotImplementedError
-
-
-class _Text(_Section):
-    """One text of somebody's, cut at its end."""
-
-    __slots__ = ("_head", "_more", "_text")
-
-    def __init__(self, head: str, text: str, more: str, least_bytes: int) -> None:
-        self._head = f"{head}\n\n" if head else ""
-        self._text, self._more = text.strip("\n"), more
-        super().__init__(least_bytes)
-
-    def write(self, room_bytes: int) -> str:
-        if not self._text.strip():
-            return ""
-        whole = self._head + _quote(self._text)
-        if _size(whole) <= room_bytes:
-            return whole
-        tail = f"(Cut here; all of it: `{self._more}`.)\n\n"
-        part = _quote_part(self._text, room_bytes - _size(self._head + tail))
-        return f"{self._head}{part}{tail}" if part else ""
-
-
-class _Items(_Section):
-    """Several things, each whole or left out; those left out are counted. `shown` were written last time."""
-
-    __slots__ = ("_end", "_head", "_items", "_more")
-
-    def __init__(self, head: str, items: list[str], more: str, least_bytes: int, end: str = "") -> None:
-        self._head, self._items, self._more, self._end = f"{head}\n\n", items, more, end
-        super().__init__(least_bytes)
-
-    def write(self, room_bytes: int) -> str:
-        fixed_bytes = _size(self._head + self._end)
-        self.shown = self._fitting(room_bytes - fixed_bytes)
-        if self.shown < len(self._items):
-            self.shown = self._fitting(room_bytes - fixed_bytes - _size(self._left_out(0)))
-        left_out = len(self._items) - self.shown
-        text = "".join(self._items[: self.shown]) + self._end
-        text = self._head + text + (self._left_out(left_out) if left_out else "")
-        return text if self._items and _size(text) <= room_bytes else ""
-
-    def _fitting(self, room_bytes: int) -> int:
-        for place, item in enumerate(self._items):
-            room_bytes -= _size(item)
-            if room_bytes < 0:
-                return place
-        return len(self._items)
-
-    def _left_out(self, count: int) -> str:
-        return f"... {count or 10**9:,} more, run `{self._more}`\n\n"
-
-
 def prompt(facts: PromptFacts) -> str:
     return compose(facts).text
 
@@ -163,34 +114,20 @@ def compose(facts: PromptFacts) -> Prompt:
     number = show_id(facts.task_id)
     opening, rules = _opening(facts, number), _rules(facts, number)
     task, later = _task_sections(facts, number), _later_sections(facts, number)
-    room_bytes = max(facts.most_bytes, LEAST_BYTES) - _size(opening + rules)
-    written = _share([*task, *later], room_bytes)
-    text = "".join([opening, *written[: len(task)], rules, *written[len(task) :]])
+    returned = facts.returned.rstrip("\n") + "\n\n" if facts.returned else ""
+    room_bytes = max(facts.most_bytes, LEAST_BYTES) - size_of(opening + returned + rules)
+    written = share([*task, *later], room_bytes)
+    text = "".join([opening, *written[: len(task)], returned, rules, *written[len(task) :]])
     shown = facts.messages[: later[-1].shown] if written[-1] else ()
     whole = tuple(letter.id for letter in shown if not _is_cut(letter))
     return Prompt(text.rstrip("\n") + "\n", whole)
-
-
-def _share(sections: list[_Section], room_bytes: int) -> list[str]:
-    """In order, each as long as it likes, as long as those after it keep their least.
-
-    Where even the least of all is too much, each keeps its part of what there is.
-    """
-    wanted = sum(section.least_bytes for section in sections)
-    least = [section.least_bytes * min(wanted, room_bytes) // max(wanted, 1) for section in sections]
-    written = []
-    for place, section in enumerate(sections):
-        text = section.write(room_bytes - sum(least[place + 1 :]))
-        room_bytes -= _size(text)
-        written.append(text)
-    return written
 
 
 # -- our own words ----------------------------------------------------------------------------
 
 
 def _opening(facts: PromptFacts, number: str) -> str:
-    name = _name(facts.agent)
+    name = plain_name(facts.agent)
     tries = f", attempt {facts.attempt} of {facts.attempts_max}" if facts.attempts_max > 1 else ""
     lines = [
         f"# You are {name}, at work on {number}{tries}",
@@ -204,20 +141,20 @@ def _opening(facts: PromptFacts, number: str) -> str:
         "",
         f"{number}, in the words of whoever added it:",
         "",
-        _quote(shorten(facts.title, MOST_TITLE_CHARS)),
+        quoted(shorten(facts.title, MOST_TITLE_CHARS)),
     ]
     return "\n".join(lines)
 
 
 def _place(facts: PromptFacts) -> list[str]:
     if not facts.has_worktree:
-        return [f"You have no worktree; you start in {_code(facts.place, MOST_PATH_CHARS)}."]
+        return [f"You have no worktree; you start in {in_code(facts.place, MOST_PATH_CHARS)}."]
     lines = [
-        f"Your worktree is {_code(facts.place, MOST_PATH_CHARS)}, "
-        f"your branch is {_code(facts.branch, MOST_NAME_CHARS)}."
+        f"Your worktree is {in_code(facts.place, MOST_PATH_CHARS)}, "
+        f"your branch is {in_code(facts.branch, MOST_NAME_CHARS)}."
     ]
     if facts.ports:
-        lines.append(f"Ports for servers of your own: {_code(facts.ports, 40)}.")
+        lines.append(f"Ports for servers of your own: {in_code(facts.ports, 40)}.")
     return lines
 
 
@@ -235,7 +172,7 @@ def _rules(facts: PromptFacts, number: str) -> str:
 
 
 def _rules_with_worktree(facts: PromptFacts) -> list[str]:
-    main = _code(facts.main, MOST_NAME_CHARS)
+    main = in_code(facts.main, MOST_NAME_CHARS)
     return [
         "Work only inside your worktree. Other directories belong to other agents or to people.",
         "Stay on your branch and commit your work there, in small steps.",
@@ -257,23 +194,18 @@ def _rules_without(number: str) -> list[str]:
 # -- what others wrote ------------------------------------------------------------------------
 
 
-def _task_sections(facts: PromptFacts, number: str) -> list[_Section]:
+def _task_sections(facts: PromptFacts, number: str) -> list[Section]:
     more = f"lineclear task show {number}"
     return [
-        _Text("", facts.body, more, 1_536),
-        _Text("It is accepted when:", facts.acceptance, more, 512),
-        _Text("The contract that others rely on:", facts.contract, more, 512),
-        _list("It is expected to touch:", facts.scope, more),
-        _list("It must produce:", facts.produces, more),
+        Passage("", facts.body, more, 1_536),
+        Passage("It is accepted when:", facts.acceptance, more, 512),
+        Passage("The contract that others rely on:", facts.contract, more, 512),
+        quoted_names("It is expected to touch:", facts.scope, more),
+        quoted_names("It must produce:", facts.produces, more),
     ]
 
 
-def _list(head: str, names: tuple[str, ...], more: str) -> _Section:
-    items = [f"> {shorten(name, MOST_PATH_CHARS)}\n" for name in names]
-    return _Items(head, items, more, 512, end="\n")
-
-
-def _later_sections(facts: PromptFacts, number: str) -> list[_Section]:
+def _later_sections(facts: PromptFacts, number: str) -> list[Section]:
     more = f"lineclear task show {number}"
     attempts = sorted(facts.earlier, key=lambda earlier: -earlier.attempt)
     tries = [_attempt(facts, earlier, is_last=not place) for place, earlier in enumerate(attempts)]
@@ -283,33 +215,33 @@ def _later_sections(facts: PromptFacts, number: str) -> list[_Section]:
     nearby = [_neighbour(other) for other in facts.nearby]
     messages = [_letter(letter, "Message", "lineclear inbox") for letter in facts.messages]
     return [
-        _Items("## What earlier attempts learnt", tries, more, 768),
-        _Items("## Notes on the task", notes, more, 512),
-        _Items("## Who works nearby", nearby, "lineclear", 512),
-        _Items("## Unread messages", messages, "lineclear inbox", 512),
+        Listing("## What earlier attempts learnt", tries, more, 768),
+        Listing("## Notes on the task", notes, more, 512),
+        Listing("## Who works nearby", nearby, "lineclear", 512),
+        Listing("## Unread messages", messages, "lineclear inbox", 512),
     ]
 
 
 def _attempt(facts: PromptFacts, earlier: Earlier, *, is_last: bool) -> str:
-    who = _name(earlier.agent)
+    who = plain_name(earlier.agent)
     line = f"Attempt {earlier.attempt}, by {who}, stopped because:"
     if is_last:
         line = f"This is attempt {facts.attempt}: the last one, by {who}, stopped because:"
-    kept = [f"branch {_code(earlier.branch, MOST_NAME_CHARS)}"] if earlier.branch else []
-    kept += [f"snapshot {_code(earlier.snapshot, MOST_NAME_CHARS)}"] if earlier.snapshot else []
+    kept = [f"branch {in_code(earlier.branch, MOST_NAME_CHARS)}"] if earlier.branch else []
+    kept += [f"snapshot {in_code(earlier.snapshot, MOST_NAME_CHARS)}"] if earlier.snapshot else []
     work = f"Its work is kept: {', '.join(kept)}. Look at it before you begin anew.\n\n" if kept else ""
-    return f"{line}\n\n{_quote(_cut(earlier.reason, MOST_ITEM_BYTES))}{work}"
+    return f"{line}\n\n{quoted(cut(earlier.reason, MOST_ITEM_BYTES))}{work}"
 
 
 def _letter(letter: Letter, kind: str, more: str) -> str:
     urgent = " (urgent)" if letter.is_urgent else ""
     rest = f"(Cut here; all of it: `{more}`.)\n\n" if _is_cut(letter) else ""
-    text = _quote(_cut(letter.text, MOST_ITEM_BYTES))
-    return f"{kind} {letter.id} from {_name(letter.author)}{urgent}:\n\n{text}{rest}"
+    text = quoted(cut(letter.text, MOST_ITEM_BYTES))
+    return f"{kind} {letter.id} from {plain_name(letter.author)}{urgent}:\n\n{text}{rest}"
 
 
 def _is_cut(letter: Letter) -> bool:
-    return _size(letter.text) > MOST_ITEM_BYTES
+    return size_of(letter.text) > MOST_ITEM_BYTES
 
 
 def _neighbour(other: Nearby) -> str:
@@ -321,52 +253,5 @@ def _neighbour(other: Nearby) -> str:
         lines.append(f"holds {shorten(resource, MOST_PATH_CHARS)} ({shorten(mode, 20)}){why}")
     if len(other.claims) > MOST_CLAIMS:
         lines.append(f"holds {len(other.claims) - MOST_CLAIMS} more")
-    said = ":\n\n" + _quote("\n".join(lines)) if lines else ".\n\n"
-    return f"{_name(other.agent)} {task}{said}"
-
-
-# -- quoting ----------------------------------------------------------------------------------
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
-
-
-def _cut(text: str, most_bytes: int) -> str:
-    """The beginning of a text; never half a character."""
-    data = text.encode("utf-8", "replace")
-    return text if len(data) <= most_bytes else data[:most_bytes].decode("utf-8", "ignore") + "..."
-
-
-def _clean(line: str) -> str:
-    """Control characters, and those that turn the direction of writing, are shown as such."""
-    return "".join(ch if ch.isprintable() or ch == "\t" else "\ufffd" for ch in line)
-
-
-def _quote(text: str) -> str:
-    """Every line of it behind ">", by every character that could be taken for the end of a line."""
-    return "".join(f"> {_clean(line)}".rstrip() + "\n" for line in text.splitlines() or [""]) + "\n"
-
-
-def _quote_part(text: str, room_bytes: int) -> str:
-    """The beginning of a text, quoted, in so many bytes; nothing when not even a few words fit."""
-    written, left_bytes = [], room_bytes - 1
-    for line in text.splitlines():
-        quoted = f"> {_clean(line)}".rstrip() + "\n"
-        if _size(quoted) > left_bytes:
-            part = _cut(quoted.rstrip("\n"), max(0, left_bytes - 4))
-            written += [f"{part}\n"] if left_bytes >= 40 else []
-            break
-        written.append(quoted)
-        left_bytes -= _size(quoted)
-    return "".join(written) + "\n" if written else ""
-
-
-def _name(name: str) -> str:
-    """An agent's name in a line of ours. Names are checked where they enter; this one may be older."""
-    return shorten(name.replace("`", "'"), MOST_NAME_CHARS) or "somebody"
-
-
-def _code(text: str, most_chars: int) -> str:
-    """A path or a branch in a line of ours: nothing in it can end the code it stands in."""
-    return f"`{shorten(text.replace('`', chr(39)), most_chars)}`"
+    said = ":\n\n" + quoted("\n".join(lines)) if lines else ".\n\n"
+    return f"{plain_name(other.agent)} {task}{said}"

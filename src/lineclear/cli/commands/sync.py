@@ -1,0 +1,100 @@
+"""sync: the branch of the worktree one stands in, up to main; what does not fit is listed or left open."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.parser import task_number
+from lineclear.core.refusals import FINDINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from lineclear.core.syncing import Conflicted, Synced
+
+_FEW = 20
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--task",
+        type=task_number,
+        default=0,
+        metavar="T",
+        help="the task that the merge commit names (an agent's own: LINECLEAR_TASK)",
+    )
+    parser.add_argument(
+        "--keep-conflicts",
+        action="store_true",
+        help="leave what does not fit in the worktree, as git does: edit, git add, git commit",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what it would come to")
+
+
+def sync(context: Context, args: Namespace) -> int:
+    from lineclear.wiring import sync as wired
+    from lineclear.wiring.landing import branch_here
+
+    repo, caller = context.repo, context.caller
+    task = args.task or context.own_task
+    if args.dry_run:
+        result = wired.preview(repo, caller, task=task)
+    else:
+        result = wired.sync(repo, caller, task=task, keep=args.keep_conflicts)
+    facts = {"branch": branch_here(repo), "main": wired.main_name(repo), "dry_run": args.dry_run}
+    return _tell(context, facts, result)
+
+
+def _tell(context: Context, facts: dict[str, Any], result: Synced | Conflicted) -> int:
+    from lineclear.core.syncing import Conflicted
+
+    if not isinstance(result, Conflicted):
+        data = {**facts, "result": "synced", "how": result.how, "commit": result.commit,
+                "files": result.files, "notes": result.notes}  # fmt: skip
+        context.out.data(data, _synced(facts, result), *result.notes)
+        return 0
+    if result.is_kept:
+        data = {**facts, "result": "conflicts kept", "open": result.open_paths,
+                "conflicts": result.conflicts, "notes": result.notes}  # fmt: skip
+        context.out.data(data, *_kept(facts, result), *result.notes)
+        return FINDINGS
+    return _refuse(context, facts, result)
+
+
+def _refuse(context: Context, facts: dict[str, Any], result: Conflicted) -> int:
+    """The whole list stands before the refusal, which names the first file only; in JSON it is inside."""
+    from lineclear.core.refusals_sync import sync_conflicts
+
+    for line in _places(result):
+        context.out.hint(line)
+    raise sync_conflicts(facts["branch"], facts["main"], result.conflicts)
+
+
+def _places(result: Conflicted) -> list[str]:
+    from lineclear.core.syncing import tell_places
+
+    lines = tell_places(result.conflicts[:_FEW])
+    more = len(result.conflicts) - _FEW
+    return [*lines, *([f"  and {more} more"] if more > 0 else [])]
+
+
+def _synced(facts: dict[str, Any], result: Synced) -> str:
+    branch, main, count = facts["branch"], facts["main"], len(result.files)
+    if result.how == "up to date":
+        return f"{branch} holds all of {main} already."
+    files = f"{count} file{'' if count == 1 else 's'}"
+    if facts["dry_run"]:
+        return f"{main} fits into {branch} ({result.how}, {files}). Nothing was changed."
+    return f"{branch} holds all of {main} now, as {result.commit[:12]} ({result.how}, {files})."
+
+
+def _kept(facts: dict[str, Any], result: Conflicted) -> list[str]:
+    return [
+        f"{facts['main']} is being merged into {facts['branch']}, and this is open:",
+        *_places(result),
+        "Everything else is staged. Edit, `git add` and `git commit`; `git merge --abort` takes it all back.",
+    ]
+
+
+COMMANDS = {"sync": Command(sync, _declare)}

@@ -1,0 +1,49 @@
+"""What bringing a branch up to main can come to, and how it is told. No git in here."""
+
+from __future__ import annotations
+
+from lineclear.core.landing import tell_conflict
+from lineclear.core.sending_back import Other, tell_other
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+UP_TO_DATE, FAST_FORWARD, MERGE = "up to date", "fast-forward", "merge"
+# What a conflict cannot be left by: the index holds what `git merge --abort` would throw away.
+STAGED = "staged"
+
+
+class Synced:
+    """The branch holds all of main: `commit` is its tip now, `files` are what came in."""
+
+    __slots__ = ("commit", "files", "how", "notes")
+
+    def __init__(
+        self, how: str, commit: str, *, files: Sequence[str] = (), notes: Sequence[str] = ()
+    ) -> None:
+        self.how, self.commit, self.files, self.notes = how, commit, list(files), list(notes)
+
+
+class Conflicted:
+    """Both do not fit. `is_kept`: the merge lies in the worktree, `open_paths` with their stages."""
+
+    __slots__ = ("conflicts", "is_kept", "notes", "open_paths")
+
+    def __init__(
+        self, conflicts: Sequence[dict[str, Any]], *, is_kept: bool = False,
+        open_paths: Sequence[str] = (), notes: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.conflicts, self.is_kept = list(conflicts), is_kept
+        self.open_paths, self.notes = list(open_paths), list(notes)
+
+
+def tell_places(conflicts: Sequence[dict[str, Any]]) -> list[str]:
+    """Two lines for each at most: where and what, then who changed it on main."""
+    lines = []
+    for conflict in conflicts:
+        lines.append(f"  {tell_conflict(conflict)}")
+        others = [tell_other(Other(**other)) for other in conflict.get("others", ())]
+        lines += [f"    on main by {'; '.join(others)}"] if others else []
+    return lines

@@ -1,0 +1,119 @@
+"""Leaves an unfinished merge in a worktree just as git leaves one, for somebody to resolve and commit.
+
+Files and index move as for a branch (git/checkouts.py), with a journal; then the open paths get their
+stages, and MERGE_HEAD, written last, makes a merge of it. Whatever is killed before that is undone. The
+branch itself does not move. `git merge --abort` brings back the state from before: so nothing may be
+staged, and no open path may be changed, since git would throw that away.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.core.syncing import STAGED
+from lineclear.git.checkouts import Moved, Mover, changed_entries, checkouts_of, overlapping, write_synced
+from lineclear.git.restoring import put_back
+from lineclear.git.run import git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lineclear.git.checkouts import Checkout
+    from lineclear.git.restoring import Entry
+
+    # path -> stage (1 base, 2 the branch, 3 main) -> (mode, object id)
+    Stages = Mapping[str, Mapping[int, tuple[str, str]]]
+
+_MESSAGE, _MODE, _HEAD, _AUTO = "MERGE_MSG", "MERGE_MODE", "MERGE_HEAD", "AUTO_MERGE"
+
+
+class Keeper(Mover):
+    """One merge into the branch of one worktree."""
+
+    def __init__(self, cwd: str, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
+        super().__init__(cwd, common_dir, journal, ref, lock_fd)
+        self._stages: Stages = {}
+        self._other = self._message = ""
+
+    def keep(self, tip: str, tree: str, other: str, stages: Stages, message: str) -> Moved:
+        """`tree`: the files as they will lie there, markers in them; `other`: the commit that is merged."""
+        self._stages, self._other, self._message = stages, other, message
+        if not checkouts_of(self._common_dir, self._ref):
+            return Moved("stale")
+        return self.move(tip, tree, "lineclear: sync")
+
+    def _in_the_way(self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> Moved | None:
+        if self._value() != old:
+            return Moved("stale")
+        staged = _staged(place.path, old)
+        if staged:
+            return Moved("blocked", STAGED, staged)
+        # Git's own check sees only what the move changes; an open path may stay as it is.
+        mine = overlapping(place, old, {*changes, *self._stages})
+        if mine:
+            return Moved("blocked", f"uncommitted changes in {place.path} overlap", mine)
+        return super()._in_the_way(place, old, changes)
+
+    def _complete_index(self, place: Checkout) -> None:
+        rows = []
+        for path, stages in self._stages.items():
+            oid_length = max(len(oid) for _, oid in stages.values())
+            rows.append(f"0 {'0' * oid_length}\t{path}\0")
+            rows += [f"{mode} {oid} {stage}\t{path}\0" for stage, (mode, oid) in sorted(stages.items())]
+        listing = "".join(rows).encode("utf-8", "surrogateescape")
+        env = {"GIT_INDEX_FILE": place.coming}
+        git(["update-index", "-z", "--index-info"], place.path, input=listing, env=env, keep_fds=self._fds)
+
+    def _set_ref(self, old: str, new: str, why: str, cwd: str) -> bool:
+        """Instead of moving the branch: the files by which git knows a merge."""
+        del why
+        git_dir = git(["rev-parse", "--absolute-git-dir"], cwd).decode().rstrip("\n")
+        self._show_open_files(cwd, old, new)
+        git(["update-ref", "ORIG_HEAD", old], cwd)
+        git(["update-ref", _AUTO, new], cwd)
+        write_synced(f"{git_dir}/{_MESSAGE}", self._message)
+        write_synced(f"{git_dir}/{_MODE}", "")
+        write_synced(f"{git_dir}/{_HEAD}", f"{self._other}\n")
+        return True
+
+    def _show_open_files(self, root: str, old: str, new: str) -> None:
+        """Also those outside a sparse checkout: nobody can resolve what is not there."""
+        entries = changed_entries(self._cwd, old, new)
+        hidden: dict[str, tuple[Entry, Entry]] = {
+            path: (entries[path][1], None)
+            for path in self._stages
+            if path in entries and entries[path][1] is not None and not os.path.lexists(f"{root}/{path}")
+        }
+        if hidden:
+            put_back(root, new, hidden, self._fds)
+
+    def _is_done(self, found: dict[str, str]) -> bool:
+        """While our lock was on the index nobody else could begin a merge."""
+        return os.path.exists(f"{found['git_dir']}/{_HEAD}")
+
+    def _undo(self, place: Checkout, old: str, new: str, *, touched: bool) -> None:
+        begun = (_MESSAGE, _MODE, _AUTO, f"{_MESSAGE}.new", f"{_MODE}.new", f"{_HEAD}.new")
+        for name in begun if touched else ():
+            try:
+                os.unlink(f"{place.git_dir}/{name}")
+            except OSError:
+                pass
+        super()._undo(place, old, new, touched=touched)
+
+
+def _staged(root: str, head: str) -> list[str]:
+    """What the index holds that is in no commit, announced files (`add --intent-to-add`) included."""
+    words = ["--no-optional-locks", "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames"]
+    names: set[str] = set()
+    for more in (["--cached", head], ["--diff-filter=A"]):
+        output = git([*words, *more, "--"], root, timeout_s=600)
+        names.update(output.decode("utf-8", "surrogateescape").split("\0")[:-1])
+    return sorted(names)
+
+
+def unmerged_paths(root: str) -> list[str]:
+    """What is still open in the index of a worktree."""
+    rows = git(["ls-files", "--unmerged", "-z", "--full-name"], root, timeout_s=600)
+    names = (row.partition("\t")[2] for row in rows.decode("utf-8", "surrogateescape").split("\0"))
+    return sorted({name for name in names if name})

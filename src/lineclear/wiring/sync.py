@@ -1,0 +1,140 @@
+"""Bringing a worktree's branch up to main, wired: one sync at a time in a worktree, git behind the use case.
+
+For the command line `sync` and `preview`; for the supervisor and the queue `prepare_conflict`, and
+`repair` for a worktree whose agent was killed amid a sync.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+
+from lineclear.app import syncing
+from lineclear.app.gate import standing_of
+from lineclear.app.sending_back import with_others
+from lineclear.core import refusals, refusals_landing, refusals_sync, refusals_worktrees
+from lineclear.core.gate import is_foreign
+from lineclear.core.landing import message
+from lineclear.core.syncing import Conflicted, Synced
+from lineclear.core.tables import TASK
+from lineclear.core.tasks import show_id
+from lineclear.git.landing import LandingLock
+from lineclear.git.layout import find_layout
+from lineclear.git.merging_state import unmerged_paths
+from lineclear.git.run import GitFailed
+from lineclear.git.syncing import GitDesk
+from lineclear.wiring.landing import find_stray, watch_main
+from lineclear.wiring.merging import spread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from lineclear.app.ports import Caller
+    from lineclear.git.layout import Layout
+    from lineclear.wiring.repo import Repo
+
+__all__ = ["Conflicted", "Synced", "prepare_conflict", "preview", "repair", "sync"]
+
+# A sync takes moments; one that takes this long waits for something.
+WAIT_S = 60.0
+
+
+def sync(
+    repo: Repo, caller: Caller, *, task: int = 0, keep: bool = False, wait_s: float = WAIT_S
+) -> Synced | Conflicted:
+    """The branch of the worktree that the repo was opened in, merged with main; or where both do not fit.
+
+    `Conflicted` without `keep`: nothing has changed. With `keep` the merge is left in the worktree as git
+    leaves one. Whatever is in the way is a Refusal, and nothing has changed.
+    """
+    with _desk(repo, caller, "", wait_s) as desk:
+        result = syncing.sync(desk, spread, _message(repo, caller, desk.branch, task), keep=keep)
+        return _with_others(repo, desk, result)
+
+
+def preview(repo: Repo, caller: Caller, *, task: int = 0, wait_s: float = WAIT_S) -> Synced | Conflicted:
+    """What it would come to. Nothing moves."""
+    with _desk(repo, caller, "", wait_s) as desk:
+        result = syncing.preview(desk, spread, _message(repo, caller, desk.branch, task))
+        return _with_others(repo, desk, result)
+
+
+def prepare_conflict(repo: Repo, caller: Caller, worktree_path: str, *, task: int = 0) -> list[str]:
+    """For the next attempt of work that came back: its branch with main merged in, and what does not fit
+    left open there. Gives the open paths; none when all of it fits. Repeating it is harmless."""
+    with _desk(repo, caller, worktree_path, WAIT_S) as desk:
+        desk.repair()
+        if desk.step():
+            return unmerged_paths(worktree_path)
+        words = _message(repo, caller, desk.branch, task)
+        result = syncing.sync(desk, spread, words, keep=True)
+        return result.open_paths if isinstance(result, Conflicted) else []
+
+
+def repair(repo: Repo, caller: Caller, worktree_path: str) -> str:
+    """Finish or undo what a killed sync left half done there; what was done, "" when there was nothing."""
+    with _desk(repo, caller, worktree_path, WAIT_S) as desk:
+        return desk.repair()
+
+
+def _paths(conflicts: Sequence[dict[str, Any]]) -> list[str]:
+    names = [name for found in conflicts for name in (found["path"], *found.get("paths", ()))]
+    return sorted({name for name in names if name})
+
+
+def main_name(repo: Repo) -> str:
+    return watch_main(repo)[0].removeprefix("refs/heads/")
+
+
+def _with_others(repo: Repo, desk: GitDesk, result: Synced | Conflicted) -> Synced | Conflicted:
+    if isinstance(result, Conflicted):
+        main, tip = desk.ends()
+        found = desk.touches(main, tip, _paths(result.conflicts))
+        result.conflicts = repo.store.read(lambda view: with_others(view, result.conflicts, found))
+    return result
+
+
+def _message(repo: Repo, caller: Caller, branch: str, task: int) -> str:
+    row = repo.store.read(lambda view: view.get(TASK, (task,))) if task else None
+    if task and row is None:
+        raise refusals.not_found("task", show_id(task), "lineclear task list")
+    return message(
+        task=show_id(task) if task else "",
+        title=row.title if row is not None else "",
+        branch=branch,
+        agent="" if caller.is_person else caller.name,
+        co_authors=(),
+        verb="Sync",
+    )
+
+
+@contextmanager
+def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitDesk]:
+    layout = find_layout(path, {}) if path else repo.layout
+    _refuse_stranger(repo, caller, layout)
+    lock = LandingLock(repo.state_directory, f"sync-{layout.tree}.lock")
+    if not lock.take(wait_s):
+        raise refusals_sync.sync_busy(int(wait_s))
+    try:
+        ref, main = watch_main(repo)
+        with closing(GitDesk(layout, ref, lock, target=_target(repo, main))) as desk:
+            yield desk
+    except GitFailed as error:
+        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+    finally:
+        lock.free()
+
+
+def _refuse_stranger(repo: Repo, caller: Caller, layout: Layout) -> None:
+    """As at the commit gate: a worktree is its agent's, and a person's."""
+    tree = repo.tree.removesuffix(repo.layout.tree) + layout.tree
+    standing = repo.store.read(lambda view: standing_of(view, caller.name, tree))
+    if not caller.is_person and is_foreign(standing):
+        raise refusals_worktrees.worktree_not_yours(layout.tree, standing.tree_agent)
+
+
+def _target(repo: Repo, main: str) -> str:
+    """What counts as main while an agent's own move of it stands: the commit that it will be put back to."""
+    stray = find_stray(repo)
+    return stray.old if stray is not None and stray.new == main else ""

@@ -1,0 +1,26 @@
+"""A program that brings a branch up to main and dies on the way, asked and answering as `lander` is.
+
+A conflict is left in the worktree.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.app.ports import Caller
+from lineclear.git import checkouts, commits, landing, merging_state, restoring, syncing, trees
+from lineclear.wiring import sync as wired
+from lineclear.wiring.repo import open_repo
+from tests.crash.lander import Steps, serve
+
+
+def _sync(last: int, path: str) -> int:
+    steps = Steps(last)
+    os.chdir(path)
+    steps.count_all(checkouts, commits, landing, merging_state, restoring, syncing, trees)
+    wired.sync(open_repo(path, os.environ), Caller("anna", is_person=True), keep=True)
+    return steps.count
+
+
+if __name__ == "__main__":
+    serve(_sync)
