@@ -10,8 +10,11 @@ from typing import Any
 from lineclear.app import tasks
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
+from lineclear.core.landing import Landed, NeedsYou, SentBack
 from lineclear.core.tables import TASK
 from lineclear.core.task_import import TaskDraft
+from lineclear.wiring import queue
+from lineclear.wiring.landing import branch_of_task
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
@@ -88,6 +91,16 @@ class Team:
     def findings(self) -> list[Any]:
         found: list[Any] = audit(self.repo.store)["findings"]
         return found
+
+
+def land(
+    repo: Repo, caller: Caller, *, task: int = 0, branch: str = "", agent: str = ""
+) -> Landed | SentBack | NeedsYou:
+    """Hand in and stay until it has come to an end, as `lineclear land` does where there is no check."""
+    found = branch or branch_of_task(repo, task)
+    _, result = queue.land(repo, caller, task=task, branch=found, agent=agent)
+    assert result is not None, "it still waits"
+    return result
 
 
 @contextmanager

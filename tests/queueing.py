@@ -56,8 +56,8 @@ class FakeYard:
         commit = f"{below}+{row.branch}"
         return Level(commit, commit, "merge", files=[f"{row.branch}.py"], conflicts=clash)
 
-    def forbidden(self, row: Candidate) -> list[Finding]:
-        del row
+    def forbidden(self, row: Candidate, main: str) -> list[Finding]:
+        del row, main
         return []
 
     def chain(self, row: Candidate, top: str) -> list[str]:
@@ -90,6 +90,7 @@ class FakeEnded:
     def __init__(self, tree: str, check: Check, *, is_green: bool, is_flaky: bool = False) -> None:
         self.key, self.tree, self.command = verdict_key(tree, check.command, ""), tree, check.command
         self.is_green, self.is_flaky, self.took_ms = is_green, is_flaky, 10
+        self.is_set_up = False
         self.words = "" if is_green else f"{check.command} ended with 1"
 
 
@@ -104,6 +105,9 @@ class FakeBench:
         self.checks = [Check("make test", timeout_ms=1_000)]
         self.checked: list[str] = []
         self.passed: set[str] = set()
+        self.set_up_fails = False
+        # How many of a hundred checks fail first and then, tried again, do not.
+        self.flaky_percent, self.flakes = 0, 0
         self.on_wait: Callable[[], None] = lambda: None
 
     def prepare(self, main: str) -> None: ...
@@ -138,10 +142,14 @@ class FakeBench:
             return
         job = self._chance.choice(sorted(self._running))
         tree, checks = self._running.pop(job)
-        is_green = not self._fails(frozenset(tree.split("+")))
+        is_green = not self.set_up_fails and not self._fails(frozenset(tree.split("+")))
         if is_green:
             self.passed.add(tree)
-        self._done.append((job, [FakeEnded(tree, check, is_green=is_green) for check in checks]))
+        is_flaky = is_green and self._chance.randrange(100) < self.flaky_percent
+        self.flakes += is_flaky * len(checks)
+        ended = [FakeEnded(tree, check, is_green=is_green, is_flaky=is_flaky) for check in checks]
+        ended[-1].is_set_up = self.set_up_fails
+        self._done.append((job, ended))
 
 
 class Scene:

@@ -13,7 +13,7 @@ from typing import Any
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
 from lineclear.app.supervisor import News, Supervisor
-from lineclear.app.workers import LANDED, Checked, Landed, Place, Rules, Saved, Slot
+from lineclear.app.workers import LANDED, Came, Checked, Landed, Place, Rules, Saved, Slot
 from lineclear.core import runs as ends
 from lineclear.core.budgets import Limits
 from lineclear.core.events import Draft
@@ -290,6 +290,13 @@ class _Props:
             event = Draft("TaskMerged", show_id(task.id), id=task.id)
             self._stage.store.transact(caller, lambda tx: tx.append(event))
         return landed
+
+    def run_queue(self, _caller: Caller, _is_over: Callable[[], bool], _tell: Callable[[Came], None]) -> int:
+        """Nothing waits here: `land` decides at once."""
+        return 0
+
+    def returned(self, _task: Task, _place: Place) -> str:
+        return ""
 
     def main_name(self) -> str:
         return "main"

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineclear.app.log import audit
+from lineclear.app.queue import check_records
 from lineclear.core.candidates import LANDED, LIVE, SENT_BACK, show_number
 from lineclear.core.tables import LANDING
 from tests.queueing import Killed, Scene
@@ -33,6 +34,7 @@ def plans(draw: st.DrawFn) -> dict[str, object]:
         "places": draw(st.integers(1, 4)),
         "batch": draw(st.integers(1, 8)),
         "seed": draw(st.integers(0, 1_000)),
+        "flaky": draw(st.sampled_from([0, 30])),
         "kills": draw(st.sets(st.integers(0, 30), max_size=4)),
     }
 
@@ -67,6 +69,7 @@ def test_main_always_passed_and_every_good_candidate_lands_once(plan: dict) -> N
     for name in plan["names"]:
         after = [numbers[needs[name]]] if needs.get(name) in numbers else []
         numbers[name] = scene.submit(name, after=after)
+    scene.bench.flaky_percent = plan["flaky"]
     killer = Killer(plan["kills"])
     scene.bench.on_wait, scene.yard.on_move = killer, killer
     while True:
@@ -86,6 +89,8 @@ def test_main_always_passed_and_every_good_candidate_lands_once(plan: dict) -> N
     assert sorted(main[1:]) == sorted(name for name, state in states.items() if state == LANDED)
     assert scene.store.read(lambda view: view.scan(LANDING, "key")) == []
     assert audit(scene.store)["findings"] == []
+    if not plan["kills"]:  # a check that ended while its runner died was heard by nobody
+        assert sum(record["flaky"] for record in scene.store.read(check_records)) == scene.bench.flakes
     # Who went back fails by itself, or quarrels with somebody who landed, or builds on what did not land.
     quarrels = [*plan["bad_pairs"], *plan["conflicts"]]
     for name in (name for name, state in states.items() if state == SENT_BACK):

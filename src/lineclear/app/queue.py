@@ -17,13 +17,24 @@ from lineclear.core.candidates import (
     REJECTED,
     STATES,
     STOPPED,
+    WAITING,
     in_order,
     moved_first,
     show_number,
 )
 from lineclear.core.claims import claim_released
 from lineclear.core.events import Draft
-from lineclear.core.tables import CANDIDATE, CHECK_RECORD, CLAIM, LOG, MODE, TASK, TASK_DEP, split_ids
+from lineclear.core.tables import (
+    CANDIDATE,
+    CHECK_RECORD,
+    CLAIM,
+    LOG,
+    MODE,
+    TASK,
+    TASK_DEP,
+    VERDICT,
+    split_ids,
+)
 from lineclear.core.tasks import DEFAULT_PRIORITY, FINISHED, HANDED_OVER, TAKEN, give_back, show_id
 
 TYPE_CHECKING = False
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.app.queue_ports import Ended
     from lineclear.core.tables import Candidate, Task
 
 OPEN, PAUSED = "open", "paused"
@@ -84,7 +96,7 @@ def submit(
                 after=follows,
             )
         )
-        return {**show_brief(known(tx, number)), "renewed": False}
+        return {**show_brief(known(tx, number)), "is_new": True, "renewed": False}
 
     arguments = {"branch": branch.name, "tip": branch.tip, "task": task, "after": list(after)}
     return once(store, caller, "land", arguments, work)
@@ -112,7 +124,7 @@ def _renew(tx: Tx, waits: Candidate, branch: Branch) -> dict[str, Any]:
         tx.append(Draft("CandidateRenewed", show_number(waits.id), id=waits.id, tip=branch.tip))
     elif waits.state == STOPPED:
         tx.append(Draft("CandidateFreed", show_number(waits.id), id=waits.id))
-    return {**show_brief(known(tx, waits.id)), "renewed": is_new}
+    return {**show_brief(known(tx, waits.id)), "is_new": False, "renewed": is_new}
 
 
 def _follows(tx: Tx, numbers: Iterable[int]) -> list[int]:
@@ -310,6 +322,34 @@ def end_task(tx: Tx, row: Candidate, text: str) -> None:
             tx.append(claim_released(claim, "landed"))
 
 
+def remember_checks(store: Store, caller: Caller, results: Sequence[Ended], ids: Sequence[int]) -> None:
+    """How checks of a tree ended, and with which candidates in it; what passed is not asked again."""
+
+    def work(tx: Tx) -> None:
+        ensure_agent(tx, caller)
+        for ended in results:
+            tx.append(
+                Draft(
+                    "CheckEnded",
+                    "queue",
+                    key=ended.key,
+                    tree=ended.tree,
+                    command=ended.command,
+                    green=ended.is_green,
+                    flaky=ended.is_flaky,
+                    took_ms=ended.took_ms,
+                    ids=list(ids),
+                )
+            )
+
+    store.transact(caller, work)
+
+
+def passed_before(view: View, keys: Iterable[str]) -> set[str]:
+    """Those of the keys under which a verdict is kept."""
+    return {key for key in keys if view.get(VERDICT, (key,)) is not None}
+
+
 def unmet_tasks(view: View, task: int) -> list[int]:
     """Tasks that this one waits for and that have not come to an end."""
     found = [view.get(TASK, (link.dep,)) for link in view.pick(TASK_DEP, "key", (task,))] if task else []
@@ -377,7 +417,7 @@ def show(view: View, number: int) -> dict[str, Any]:
         "base": row.base,
         "title": task.title if task is not None else "",
         "history": [
-            {"position": event.position, "at_ns": event.at_ns, "actor": event.actor, "kind": event.kind,
+            {"position": event.position, "at_ns": event.at_ns, "actor": event.actor, "event": event.kind,
              **{name: event.body[name] for name in _TOLD if name in event.body}}
             for event in events
         ],
@@ -405,6 +445,16 @@ def show_brief(row: Candidate) -> dict[str, Any]:
         "submitted_ns": row.submitted_ns,
         "ended_ns": row.ended_ns,
     }
+
+
+def has_waiting(view: View) -> bool:
+    return any(row.state in (WAITING, STOPPED) for row in live(view))
+
+
+def why_waiting(view: View) -> list[str]:
+    """What is left in the queue, and why, as words for a person."""
+    rows = in_order(live(view))
+    return [f"{show_number(row.id)} ({row.branch}) {row.reason or 'waits'}" for row in rows]
 
 
 def counts(view: View) -> dict[str, int]:

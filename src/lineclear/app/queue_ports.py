@@ -7,11 +7,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    from lineclear.app.landing import Moved
     from lineclear.app.stacking import Level
     from lineclear.core.checks import Check
     from lineclear.core.gate import Finding
     from lineclear.core.tables import Candidate, Task
+
+    class Moved(Protocol):
+        how: str
+        why: str
+        files: list[str]
 
     class Yard(Protocol):
         """One clone's git. Nothing but `move` moves anything."""
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
         def level(self, below: str, row: Candidate, task: Task | None) -> Level:
             """The candidate on top of a commit, as a commit of its own. Refuses what cannot be merged."""
 
-        def forbidden(self, row: Candidate) -> list[Finding]:
+        def forbidden(self, row: Candidate, main: str) -> list[Finding]:
             """What the candidate changes although its author may not."""
 
         def chain(self, row: Candidate, top: str) -> list[str]:
@@ -52,6 +56,10 @@ if TYPE_CHECKING:
         @property
         def is_flaky(self) -> bool: ...
         @property
+        def is_set_up(self) -> bool:
+            """It is no check, but a command that makes the place ready for them."""
+
+        @property
         def took_ms(self) -> int: ...
         @property
         def words(self) -> str:
@@ -72,7 +80,7 @@ if TYPE_CHECKING:
 
         def start(self, job: int, commit: str, tree: str, checks: Sequence[Check]) -> None: ...
 
-        def ended(self) -> list[tuple[int, list[Ended]]]:
+        def ended(self) -> Sequence[tuple[int, Sequence[Ended]]]:
             """Jobs that came to an end since the last time; a cancelled one with nothing."""
 
         def cancel(self, job: int) -> None: ...

@@ -27,14 +27,14 @@ from lineclear.core.gate import tell
 from lineclear.core.refusals import Refusal
 from lineclear.core.stack import GREEN, RED, RUNNING, UNKNOWN, Search, highest_green, next_levels, useless
 from lineclear.core.stack import culprit as find_culprit
-from lineclear.core.tables import CANDIDATE, LANDING, TASK, VERDICT, split_ids, split_names
+from lineclear.core.tables import CANDIDATE, LANDING, TASK, split_ids, split_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.app.queue_ports import Bench, Ended, Yard
+    from lineclear.app.queue_ports import Bench, Yard
     from lineclear.app.stacking import Level
     from lineclear.core.checks import Check
     from lineclear.core.tables import Candidate, Landing, Task
@@ -58,7 +58,8 @@ class QueueRules:
 
 
 class News:
-    """Something that happened to a candidate; `kind` is landed, sent back or needs you."""
+    """Something that happened to a candidate; `kind` is landed, sent back or needs you. What happened to
+    none of them is warned of, with the number 0."""
 
     __slots__ = ("candidate", "kind", "text")
 
@@ -69,13 +70,13 @@ class News:
 class Placed:
     """A candidate in the stack: what main would be with it and all below it, and what is known of that."""
 
-    __slots__ = ("files", "ids", "job", "known", "level", "output", "row")
+    __slots__ = ("files", "ids", "is_set_up", "job", "known", "level", "output", "row")
 
     def __init__(self, row: Candidate, level: Level, below: Placed | None) -> None:
         self.row, self.level = row, level
         self.files: set[str] = set(level.files) | (below.files if below is not None else set())
         self.ids: list[int] = [*(below.ids if below is not None else ()), row.id]
-        self.known, self.job, self.output = UNKNOWN, 0, ""
+        self.known, self.job, self.output, self.is_set_up = UNKNOWN, 0, "", False
 
 
 class Suspect:
@@ -83,17 +84,9 @@ class Suspect:
     each state of main up to the one that it fails on."""
 
     __slots__ = (
-        "chain",
-        "files",
-        "ids",
-        "is_main_asked",
-        "job",
-        "main_known",
-        "output",
-        "point",
-        "row",
+        "chain", "files", "ids", "is_main_asked", "is_set_up", "job", "main_known", "output", "point", "row",
         "search",
-    )
+    )  # fmt: skip
 
     def __init__(self, placed: Placed, chain: list[str]) -> None:
         self.row, self.chain, self.output = placed.row, chain, placed.output
@@ -101,6 +94,8 @@ class Suspect:
         self.search = Search(len(chain) - 1)
         self.job, self.point = 0, -1
         self.is_main_asked, self.main_known = False, UNKNOWN
+        # A place that could not be made ready says nothing of main either, whatever passed there before.
+        self.is_set_up = placed.is_set_up
 
 
 class Runner:
@@ -117,12 +112,20 @@ class Runner:
         self._aside: set[int] = set()
         self._retry_at_ns: dict[int, int] = {}
         self.runs = 0
+        # How far the log was when the last round began; nothing could be done for what came before.
+        self.seen = 0
 
     # -- the loop -----------------------------------------------------------------------------
+
+    @property
+    def is_busy(self) -> bool:
+        """Are checks under way?"""
+        return bool(self._jobs)
 
     def step(self) -> bool:
         """One round. False: nothing more can be done until a check ends or somebody says something."""
         head, runs = self._head(), self.runs
+        self.seen = head
         heard = self._hear()
         self.settle()
         if self._store.read(queue.state)[0] == queue.PAUSED:
@@ -187,12 +190,9 @@ class Runner:
             self._main = main
         now_ns = self._now_ns()
         rows = {row.id: row for row in self._store.read(queue.live)}
-        stacked = {placed.row.id for placed in self._stack}
-        wished = [row.id for row in in_order(rows.values()) if row.id in stacked]
         for place, placed in enumerate(self._stack):
-            if wished[place : place + 1] != [placed.row.id] or not (
-                self._is_still(placed.row, rows.get(placed.row.id), now_ns)
-            ):
+            now = rows.get(placed.row.id)
+            if not self._is_still(placed.row, now, now_ns) or (now and now.rank != placed.row.rank):
                 self._cut(place)
                 break
         for suspect in list(self._suspects):
@@ -257,7 +257,7 @@ class Runner:
         return True
 
     def _is_forbidden(self, row: Candidate) -> bool:
-        findings = self._yard.forbidden(row)
+        findings = self._yard.forbidden(row, self._main)
         if findings:
             why = f"it changes what {row.agent or 'its author'} may not change: {tell(findings)}"
             self._send_back(row, BY_GATE, why, files=[finding.path for finding in findings])
@@ -370,7 +370,9 @@ class Runner:
         except Refusal as refusal:
             self._send_back(row, BY_GONE, refusal.what)
             return False
-        if level.fits:
+        if level.how == words.NOTHING and top is None:
+            self._end_without_move(row)
+        elif level.fits:
             self._stack.append(Placed(row, level, top))
         elif top is None:
             why = words.tell_conflicts(self._yard.branch, level.conflicts)
@@ -380,6 +382,16 @@ class Runner:
             # With what has not landed: it goes back only if that lands.
             self._aside.add(row.id)
         return level.fits
+
+    def _end_without_move(self, row: Candidate) -> None:
+        """All of it is on main already: a person merged it, or a landing was cut short."""
+
+        def work(tx: Tx) -> None:
+            ensure_agent(tx, self._caller)
+            self._end(tx, row.id, self._main, words.NOTHING)
+
+        self._store.transact(self._caller, work)
+        self._tell(News("landed", row.id, f"{row.branch} was on {self._yard.branch} already"))
 
     def _task(self, row: Candidate) -> Task | None:
         return self._store.read(lambda view: view.get(TASK, (row.task,))) if row.task else None
@@ -422,9 +434,10 @@ class Runner:
         for suspect in list(self._suspects):
             self._investigate(suspect)
 
-    def _start(self, checked: Placed | Suspect, commit: str, tree: str) -> bool:
+    def _start(self, checked: Placed | Suspect, commit: str, tree: str, *, anew: bool = False) -> bool:
         """True when every check that it needs has passed on this very tree before."""
-        checks = self._unknown_checks(tree, checked.files)
+        every = self._bench.checks_for(sorted(checked.files))
+        checks = every if anew else self._unknown_checks(tree, every)
         if not checks:
             return True
         self.runs += 1
@@ -433,11 +446,9 @@ class Runner:
         self._bench.start(self.runs, commit, tree, checks)
         return False
 
-    def _unknown_checks(self, tree: str, files: set[str]) -> list[Check]:
-        checks = [(self._bench.key(tree, check), check) for check in self._bench.checks_for(sorted(files))]
-        passed = self._store.read(
-            lambda view: {key for key, _ in checks if view.get(VERDICT, (key,)) is not None}
-        )
+    def _unknown_checks(self, tree: str, every: list[Check]) -> list[Check]:
+        checks = [(self._bench.key(tree, check), check) for check in every]
+        passed = self._store.read(lambda view: queue.passed_before(view, [key for key, _ in checks]))
         return [check for key, check in checks if key not in passed]
 
     def _hear(self) -> bool:
@@ -449,35 +460,16 @@ class Runner:
             checked.job = 0
             is_green = bool(results) and all(ended.is_green for ended in results)
             if results:
-                self._remember(checked, results)
+                queue.remember_checks(self._store, self._caller, results, checked.ids)
             if isinstance(checked, Suspect):
                 self._answer(checked, is_green=is_green)
             elif results:
                 checked.known = GREEN if is_green else RED
                 checked.output = "" if is_green else results[-1].words
+                checked.is_set_up = results[-1].is_set_up
             else:
                 checked.known = UNKNOWN
         return bool(found)
-
-    def _remember(self, checked: Placed | Suspect, results: Sequence[Ended]) -> None:
-        def work(tx: Tx) -> None:
-            ensure_agent(tx, self._caller)
-            for ended in results:
-                tx.append(
-                    Draft(
-                        "CheckEnded",
-                        "queue",
-                        key=ended.key,
-                        tree=ended.tree,
-                        command=ended.command,
-                        green=ended.is_green,
-                        flaky=ended.is_flaky,
-                        took_ms=ended.took_ms,
-                        ids=checked.ids,
-                    )
-                )
-
-        self._store.transact(self._caller, work)
 
     # -- blame --------------------------------------------------------------------------------
 
@@ -503,7 +495,8 @@ class Runner:
                 return
             elif point == 0:
                 suspect.is_main_asked = True
-                if self._start(suspect, self._main, self._yard.tree_of(self._main)):
+                tree = self._yard.tree_of(self._main)
+                if self._start(suspect, self._main, tree, anew=suspect.is_set_up):
                     self._answer(suspect, is_green=True)
             else:
                 self._probe(suspect)
@@ -541,4 +534,5 @@ def _names(batch: list[Placed]) -> str:
 
 
 def _first_line(text: str) -> str:
-    return next((line for line in text.split("\n") if line.strip()), "no output")[:200]
+    first = next((line for line in text.split("\n") if line.strip()), "no output")
+    return first.removesuffix(" Its last lines:")[:200]

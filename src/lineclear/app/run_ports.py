@@ -7,11 +7,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Protocol
 
     from lineclear.app.ports import Caller, Liveness, Presence, Store
-    from lineclear.app.workers import Checked, Landed, Place, Saved, Slot
+    from lineclear.app.workers import Came, Checked, Landed, Place, Saved, Slot
     from lineclear.core.signs import End, Sign, Usage
     from lineclear.core.tables import Run, Task
 
@@ -80,7 +80,16 @@ if TYPE_CHECKING:
             """Commit what was left uncommitted and hold the result against what the task asks for."""
 
         def land(self, caller: Caller, task: Task, branch: str) -> Landed:
-            """Bring the branch to main and end the task, or send it back; one at a time."""
+            """Hand the branch to the queue; `run_queue` brings it to main, or sends it back."""
+
+        def run_queue(
+            self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]
+        ) -> int:
+            """Run the queue until nothing more can be done, or `is_over`; `tell` gets what became of each.
+            Gives the position of the log up to which all has been done that could be."""
+
+        def returned(self, task: Task, place: Place) -> str:
+            """For the next attempt of work that came back: why, with all that its author needs."""
 
         def main_name(self) -> str: ...
 

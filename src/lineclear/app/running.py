@@ -103,6 +103,7 @@ def _start_held(
         _refuse_if_spent(ground, slot, number)
         place, resumed = _place(ground, slot, caller, task, before)
         caller = Caller(slot.agent, client=slot.client, tree=place.tree or "main", bond=caller.bond)
+        main, returned = ground.landing.main_name(), ground.landing.returned(task, place)
         written = compose(
             ground.store.read(
                 lambda view: gather(
@@ -111,7 +112,8 @@ def _start_held(
                     before,
                     slot,
                     place,
-                    main=ground.landing.main_name(),
+                    main=main,
+                    returned=returned,
                     most_bytes=rules.prompt_bytes,
                 )
             )

@@ -8,8 +8,9 @@ in the log, and a successor of a killed supervisor goes on from there.
 from __future__ import annotations
 
 import signal
+from collections import deque
 
-from lineclear.app import runs
+from lineclear.app import queue, runs
 from lineclear.app.choosing import choose, why_blocked
 from lineclear.app.following import follow
 from lineclear.app.messages import mark_read
@@ -28,6 +29,7 @@ from lineclear.app.workers import (
 )
 from lineclear.core import runs as ends
 from lineclear.core.budgets import MEMORY, breaches, show_bytes
+from lineclear.core.candidates import show_number
 from lineclear.core.ending import (
     BY_BUDGET,
     BY_DISK,
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Store
     from lineclear.app.run_ports import Ground
     from lineclear.app.running import Outcome
-    from lineclear.app.workers import Rules, Slot
+    from lineclear.app.workers import Came, Rules, Slot
 
     class World(Protocol):
         """Time, threads, and what the host tells about processes."""
@@ -134,6 +136,9 @@ class Supervisor:
         self._guests: set[str] = set()
         self._found_ended: set[int] = set()
         self._starts_refused: dict[str, int] = {}
+        # Filled by the thread that runs the queue, emptied by ours.
+        self._came: deque[Came] = deque()
+        self._queue_seen = -1
         self.refusal: Refusal | None = None
         self.outcomes: list[Outcome] = []
         self.blocked: list[str] = []
@@ -151,6 +156,8 @@ class Supervisor:
                 self._jobs.discard(key)
                 self._receive(key, answer)
             now_ns = self._world.now_ns()
+            while self._came:
+                self._told_by_queue(self._came.popleft())
             self._heed_interrupts(now_ns)
             self._look_around(now_ns)
             self._look(now_ns)
@@ -171,7 +178,11 @@ class Supervisor:
     def _is_over(self, now_ns: int) -> bool:
         if self._jobs or any(slot.phase in (STARTING, WORKING, ENDING) for slot in self.slots):
             return False
-        if self.is_stopping or all(slot.phase == CLOSED for slot in self.slots):
+        if self.is_stopping:
+            return True
+        if self._has_to_run_queue(self._store.read(lambda view: view.head)):
+            return False
+        if all(slot.phase == CLOSED for slot in self.slots):
             return True
         if self._rules.is_staying:
             return False
@@ -180,7 +191,9 @@ class Supervisor:
         if plan.starts or (is_resting and plan.is_waiting):
             return False
         only = self._rules.only
-        self.blocked = self._store.read(lambda view: why_blocked(view, self.slots, only))
+        self.blocked = self._store.read(
+            lambda view: [*why_blocked(view, self.slots, only), *queue.why_waiting(view)]
+        )
         return True
 
     def _plan(self, free: list[Slot]) -> Plan:
@@ -212,6 +225,8 @@ class Supervisor:
             self._renewed(answer)
         elif what == "main":
             self._strayed(answer)
+        elif what == "queue":
+            self._ran_queue(answer)
 
     def _broke(self, what: str, slot: Slot | None, live: Live | None, error: BaseException) -> None:
         """Something of ours, or of the system, failed for one agent: said and contained, others go on.
@@ -358,6 +373,7 @@ class Supervisor:
         """Act on what others asked for and fill idle slots; only when the log or the slots have changed."""
         head = self._store.read(lambda view: view.head)
         free = [slot for slot in self.slots if self._is_free(slot, now_ns)]
+        self._run_queue(head)
         if head != self._head:
             self._head = head
             self._heed_requests(now_ns)
@@ -368,6 +384,35 @@ class Supervisor:
         self._free_before = [slot.agent for slot in free]
         if free and not self.is_stopping:
             self._fill(free, now_ns)
+
+    def _run_queue(self, head: int) -> None:
+        """Beside everything else: an agent whose work waits to be checked is free for the next task."""
+        if self._has_to_run_queue(head) and not self.is_stopping:
+            tell = self._came.append
+            self._submit(
+                "queue",
+                lambda ground: ground.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
+            )
+
+    def _has_to_run_queue(self, head: int) -> bool:
+        is_idle = self._rules.lands and "queue" not in self._jobs
+        return is_idle and head != self._queue_seen and self._store.read(queue.has_waiting)
+
+    def _ran_queue(self, answer: Any) -> None:
+        """What it had seen when nothing more could be done: only what came later makes it run again."""
+        if isinstance(answer, Refusal):
+            self._tell(News(NEEDS, f"the queue: {answer.what}"))
+            answer = self._store.read(lambda view: view.head)
+        self._queue_seen = answer
+
+    def _told_by_queue(self, came: Came) -> None:
+        for outcome in self.outcomes:
+            if came.task and outcome.task == came.task and outcome.landing is not None:
+                outcome.landing = came.landing
+        name = show_id(came.task) if came.task else show_number(came.candidate) if came.candidate else "queue"
+        kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS}.get(came.landing.state, ENDED)
+        why = f": {came.landing.why}" if came.landing.why else ""
+        self._tell(News(kind, f"{name} {came.landing.state}{why}", task=came.task))
 
     def _is_free(self, slot: Slot, now_ns: int) -> bool:
         if slot.phase == RESTING and slot.rest_until_ns <= now_ns:

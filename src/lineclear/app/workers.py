@@ -73,6 +73,15 @@ class Landed:
         self.state, self.why, self.commit = state, why, commit
 
 
+class Came:
+    """What the queue made of a candidate: `task` is 0 where it has none."""
+
+    __slots__ = ("candidate", "landing", "task")
+
+    def __init__(self, candidate: int, task: int, landing: Landed) -> None:
+        self.candidate, self.task, self.landing = candidate, task, landing
+
+
 class Slot:
     """One agent that the supervisor keeps at work. The first part is given, the rest changes."""
 
@@ -176,7 +185,7 @@ class Rules:
     """How this supervisor works: limits that hold for all its slots."""
 
     __slots__ = (
-        "heeds_loops", "disk_floor_bytes", "grace_s", "is_staying", "lease_ms", "log_bytes", "only",
+        "heeds_loops", "disk_floor_bytes", "grace_s", "is_staying", "lands", "lease_ms", "log_bytes", "only",
         "prompt_bytes", "save_every_ns", "silence_ns",
     )  # fmt: skip
 
@@ -193,6 +202,7 @@ class Rules:
         heeds_loops: bool = True,
         only: Sequence[int] = (),
         is_staying: bool = False,
+        lands: bool = False,
     ) -> None:
         self.silence_ns, self.grace_s, self.lease_ms = silence_ms * 1_000_000, grace_ms / 1000, lease_ms
         self.save_every_ns, self.log_bytes, self.prompt_bytes = (
@@ -201,4 +211,4 @@ class Rules:
             prompt_bytes,
         )
         self.disk_floor_bytes, self.heeds_loops = disk_floor_bytes, heeds_loops
-        self.only, self.is_staying = frozenset(only), is_staying
+        self.only, self.is_staying, self.lands = frozenset(only), is_staying, lands

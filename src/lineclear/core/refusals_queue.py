@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from lineclear.core.landing import tell_conflicts
 from lineclear.core.refusals import (
+    FAILED,
+    FINDINGS,
     HELD,
     NOT_ALLOWED,
     NOT_FOUND,
@@ -10,8 +13,14 @@ from lineclear.core.refusals import (
     USAGE,
     Refusal,
     named,
+    pasted,
     shorten,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 
 def candidate_unknown(number: str) -> Refusal:
@@ -120,4 +129,102 @@ def nothing_to_undo(agent: str) -> Refusal:
         next_="lineclear queue list --all",
         exit_code=NOT_FOUND,
         agent=agent,
+    )
+
+
+def not_landed(number: str, state: str) -> Refusal:
+    return Refusal(
+        "queue.not_landed",
+        f"{number} is {state}, so there is no landing to take back.",
+        next_=f"lineclear queue show {number}",
+        exit_code=NOT_FOUND,
+        candidate=number,
+        state=state,
+    )
+
+
+def undone_already(number: str, by: str) -> Refusal:
+    return Refusal(
+        "queue.undone",
+        f"{number} is taken back already; main holds nothing of it."
+        if not by
+        else f"{number} is taken back already, by {by}",
+        next_=f"lineclear queue show {by or number}",
+        exit_code=NOT_FOUND,
+        candidate=number,
+        by=by,
+    )
+
+
+def undo_conflicts(number: str, conflicts: Sequence[dict[str, Any]]) -> Refusal:
+    first = tell_conflicts("main", conflicts[:1]).rpartition("as it is now: ")[2]
+    more = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
+    return Refusal(
+        "queue.undo_conflicts",
+        f"{number} cannot be taken back by itself: what landed since builds on it.",
+        who=f"{shorten(first, 100)}{more}.",
+        next_="git revert --help",
+        exit_code=FINDINGS,
+        candidate=number,
+        conflicts=list(conflicts),
+    )
+
+
+# -- pull requests --------------------------------------------------------------------------------
+
+
+def no_remote(remote: str) -> Refusal:
+    return Refusal(
+        "pr.remote",
+        f'There is no remote "{shorten(remote)}" that a pull request could be opened on.',
+        next_="git remote --verbose",
+        exit_code=NOT_FOUND,
+        remote=shorten(remote, 200),
+    )
+
+
+def tool_missing(tool: str, remote: str) -> Refusal:
+    return Refusal(
+        "pr.tool",
+        f"A pull request on {shorten(remote)} is opened through `{tool}`, which is not installed.",
+        who="Install it, or land the branch here.",
+        next_="lineclear land",
+        exit_code=FAILED,
+        tool=tool,
+        remote=shorten(remote, 200),
+    )
+
+
+def not_logged_in(tool: str, words: str) -> Refusal:
+    return Refusal(
+        "pr.login",
+        f"`{tool}` is not logged in: {shorten(words, 140)}",
+        next_=f"{tool} auth login",
+        exit_code=NOT_ALLOWED,
+        tool=tool,
+        words=shorten(words, 500),
+    )
+
+
+def push_refused(remote: str, branch: str, words: str) -> Refusal:
+    return Refusal(
+        "pr.push",
+        f"{shorten(remote, 40)} does not take {shorten(branch)}: {shorten(words, 120)}",
+        next_=f"git fetch {pasted(remote, 'REMOTE')}",
+        exit_code=FAILED,
+        remote=shorten(remote, 200),
+        branch=shorten(branch, 250),
+        words=shorten(words, 500),
+    )
+
+
+def tool_failed(tool: str, words: str) -> Refusal:
+    return Refusal(
+        "pr.failed",
+        f"`{tool}` could not open it: {shorten(words, 160)}",
+        who="The branch is pushed; once more is harmless.",
+        next_=f"{tool} auth status",
+        exit_code=FAILED,
+        tool=tool,
+        words=shorten(words, 500),
     )

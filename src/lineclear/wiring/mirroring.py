@@ -61,7 +61,9 @@ def editor_of(repo: Repo, tree: Tree, *, needs_branch: bool) -> Editor:
 
 def _unlanded_branch(repo: Repo, tree: Tree) -> str:
     row = repo.store.read(lambda view: view.get(WORKTREE, (tree.name,)))
-    base = row.base if row is not None and row.base else landing_branch(repo.layout.common_dir)
+    base = row.base if row is not None and row.base else (
+        repo.layout.landing or landing_branch(repo.layout.common_dir)
+    )
     branch = git(["symbolic-ref", "--quiet", "--short", "HEAD"], tree.path, check=False).decode().strip()
     if not base or not branch:
         return ""

@@ -11,6 +11,7 @@ from lineclear.git.places import Places
 from lineclear.process.bell import Bell
 from lineclear.process.bonds import Bonds
 from lineclear.process.clock import HostClock, boot_id
+from lineclear.process.hush import Hushes
 from lineclear.process.presence import Presence
 from lineclear.settings import load_settings
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from lineclear.settings import Settings
 
 STATE_DIRECTORY = "lineclear"
+HUSH = "hush"
 
 
 class Liveness:
@@ -180,6 +182,7 @@ def read_settings(
 def open_repo(cwd: str, environ: Mapping[str, str]) -> Repo:
     layout = find_layout(cwd, environ)
     settings = read_settings(layout, environ)
+    layout.landing = settings.queue_branch
     return Repo(layout, settings, open_store(layout, settings), environ)
 
 
@@ -201,4 +204,5 @@ def open_store(layout: Layout, settings: Settings) -> Store:
 def open_sqlite(directory: str) -> Store:
     from lineclear.store.sqlite.engine import SqliteStore
 
-    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
+    hushes = Hushes(os.path.join(directory, HUSH))
+    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")), hushes=hushes)

@@ -9,11 +9,13 @@ import threading
 from hashlib import sha256
 from uuid import uuid4
 
+from lineclear.app import queue
+from lineclear.app.runs import live_runs
 from lineclear.app.workers import (
     HANDED_OVER,
     LANDED,
     NEEDS_YOU,
-    SENT_BACK,
+    Came,
     Checked,
     Landed,
     Place,
@@ -24,13 +26,15 @@ from lineclear.clients.launching import PROMPT_INPUT, Launch
 from lineclear.clients.registry import STATE_PATHS, client_named, missing
 from lineclear.core.budgets import Limits
 from lineclear.core.identity import MARKS, SESSION_VARIABLES
+from lineclear.core.refusals import Refusal
 from lineclear.core.tables import AGENT, WORKTREE, split_names
 from lineclear.core.tasks import show_id
 from lineclear.git.layout import linked_git_dir
 from lineclear.process import census, groups
 from lineclear.process.files import free_bytes, used_bytes, write_atomically
 from lineclear.process.threads import Jobs
-from lineclear.wiring import landing, outputs, snapshots, worktrees
+from lineclear.wiring import landing, outputs, returning, snapshots, worktrees
+from lineclear.wiring import queue as queueing
 from lineclear.wiring.provisioning import sandboxed
 from lineclear.wiring.repo import host_name, open_repo, settings_root
 
@@ -73,13 +77,18 @@ class RepoTrees:
         self._repo = repo
 
     def prepare(self, caller: Caller, task: Task) -> Place:
+        """Where work came back, on top of that work, with main merged in and what does not fit left open."""
+        came_back = returning.returned_candidate(self._repo, task)
         made = worktrees.prepare(
             self._repo,
             caller,
             agent=caller.name,
             task=task.id,
+            base=came_back.tip if came_back is not None else "",
             is_saved=lambda tree: snapshots.is_saved(self._repo, tree),
         )
+        if came_back is not None:
+            returning.bring_main(self._repo, caller, made.path, task.id)
         return Place(made.tree, made.path, made.branch, made.base, made.env)
 
     def find(self, _caller: Caller, run: Run) -> Place | None:
@@ -293,6 +302,7 @@ class RepoLanding:
             found = outputs.deliver_without_tree(self._repo, task, agent=caller.name, since=run.id)
             result = ", ".join(split_names(task.produces)) or f"by {caller.name}"
             return Checked(found.how, found.reason, result=result, notes=found.notes)
+        returning.end_sync(self._repo, caller, place.path)
         found = outputs.deliver(
             self._repo,
             task,
@@ -301,6 +311,7 @@ class RepoLanding:
             branch=place.branch,
             since=run.id,
             env=place.env,
+            has_queue=self._lands,
         )
         return Checked(found.how, found.reason, branch=found.branch, notes=found.notes)
 
@@ -308,22 +319,46 @@ class RepoLanding:
         if not self._lands:
             return Landed(HANDED_OVER)
         self._see_stray()
-        result = landing.land(self._repo, caller, task=task.id, branch=branch, agent=caller.name)
-        if isinstance(result, landing.Landed):
-            return Landed(LANDED, "; ".join(result.notes), result.commit)
-        if isinstance(result, landing.SentBack):
-            return Landed(SENT_BACK, result.why)
-        return Landed(NEEDS_YOU, result.why)
+        found = queueing.submit(self._repo, caller, branch=branch, task=task.id, agent=caller.name)
+        return Landed(HANDED_OVER, f"it waits as {found['candidate']}")
+
+    def run_queue(self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]) -> int:
+        def pass_on(news: queueing.News) -> None:
+            if not news.candidate:
+                tell(Came(0, 0, Landed(NEEDS_YOU, news.text)))
+                return
+            row = self._repo.store.read(lambda view: queue.known(view, news.candidate))
+            if news.kind == LANDED:
+                self._discard(caller, row.branch)
+            tell(Came(row.id, row.task, Landed(news.kind, row.reason, row.commit)))
+
+        try:
+            return queueing.run_once(self._repo, caller, tell=pass_on, is_over=is_over)
+        except Refusal as refusal:
+            if refusal.code != "queue.running":  # then somebody else sees to it
+                raise
+            return 0
+
+    def _discard(self, caller: Caller, branch: str) -> None:
+        """A worktree whose work has landed goes, if its agent is not at work there again."""
+        saved: Callable[[str], bool] = lambda tree: snapshots.is_saved(self._repo, tree)  # noqa: E731
+        rows = self._repo.store.read(lambda view: view.scan(WORKTREE, "key"))
+        live = {run.tree for run in self._repo.store.read(live_runs)}
+        for row in rows:
+            if row.branch == branch and row.name not in live:
+                try:
+                    worktrees.discard(self._repo, caller, row.name, why="landed", is_saved=saved)
+                except Refusal:
+                    pass  # something in it is in no commit: it stays to be looked at
+
+    def returned(self, task: Task, place: Place) -> str:
+        return returning.tell(self._repo, task, place.path)
 
     def main_name(self) -> str:
         return landing.watch_main(self._repo)[0].removeprefix("refs/heads/")
 
     def settle(self, caller: Caller) -> list[str]:
-        settled = landing.settle(self._repo, caller)
-        if self._lands:
-            pending = landing.land_pending(self._repo, caller)
-            settled += [task for task, result in pending.items() if isinstance(result, landing.Landed)]
-        return settled
+        return queueing.settle(self._repo, caller, lands=self._lands)
 
     def strays(self, agents: Sequence[str], *, is_end: bool = False) -> list[tuple[str, str]]:
         stray = self._see_stray()

@@ -169,12 +169,11 @@ def supervise(
     except Refusal as refusal:
         raise _already_running(repo) from refusal
     try:
-        with Jobs(min(THREADS_MAX, len(slots) + 3)) as jobs:
-            world = HostWorld(repo, jobs, lands=repo.settings.run_land if wish.lands is None else wish.lands)
+        with Jobs(min(THREADS_MAX, len(slots) + 4)) as jobs:
+            rules = _rules(repo.settings, wish)
+            world = HostWorld(repo, jobs, lands=rules.lands)
             status = _Status(repo, slots, show)
-            supervisor = Supervisor(
-                repo.store, caller, world, slots, _rules(repo.settings, wish), tell, status.look
-            )
+            supervisor = Supervisor(repo.store, caller, world, slots, rules, tell, status.look)
             try:
                 supervisor.run()
             finally:
@@ -197,6 +196,7 @@ def _rules(settings: Settings, wish: Wish) -> Rules:
         heeds_loops=settings.run_loops,
         only=wish.tasks,
         is_staying=wish.is_staying,
+        lands=settings.run_land if wish.lands is None else wish.lands,
     )
 
 

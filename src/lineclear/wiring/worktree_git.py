@@ -63,7 +63,7 @@ class Site:
 
     def main_branch(self) -> str:
         """The branch that work lands on; where none is to be seen, what the main worktree is at."""
-        return landing_branch(self.common_dir) or "HEAD"
+        return self.repo.layout.landing or landing_branch(self.common_dir) or "HEAD"
 
     def main_commit(self) -> str:
         """The commit it is at; "" before the first one."""

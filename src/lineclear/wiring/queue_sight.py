@@ -1,0 +1,169 @@
+"""What git and the settings say of a branch on its way to main, and of a candidate as it would land. Moves
+nothing, and takes no lock.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from lineclear.app import queue, queue_look
+from lineclear.core import refusals, refusals_landing, refusals_tasks
+from lineclear.core.candidates import LANDED, WAITING
+from lineclear.core.landing import NOTHING, Landed
+from lineclear.core.tables import TASK, Candidate
+from lineclear.core.tasks import DEFAULT_PRIORITY, HANDED_OVER, MERGED, TAKEN, show_id
+from lineclear.git.landing import GitFooting, LandingLock, commit_of, landing_ref
+from lineclear.git.run import show_on_terminal
+from lineclear.git.snapshot_refs import diff
+from lineclear.wiring.check_settings import settings_at, stated_checks
+from lineclear.wiring.queue_yard import GitYard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.stacking import Level
+    from lineclear.core.tables import Task
+    from lineclear.wiring.repo import Repo
+
+QUEUE_LOCK = "queue.lock"
+
+
+def main_name(repo: Repo) -> str:
+    return landing_ref(repo.layout).removeprefix("refs/heads/")
+
+
+def main_commit(repo: Repo) -> str:
+    """Main as it is known here: with a remote that one's, as far as it was fetched; "" where is none."""
+    cwd, remote = repo.layout.worktree, repo.settings.queue_remote
+    there = commit_of(cwd, f"refs/remotes/{remote}/{main_name(repo)}") if remote else ""
+    return there or commit_of(cwd, landing_ref(repo.layout))
+
+
+def ends_of(repo: Repo, branch: str) -> tuple[str, str]:
+    """(main, the branch's newest commit); refused where there is nothing that could land."""
+    main, name = main_commit(repo), main_name(repo)
+    if not main:
+        raise refusals_landing.main_unborn(name)
+    if branch == name:
+        raise refusals_landing.branch_is_main(branch)
+    tip = commit_of(repo.layout.worktree, f"refs/heads/{branch}")
+    if not tip:
+        raise refusals_landing.branch_unknown(branch)
+    return main, tip
+
+
+def nothing_new(repo: Repo) -> Landed:
+    """What landing comes to where main holds all of it."""
+    main, name = main_commit(repo), main_name(repo)
+    with closing(GitFooting(repo.layout, name)) as footing:
+        return Landed(main, footing.history.tree_of(main), NOTHING, main=name)
+
+
+def require_task(repo: Repo, number: int) -> None:
+    """Refuse a task that is not there, or whose work nobody can land now."""
+    row = repo.store.read(lambda view: view.get(TASK, (number,)))
+    if row is None:
+        raise refusals.not_found("task", show_id(number), "lineclear task list")
+    if row.state not in (TAKEN, HANDED_OVER, MERGED):
+        raise refusals_tasks.task_wrong_state(show_id(number), row.state, "land")
+
+
+def is_merged(repo: Repo, number: int) -> bool:
+    row = repo.store.read(lambda view: view.get(TASK, (number,)))
+    return row is not None and row.state == MERGED
+
+
+def commands(repo: Repo) -> list[str]:
+    """The checks that every candidate has to pass, whatever it changes, by main's own settings."""
+    main = main_commit(repo)
+    stated = stated_checks(settings_at(repo, main) if main else repo.settings)
+    return [check.command for check, place in stated if place is None]
+
+
+def overview(repo: Repo, *, ended: int = 0) -> dict[str, Any]:
+    """The queue as people want to see it, with the time that is left by what checks took so far."""
+    settings, gate = repo.settings, commands(repo)
+    return repo.store.read(
+        lambda view: queue_look.overview(
+            view, review=settings.queue_review, commands=gate,
+            at_once=settings.queue_batch * settings.queue_workers, ended=ended,
+        )
+    )  # fmt: skip
+
+
+def is_running(repo: Repo) -> bool:
+    """Does a process of this clone run the queue now?"""
+    lock = LandingLock(repo.state_directory, QUEUE_LOCK)
+    if not lock.take(0.0):
+        return True
+    lock.free()
+    return False
+
+
+def unsubmitted(branch: str, tip: str, base: str, *, task: int, agent: str) -> Candidate:
+    """A branch as the candidate that it would be; it has no number."""
+    return Candidate(
+        0,
+        branch,
+        tip,
+        base,
+        agent,
+        task,
+        0,
+        DEFAULT_PRIORITY,
+        0,
+        "",
+        WAITING,
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        0,
+        0,
+        0,
+    )
+
+
+def level_on(repo: Repo, main: str, row: Candidate) -> Level:
+    """The candidate on top of main, made and not moved to. Refuses what cannot be merged at all."""
+    with closing(GitYard(repo, lambda _: "")) as yard:
+        return yard.level(main, row, task_of(repo, row))
+
+
+def task_of(repo: Repo, row: Candidate) -> Task | None:
+    return repo.store.read(lambda view: view.get(TASK, (row.task,))) if row.task else None
+
+
+class Change:
+    """What a candidate does to main: of a landed one what it did. `conflicts`: where it does not fit; then
+    the difference is that of its own branch."""
+
+    __slots__ = ("base", "conflicts", "result")
+
+    def __init__(self, base: str, result: str, conflicts: list[dict[str, Any]]) -> None:
+        self.base, self.result, self.conflicts = base, result, conflicts
+
+
+def change_of(repo: Repo, number: int) -> Change:
+    row = repo.store.read(lambda view: queue.known(view, number))
+    if row.state == LANDED:
+        below = repo.store.read(lambda view: queue_look.below_of(view, row))
+        return Change(below or row.commit, row.commit, [])
+    main = main_commit(repo)
+    level = level_on(repo, main, row)
+    if level.fits:
+        return Change(main, level.commit, [])
+    with closing(GitYard(repo, lambda _: "")) as yard:
+        return Change(yard.chain(row, main)[0], row.tip, level.conflicts)
+
+
+def patch_of(repo: Repo, change: Change) -> str:
+    return diff(repo.layout.common_dir, change.base, change.result, [])
+
+
+def show_change(repo: Repo, change: Change) -> int:
+    """As git shows it to a person: in colour and through the pager that they chose."""
+    return show_on_terminal(["diff", change.base, change.result, "--"], repo.layout.common_dir)

@@ -1,0 +1,127 @@
+"""What the way through the queue does to a candidate's task: one end, the next attempt, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lineclear.app import claims, queue, tasks
+from lineclear.app.ports import Caller
+from lineclear.core.claims import EXCLUSIVE, Request
+from lineclear.core.resources import parse_resource
+from lineclear.core.tables import TASK, Task
+from lineclear.core.task_import import TaskDraft
+from tests.queueing import PAT, Scene
+from tests.world import HOUR_MS, refused
+
+ADA, BEN = Caller("ada"), Caller("ben")
+
+
+@pytest.fixture
+def scene() -> Scene:
+    """T-1 is taken by ada."""
+    scene = Scene(lambda names: "bad" in names)
+    tasks.add(scene.store, PAT, TaskDraft("", "Login"))
+    tasks.take(scene.store, scene.world.liveness, ADA, number=1)
+    return scene
+
+
+def submit(scene: Scene, branch: str = "ada", caller: Caller = ADA) -> None:
+    queue.submit(scene.store, caller, queue.Branch(branch, f"{branch}@1", "main"), task=1)
+
+
+def row(scene: Scene) -> Task:
+    found = scene.store.read(lambda view: view.get(TASK, (1,)))
+    assert found is not None
+    return found
+
+
+def meanwhile(scene: Scene, act: Callable[[], object]) -> None:
+    """Between the landing's beginning and main's move."""
+
+    def on_move(when: str) -> None:
+        if when == "before":
+            act()
+
+    scene.yard.on_move = on_move
+
+
+def test_a_taken_task_is_handed_over_landed_and_merged(scene: Scene) -> None:
+    submit(scene)
+    assert (row(scene).state, row(scene).branch) == ("handed over", "ada")
+    scene.run()
+    kinds = [kind for kind, _ in scene.world.events() if kind.startswith("Task")]
+    assert kinds[-3:] == ["TaskHandedOver", "TaskNoted", "TaskMerged"]
+    assert scene.world.findings() == []
+
+
+def test_only_its_holder_or_a_person_hands_it_over(scene: Scene) -> None:
+    with refused("task.not_yours"):
+        submit(scene, caller=BEN)
+    assert row(scene).state == "taken"
+    submit(scene, caller=PAT)
+    assert row(scene).state == "handed over"
+
+
+def test_what_is_in_a_persons_way_leaves_the_task_handed_over(scene: Scene) -> None:
+    scene.yard.in_the_way = ["ada.py"]
+    submit(scene)
+    scene.run()
+    assert row(scene).state == "handed over"
+    scene.yard.in_the_way = []
+    submit(scene)
+    scene.run()
+    assert row(scene).state == "merged"
+
+
+def test_what_fails_gives_the_task_back_with_the_reason(scene: Scene) -> None:
+    submit(scene, "bad")
+    scene.run()
+    assert (row(scene).state, row(scene).agent) == ("open", "")
+    assert "it fails the check, by itself" in row(scene).reason
+
+
+def test_a_task_that_was_cancelled_meanwhile_keeps_its_end(scene: Scene) -> None:
+    submit(scene)
+    meanwhile(scene, lambda: tasks.cancel(scene.store, PAT, 1, "no longer"))
+    scene.run()
+    assert (row(scene).state, scene.row("ada").state) == ("cancelled", "landed")
+    assert scene.world.findings() == []
+
+
+def test_a_later_attempt_is_not_ended_by_an_earlier_one(scene: Scene) -> None:
+    def again() -> None:
+        tasks.reopen(scene.store, PAT, 1, "once more")
+        tasks.take(scene.store, scene.world.liveness, BEN, number=1)
+        tasks.finish(scene.store, BEN, 1, branch="other")
+
+    submit(scene)
+    meanwhile(scene, again)
+    scene.run()
+    assert (row(scene).state, row(scene).agent) == ("handed over", "ben")
+
+
+def test_what_was_held_for_the_task_is_free_when_it_landed(scene: Scene) -> None:
+    for text, task in (("a", 1), ("b", 0)):
+        request = Request("ada", "main", EXCLUSIVE, [parse_resource(text)], ttl_ms=HOUR_MS, task=task)
+        claims.ask(scene.store, scene.world.liveness, ADA, request)
+    submit(scene)
+    scene.run()
+    held = scene.store.read(lambda view: claims.holders(view, parse_resource("./")))
+    assert [claim.resource for claim in held] == ["file:b"]
+
+
+def test_a_handed_over_task_lands_with_its_own_branch_only(scene: Scene) -> None:
+    tasks.finish(scene.store, ADA, 1, branch="ada")
+    with refused("land.other_branch"):
+        submit(scene, "other", PAT)
+    submit(scene, "ada", PAT)
+    scene.run()
+    assert row(scene).state == "merged"
+
+
+def test_a_task_that_has_ended_cannot_be_submitted(scene: Scene) -> None:
+    tasks.cancel(scene.store, PAT, 1, "no longer")
+    with refused("task.state"):
+        submit(scene)
