@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lineclear.app.agents import agent_of_tree
 from lineclear.app.claims import claims_near, fences_near
+from lineclear.app.phases import phase_of
 from lineclear.core.gate import Finding, Standing, judge_path, judge_place
 from lineclear.core.strategies import strategy_for
 from lineclear.core.tables import AGENT, WORKTREE
@@ -26,13 +27,14 @@ def standing_of(view: View, agent: str, tree: str, fence: int = 0) -> Standing:
     owner = row.agent if row is not None and row.agent else agent_of_tree(view, tree)
     known = view.get(AGENT, (agent,))
     since = row.made if row is not None else known.joined if known is not None else 0
-    return Standing(agent, tree=tree, tree_agent=owner, since=since, fence=fence)
+    return Standing(agent, tree=tree, tree_agent=owner, since=since, fence=fence, phase=phase_of(view))
 
 
 def standing_at_landing(view: View, agent: str) -> Standing:
     """The one whose branch it is; where it stood is not asked again."""
     rows = view.pick(WORKTREE, "agent", (agent,))
-    return Standing(agent, since=min((row.made for row in rows), default=0))
+    since = min((row.made for row in rows), default=0)
+    return Standing(agent, since=since, phase=phase_of(view), is_landing=True)
 
 
 def examine(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
+from lineclear.app.phases import candidate_of, phase_of, refuse_by_phase
 from lineclear.app.words import check_words
 from lineclear.core import refusals, refusals_values
+from lineclear.core.candidates import show_number
 from lineclear.core.claims import EXCLUSIVE, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.json_text import canonical, parse_json
@@ -61,7 +63,9 @@ def propose(
         owner = owner_of(tx, resource, rules)
         if owner and owner != caller.name:
             _tell(tx, owner, f"{caller.name} proposes a change to {resource.text}: proposal {made.position}.")
-        return {"proposal": show_proposal(_known(tx, made.position)), "owner": owner}
+        bound = strategy_for(resource, rules).phase
+        shown = show_proposal(_known(tx, made.position))
+        return {"proposal": shown, "owner": owner, "bound": bound, "phase": phase_of(tx)}
 
     arguments = {
         "resource": resource.text,
@@ -83,7 +87,7 @@ def accept(store: Store, caller: Caller, rules: list[Rule], number: int) -> dict
         if first.id != number:
             raise refusals_values.proposal_out_of_order(number, first.id, proposal.resource)
         version = _write_value(tx, caller, rules, proposal)
-        _decide(tx, caller, proposal, ACCEPTED, "")
+        decide(tx, caller, proposal, ACCEPTED, "")
         return {"proposal": show_proposal(_known(tx, number)), "version": version}
 
     return once(store, caller, "proposal accept", {"number": number}, work)
@@ -95,7 +99,7 @@ def reject(store: Store, caller: Caller, rules: list[Rule], number: int, reason:
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         proposal = _decidable(tx, caller, rules, number)
-        _decide(tx, caller, proposal, REJECTED, reason)
+        decide(tx, caller, proposal, REJECTED, reason)
         return {"proposal": show_proposal(_known(tx, number))}
 
     return once(store, caller, "proposal reject", {"number": number, "reason": reason}, work)
@@ -156,6 +160,8 @@ def _write_value(tx: Tx, caller: Caller, rules: list[Rule], proposal: Proposal) 
     for claim in holders(tx, resource):
         if claim.mode == EXCLUSIVE and not any(is_family(claim.agent, name) for name in deciding):
             raise refusals_values.write_held(resource.text, claim, tx.now)
+    if not caller.is_person:
+        refuse_by_phase(tx, resource, strategy_for(resource, rules), caller.name)
     key = resource.path
     value = tx.get(VALUE, (key,))
     newest = value.version if value is not None else 0
@@ -167,8 +173,11 @@ def _write_value(tx: Tx, caller: Caller, rules: list[Rule], proposal: Proposal) 
     return newest + 1
 
 
-def _decide(tx: Tx, caller: Caller, proposal: Proposal, state: str, reason: str) -> None:
+def decide(tx: Tx, caller: Caller, proposal: Proposal, state: str, reason: str) -> None:
+    """The proposal's end, told to its author."""
     tx.append(Draft("ProposalDecided", proposal.resource, id=proposal.id, state=state, reason=reason))
+    if state != ACCEPTED:
+        _call_off(tx, proposal.id, f"its proposal is {state}")
     why = f': "{reason}"' if reason else ""
     if proposal.author != caller.name:
         _tell(
@@ -187,6 +196,14 @@ def _supersede(tx: Tx, caller: Caller, number: int, resource: Resource) -> None:
     tx.append(
         Draft("ProposalDecided", resource.text, id=number, state=SUPERSEDED, reason="replaced by its author")
     )
+    _call_off(tx, number, "its author has replaced the proposal")
+
+
+def _call_off(tx: Tx, number: int, why: str) -> None:
+    """What is no longer wanted does not land either."""
+    waits = candidate_of(tx, number)
+    if waits is not None:
+        tx.append(Draft("CandidateDropped", show_number(waits.id), id=waits.id, why=why))
 
 
 def _tell(tx: Tx, name: str, text: str) -> None:

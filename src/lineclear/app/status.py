@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from lineclear.app.claims import holders, live_waits, show_claim
 from lineclear.app.messages import inbox
+from lineclear.app.phases import show_brief as show_phase
+from lineclear.app.queue import counts, live
+from lineclear.app.queue import state as queue_state
+from lineclear.app.queue_look import NO_REVIEW, PERSON, is_unreviewed
 from lineclear.app.runs import live_runs, show_run
 from lineclear.app.tasks import show_brief, show_task
+from lineclear.core.candidates import STOPPED, in_order, show_number
 from lineclear.core.claims import is_over, resource_of
 from lineclear.core.instants import show_wall
 from lineclear.core.resources import overlaps
@@ -20,12 +25,13 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Presence, View
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
-    from lineclear.core.tables import Agent, Wait
+    from lineclear.core.tables import Agent, Candidate, Wait
 
 MOST_CLAIMS = 200
 
 
-def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
+def status(view: View, presence: Presence, me: str, review: str = NO_REVIEW) -> dict[str, Any]:
+    """`review`: who has to approve what lands."""
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
     waits = live_waits(view)
     taken = [task for task in view.scan(TASK, "ready", (TAKEN,)) if not is_over(task.until_ns, view.now)]
@@ -34,7 +40,8 @@ def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
     return {
         "me": me,
         "head": view.head,
-        "needs_you": _needs_you(view),
+        "needs_you": _needs_you(view, review),
+        "phase": show_phase(view),
         "agents": [_show_agent(agent, taken, claims, presence) for agent in agents],
         "runs": [show_run(run) for run in live_runs(view)],
         "claims": [show_claim(claim, view) for claim in claims[:MOST_CLAIMS]],
@@ -46,13 +53,19 @@ def status(view: View, presence: Presence, me: str) -> dict[str, Any]:
             "taken": [show_brief(task) for task in taken],
             "handed_over": len(view.scan(TASK, "ready", (HANDED_OVER,))),
         },
+        "queue": _queue(view),
         "unread": len(news["messages"]) + news["more"],
     }
 
 
-def _needs_you(view: View) -> list[dict[str, Any]]:
-    """What waits for a person: work that failed for good, work that has not landed."""
-    needs = [
+def _needs_you(view: View, review: str) -> list[dict[str, Any]]:
+    """What waits for a person: candidates in the way of something or unreviewed, work that failed for good,
+    work that is in no queue yet."""
+    waiting = in_order(live(view))
+    needs = [_candidate_need(row) for row in waiting if row.state == STOPPED]
+    if review == PERSON:
+        needs += [_review_need(row) for row in waiting if is_unreviewed(row, review) and row.state != STOPPED]
+    needs += [
         {
             "what": f"T-{task.id} failed: {task.title}",
             "why": task.reason,
@@ -60,12 +73,37 @@ def _needs_you(view: View) -> list[dict[str, Any]]:
         }
         for task in view.scan(TASK, "ready", (FAILED,))
     ]
+    submitted = {row.task for row in waiting}
     needs += [
         {"what": f"T-{task.id} is ready to land: {task.title}", "why": f"branch {task.branch}",
          "next": f"lineclear land --task T-{task.id}"}
         for task in view.scan(TASK, "ready", (HANDED_OVER,))
+        if task.id not in submitted
     ]  # fmt: skip
     return needs
+
+
+def _candidate_need(row: Candidate) -> dict[str, Any]:
+    name = show_number(row.id)
+    return {
+        "what": f"{name} cannot land: {row.branch}",
+        "why": row.reason,
+        "next": f"lineclear queue show {name}",
+    }
+
+
+def _review_need(row: Candidate) -> dict[str, Any]:
+    name = show_number(row.id)
+    return {
+        "what": f"{name} waits for your review: {row.branch}",
+        "why": f"by {row.agent or 'a person'}",
+        "next": f"lineclear queue show {name} --diff",
+    }
+
+
+def _queue(view: View) -> dict[str, Any]:
+    state, who, why = queue_state(view)
+    return {"state": state, "by": who, "why": why, **counts(view)}
 
 
 def _show_agent(agent: Agent, taken: list[Any], claims: list[Any], presence: Presence) -> dict[str, Any]:
@@ -109,6 +147,7 @@ def who(view: View, resource: Resource, rules: list[Rule]) -> dict[str, Any]:
         "resource": resource.text,
         "strategy": sharing.strategy,
         "owner": sharing.owner,
+        "phase": sharing.phase,
         "strategy_from": sharing.origin,
         "inside": [{"resource": rule.resource.text, "strategy": rule.strategy} for rule in inside],
         "holders": [show_claim(claim, view) for claim in holders(view, resource)],

@@ -59,7 +59,7 @@ def add(
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         similar = find_similar(tx, f"{draft.title} {draft.body}")
-        task = _add(tx, draft, [_task_number(tx, ref) for ref in draft.after], attempts_max)
+        task = append_task(tx, draft, [_task_number(tx, ref) for ref in draft.after], attempts_max)
         return {"task": show_task(tx, task), "similar": [show_brief(other) for other in similar]}
 
     arguments = {"title": draft.title, "body": draft.body, "priority": draft.priority, "scope": draft.scope,
@@ -88,7 +88,7 @@ def import_all(
         added = []
         # Tasks first, links after: a task may come after one that stands later in the list.
         for draft in wanted:
-            added.append(_add(tx, draft, [], attempts_max))
+            added.append(append_task(tx, draft, [], attempts_max))
         for draft in wanted:
             number = numbers[draft.ref]
             refs = [ref for ref in draft.after if ref not in done]
@@ -427,7 +427,8 @@ def _next_number(view: View) -> int:
     return newest[0].id + 1 if newest else 1
 
 
-def _add(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int) -> Task:
+def append_task(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int = DEFAULT_ATTEMPTS) -> Task:
+    """A new task in a transaction that does more than that."""
     number = _next_number(tx)
     tx.append(
         Draft(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import check_fence, holders
 from lineclear.app.operations import once
+from lineclear.app.phases import refuse_by_phase
 from lineclear.core import refusals, refusals_values
 from lineclear.core.claims import EXCLUSIVE, resource_of
 from lineclear.core.events import Draft
@@ -276,6 +277,8 @@ def _writable(
     ]
     if sharing.strategy == READ_ONLY and not caller.is_person:
         raise refusals_values.read_only(resource.text)
+    if not caller.is_person:
+        refuse_by_phase(tx, resource, sharing, caller.name)
     if sharing.strategy == SINGLE_WRITER and not _is_owner(caller, sharing.owner, bool(mine)):
         raise refusals_values.not_the_writer(
             resource.text, sharing.owner or (others[0].agent if others else "")

@@ -15,9 +15,9 @@ def given_text(text: str) -> str:
     return _stdin().removesuffix("\n") if text == "-" else text
 
 
-def read_input(name: str, cwd: str) -> str:
-    """A whole file, or stdin for `-`."""
-    return _stdin() if name == "-" else _file(os.path.join(cwd, name), name)
+def read_input(name: str, cwd: str, verb: str = "task import") -> str:
+    """A whole file, or stdin for `-`; `verb` is whose help tells more."""
+    return _stdin() if name == "-" else _file(os.path.join(cwd, name), name, verb)
 
 
 def _stdin() -> str:
@@ -29,12 +29,12 @@ def _stdin() -> str:
         raise refusals.bad_value("input", "-", _why(error)) from None
 
 
-def _file(path: str, shown: str) -> str:
+def _file(path: str, shown: str, verb: str) -> str:
     try:
         with open(path, "rb") as file:
             return _decoded(file.read(MOST_BYTES + 1), shown)
     except FileNotFoundError:
-        raise refusals.not_found("file", shown, "lineclear task import --help") from None
+        raise refusals.not_found("file", shown, f"lineclear {verb} --help") from None
     except OSError as error:
         raise refusals.bad_value("file", shown, _why(error)) from None
 

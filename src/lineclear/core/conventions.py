@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from lineclear.core import refusals_mirror
+from lineclear.core.phases import BINDABLE
 from lineclear.core.refusals import shorten
 from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
 
@@ -84,10 +85,23 @@ def _special_lines(rules: tuple[Rule, ...]) -> list[str]:
         (SINGLE_WRITER, "One writer each; unless that is you, run `lineclear propose PATH JSON` instead"),
         (READ_ONLY, "Read-only; never change these"),
     ):
-        found = [_resource(rule) for rule in rules if rule.strategy == strategy]
+        found = [_resource(rule) for rule in rules if rule.strategy == strategy and not rule.phase]
         shown = found[:MOST_RESOURCES]
         shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
         shown += ["images, archives and other binary files"] if strategy == LOCKED else []
+        lines += [f"- {words}: {', '.join(shown)}."] if shown else []
+    return lines + _phase_lines(rules)
+
+
+def _phase_lines(rules: tuple[Rule, ...]) -> list[str]:
+    lines = []
+    for phase in BINDABLE:
+        found = [_resource(rule) for rule in rules if rule.phase == phase]
+        shown = found[:MOST_RESOURCES]
+        shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
+        words = f"Written only in the phase {phase} (`lineclear phase` tells); before that, do not change "
+        words += "these, not on your branch either: write the new file outside of the repository and run "
+        words += "`lineclear propose PATH --file NEWFILE`"
         lines += [f"- {words}: {', '.join(shown)}."] if shown else []
     return lines
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from lineclear.core import refusals, refusals_gate, refusals_values
 from lineclear.core.claims import EXCLUSIVE, is_over, resource_of
 from lineclear.core.names import is_family
+from lineclear.core.phases import PARALLEL, admits_integrator, judge_phase
 from lineclear.core.resources import covers
 from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
 
@@ -32,15 +33,17 @@ class Standing:
 
     `tree_agent` is whose worktree that is ("" for the shared one). What was granted at or before the log
     position `since` is from an earlier time. `fence` is the one the agent says it works under, 0 for none.
+    `is_landing`: it is about main itself, not about a commit on the way there.
     """
 
-    __slots__ = ("agent", "fence", "since", "tree", "tree_agent")
+    __slots__ = ("agent", "fence", "is_landing", "phase", "since", "tree", "tree_agent")
 
     def __init__(
-        self, agent: str, *, tree: str = "main", tree_agent: str = "", since: int = 0, fence: int = 0
-    ) -> None:
+        self, agent: str, *, tree: str = "main", tree_agent: str = "", since: int = 0, fence: int = 0,
+        phase: str = PARALLEL, is_landing: bool = False,
+    ) -> None:  # fmt: skip
         self.agent, self.tree, self.tree_agent = agent, tree, tree_agent
-        self.since, self.fence = since, fence
+        self.since, self.fence, self.phase, self.is_landing = since, fence, phase, is_landing
 
 
 class Finding:
@@ -80,9 +83,15 @@ def judge_path(
     held = [claim for claim in claims if _excludes(claim, resource, now, is_dead)]
     others = [claim for claim in held if not is_family(claim.agent, standing.agent)]
     is_mine = len(others) < len(held)
+    is_let_in = admits_integrator(sharing, standing.agent)
     if sharing.strategy == READ_ONLY:
         return refusals_values.read_only(resource.text)
-    if sharing.strategy == SINGLE_WRITER:
+    by_phase = judge_phase(
+        resource.text, sharing, standing.phase, standing.agent, is_landing=standing.is_landing
+    )
+    if by_phase is not None:
+        return by_phase
+    if sharing.strategy == SINGLE_WRITER and not is_let_in:
         owner = sharing.owner or (others[0].agent if others else "")
         if not (is_family(owner, standing.agent) if sharing.owner else is_mine):
             return refusals_values.not_the_writer(resource.text, owner)
@@ -91,7 +100,7 @@ def judge_path(
     own, other = _newest(standing, resource, marks)
     if standing.fence and other is not None and other.fence > standing.fence:
         return refusals.fence_stale(resource.text, standing.fence, other.agent, other.fence)
-    if sharing.strategy == LOCKED and not is_mine:
+    if sharing.strategy == LOCKED and not is_mine and not is_let_in:
         return _unlocked(standing, resource, own, other)
     return None
 

@@ -31,39 +31,41 @@ class HookCall:
     """One event of a client, in our words. Paths are as the tool was given them.
 
     `can_tell`: context in the answer reaches the model. `is_again`: the client goes on because of an
-    earlier answer to this event. `old_text`: what an edit replaces.
+    earlier answer to this event. `old_text`: what an edit replaces. `name`: of a worktree that is wanted.
     """
 
     __slots__ = (
-        "call_id", "can_tell", "client", "command", "cwd", "event", "is_again", "is_whole_write", "old_text",
-        "paths", "prompt", "session", "subagent", "tool",
+        "call_id", "can_tell", "client", "command", "cwd", "event", "is_again", "is_whole_write", "name",
+        "old_text", "paths", "prompt", "session", "subagent", "tool",
     )  # fmt: skip
 
     def __init__(
         self, client: str, event: str, *, session: str = "", subagent: str = "", cwd: str = "",
         tool: str = "", paths: tuple[str, ...] = (), is_whole_write: bool = False, command: str = "",
         call_id: str = "", prompt: str = "", old_text: str = "", can_tell: bool = False,
-        is_again: bool = False,
+        is_again: bool = False, name: str = "",
     ) -> None:  # fmt: skip
         self.client, self.event, self.session, self.subagent = client, event, session, subagent
         self.cwd, self.tool, self.paths, self.is_whole_write = cwd, tool, paths, is_whole_write
         self.command, self.call_id, self.prompt = command, call_id, prompt
-        self.old_text, self.can_tell, self.is_again = old_text, can_tell, is_again
+        self.old_text, self.can_tell, self.is_again, self.name = old_text, can_tell, is_again, name
 
 
 class HookAnswer:
     """What the client is told. An empty one lets the call pass in silence.
 
-    `is_denied` at a stop means "not yet": the model reads the reason and goes on.
+    `is_denied` at a stop means "not yet": the model reads the reason and goes on. `path`: the worktree that
+    was asked for.
     """
 
-    __slots__ = ("context", "is_denied", "note_to_person", "reason")
+    __slots__ = ("context", "is_denied", "note_to_person", "path", "reason")
 
     def __init__(
         self, *, is_denied: bool = False, reason: str = "", context: str = "", note_to_person: str = ""
     ) -> None:
         self.is_denied, self.reason, self.context = is_denied, reason, context
         self.note_to_person = note_to_person
+        self.path = ""
 
 
 def is_silent(answer: HookAnswer) -> bool:

@@ -23,21 +23,25 @@ SCHEME_DEFAULTS = {"file": ISOLATED, "symbol": ISOLATED, "value": OPTIMISTIC}
 
 
 class Rule:
-    """One `[[strategy]]` of lineclear.toml, or a built-in default."""
+    """One `[[strategy]]` of lineclear.toml, or a built-in default. `phase`: the only one it is written in."""
 
-    __slots__ = ("origin", "owner", "resource", "strategy")
+    __slots__ = ("origin", "owner", "phase", "resource", "strategy")
 
-    def __init__(self, resource: Resource, strategy: str, owner: str = "", origin: str = "default") -> None:
+    def __init__(
+        self, resource: Resource, strategy: str, owner: str = "", origin: str = "default", phase: str = ""
+    ) -> None:
         self.resource, self.strategy, self.owner, self.origin = resource, strategy, owner, origin
+        self.phase = phase
 
 
 class Sharing:
-    """The answer for one resource: the strategy, its owner if it has one, and which rule said so."""
+    """The answer for one resource: the strategy, its owner and the phase it is bound to if it has them, and
+    which rule said so."""
 
-    __slots__ = ("origin", "owner", "strategy")
+    __slots__ = ("origin", "owner", "phase", "strategy")
 
-    def __init__(self, strategy: str, owner: str, origin: str) -> None:
-        self.strategy, self.owner, self.origin = strategy, owner, origin
+    def __init__(self, strategy: str, owner: str, origin: str, phase: str = "") -> None:
+        self.strategy, self.owner, self.origin, self.phase = strategy, owner, origin, phase
 
 
 def strategy_for(resource: Resource, rules: list[Rule]) -> Sharing:
@@ -48,7 +52,7 @@ def strategy_for(resource: Resource, rules: list[Rule]) -> Sharing:
     """
     for rule in reversed(rules):
         if rule.resource.text == resource.text or covers(rule.resource, resource):
-            return Sharing(rule.strategy, rule.owner, rule.origin)
+            return Sharing(rule.strategy, rule.owner, rule.origin, rule.phase)
     if resource.scheme == "file" and resource.kind == "file" and is_unmergeable(resource.path):
         return Sharing(LOCKED, "", "default: no merge for this kind of file")
     return Sharing(SCHEME_DEFAULTS.get(resource.scheme, LOCKED), "", "default")

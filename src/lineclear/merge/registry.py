@@ -48,6 +48,10 @@ HANDLERS: list[tuple[re.Pattern[str], str]] = [
 ]
 
 
+def has_handler(path: str) -> bool:
+    return any(pattern.fullmatch(path) for pattern, _ in HANDLERS)
+
+
 def handlers_for(path: str) -> list[Handler]:
     """The handlers that know this kind of file, in the order of the table."""
     from importlib import import_module

@@ -80,9 +80,10 @@ def _show_check(check: CheckPath) -> Shown:
 
 
 def _show_rule(rule: Rule) -> Shown:
+    words = f"{rule.strategy}, owner {rule.owner}" if rule.owner else rule.strategy
     return _entry(
         f"{STRATEGY} {rule.resource.text}",
-        f"{rule.strategy}, owner {rule.owner}" if rule.owner else rule.strategy,
+        f"{words}, phase {rule.phase}" if rule.phase else words,
         rule.origin,
         "how it is shared; the last strategy that matches counts",
     )

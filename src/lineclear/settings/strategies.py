@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
 from lineclear.core.names import agent_name
+from lineclear.core.phases import BINDABLE
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
-from lineclear.core.strategies import SINGLE_WRITER, STRATEGIES, Rule
+from lineclear.core.strategies import READ_ONLY, SINGLE_WRITER, STRATEGIES, Rule
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe
 
@@ -21,6 +22,7 @@ STRATEGY_KEYS = {
     "match": "a resource or a glob, from the root of the repository; a directory ends with a slash",
     "strategy": "one of " + ", ".join(STRATEGIES),
     "owner": "the agent that writes it; only for " + SINGLE_WRITER,
+    "phase": "the only phase in which it is written, " + " or ".join(BINDABLE) + "; left out: in every phase",
 }
 _STRATEGY_NAMES = tuple(f"{STRATEGY}.{key}" for key in STRATEGY_KEYS)
 
@@ -49,7 +51,8 @@ def _read_rule(settings: Settings, origin: str, number: int, entry: object, fold
         if key not in STRATEGY_KEYS:
             warn_of_unknown(settings, origin, "key", f"{STRATEGY}.{key}", _STRATEGY_NAMES)
     match, strategy, owner = entry.get("match"), entry.get("strategy"), entry.get("owner", "")
-    why = _fault_in_rule(match, strategy, owner)
+    phase = entry.get("phase", "")
+    why = _fault_in_rule(match, strategy, owner) or _fault_in_phase(phase, strategy)
     if why:
         raise refusals.bad_strategy(origin, number, why)
     try:
@@ -57,7 +60,7 @@ def _read_rule(settings: Settings, origin: str, number: int, entry: object, fold
         name = agent_name(owner) if owner else ""
     except Refusal as refusal:
         raise refusals.bad_strategy(origin, number, _cause(refusal)) from None
-    return Rule(resource, str(strategy), name, f"{origin}, strategy {number}")
+    return Rule(resource, str(strategy), name, f"{origin}, strategy {number}", str(phase))
 
 
 def _fault_in_rule(match: object, strategy: object, owner: object) -> str:
@@ -68,6 +71,12 @@ def _fault_in_rule(match: object, strategy: object, owner: object) -> str:
     if not isinstance(owner, str):
         return "owner is not an agent's name"
     return "owner makes no sense: only single-writer has one" if owner and strategy != SINGLE_WRITER else ""
+
+
+def _fault_in_phase(phase: object, strategy: object) -> str:
+    if phase and phase not in BINDABLE:
+        return "phase is none of " + ", ".join(BINDABLE)
+    return "phase makes no sense: read-only is never written" if phase and strategy == READ_ONLY else ""
 
 
 def _cause(refusal: Refusal) -> str:

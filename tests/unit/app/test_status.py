@@ -33,12 +33,14 @@ def test_an_empty_repository_has_an_empty_page(world: World) -> None:
         "me": "pat",
         "head": 0,
         "needs_you": [],
+        "phase": {"phase": "parallel", "since": "", "by": "", "note": ""},
         "agents": [],
         "runs": [],
         "claims": [],
         "claims_hidden": 0,
         "waits": [],
         "tasks": {"ready": 0, "open": 0, "taken": [], "handed_over": 0},
+        "queue": {"state": "open", "by": "", "why": "", "waiting": 0, "held": 0, "needs you": 0},
         "unread": 0,
     }
 

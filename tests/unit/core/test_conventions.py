@@ -19,7 +19,7 @@ from lineclear.core.conventions import (
 )
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
-from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, Rule
+from lineclear.core.strategies import ISOLATED, LOCKED, READ_ONLY, SINGLE_WRITER, Rule
 
 BODY = write_conventions(Facts())
 OTHER = write_conventions(Facts(gate="make check"))
@@ -53,6 +53,17 @@ def test_the_block_names_what_is_special() -> None:
     assert "never change these: `vendor/**`." in text
     assert "`make check` must pass" in text
     assert "read and edit `TASKS.md`" in text
+
+
+def test_the_block_says_what_is_proposed_and_not_written() -> None:
+    rules = (
+        Rule(parse_resource("migrations/"), ISOLATED, phase="integrate"),
+        Rule(parse_resource("schema.sql"), SINGLE_WRITER, "ada", phase="integrate"),
+    )
+    text = write_conventions(Facts(rules=rules))
+    assert "`lineclear propose PATH --file NEWFILE`: `migrations/`, `schema.sql` (written by ada)." in text
+    assert "One writer each" not in text
+    assert "Written only in the phase" not in BODY
 
 
 def test_the_block_says_what_to_do_about_errors_of_others_and_how_to_finish() -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.inputs import given_text
-from lineclear.cli.parser import whole_number
+from lineclear.cli.inputs import given_text, read_input
+from lineclear.cli.parser import task_number, whole_number
 from lineclear.cli.render import Table, plain, quoted
+from lineclear.core.file_changes import read_change
 from lineclear.core.json_text import canonical
-from lineclear.core.refusals import shorten
+from lineclear.core.phases import INTEGRATE
+from lineclear.core.refusals import bad_usage, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
+
+    from lineclear.core.resources import Resource
 
 STATES = ("open", "accepted", "rejected", "superseded", "all")
 MOST_NUMBER = 10**15
@@ -21,7 +25,15 @@ MOST_NUMBER = 10**15
 def _declare_propose(parser: ArgumentParser) -> None:
     parser.add_argument("resource", metavar="RESOURCE", help="what should change")
     parser.add_argument(
-        "payload", metavar="JSON", help="the change, for a value its new content; - reads stdin"
+        "payload", metavar="JSON", nargs="?", help="the change, for a value its new content; - reads stdin"
+    )
+    parser.add_argument("--file", metavar="PATH", help="for a file: its new content; - reads stdin")
+    parser.add_argument(
+        "--patch", metavar="PATH", help="for a file: a patch of main's version; - reads stdin"
+    )
+    parser.add_argument("--remove", action="store_true", help="for a file: that it goes")
+    parser.add_argument(
+        "--task", type=task_number, default=0, metavar="T", help="what it is for (your own task)"
     )
     parser.add_argument("--note", default="", help="why")
     parser.add_argument(
@@ -39,22 +51,44 @@ def _declare_propose(parser: ArgumentParser) -> None:
 def propose(context: Context, args: Namespace) -> None:
     from lineclear.app.proposals import propose as ask_owner
 
+    resource = context.repo.resource(args.resource, context.cwd)
     answer = ask_owner(
         context.store,
         context.caller,
         context.repo.settings.rules,
-        context.repo.resource(args.resource, context.cwd),
-        given_text(args.payload),
+        resource,
+        _payload(context, args, resource),
         note=args.note,
         version=args.version,
         supersedes=args.supersedes,
     )
     made = answer["proposal"]
+    what = _what_follows(answer, context.caller.name)
+    context.out.data(answer, f"Proposal {made['id']} for {made['resource']} is made. {what}")
+
+
+def _payload(context: Context, args: Namespace, resource: Resource) -> str:
+    ways = [args.payload is not None, args.file is not None, args.patch is not None, args.remove]
+    if sum(ways) != 1:
+        raise bad_usage("lineclear propose", "give one of JSON, --file, --patch and --remove")
+    if args.payload is not None:
+        return given_text(args.payload)
+    from lineclear.wiring.proposing import file_payload
+
+    text = read_input(args.file, context.cwd, "propose") if args.file is not None else None
+    patch = read_input(args.patch, context.cwd, "propose") if args.patch is not None else ""
+    task = args.task or context.own_task
+    return file_payload(context.repo, context.caller, resource, text=text, patch=patch, task=task)
+
+
+def _what_follows(answer: dict[str, Any], me: str) -> str:
     owner = answer["owner"]
-    decides = f"{owner} decides and was told." if owner else "It has no owner now; a person may decide."
-    if owner == context.caller.name:
-        decides = "You own it: accept it yourself."
-    context.out.data(answer, f"Proposal {made['id']} for {made['resource']} is made. {decides}")
+    if answer["bound"] == INTEGRATE:
+        when = "the next time a person begins" if answer["phase"] == INTEGRATE else "when a person begins"
+        return f"It is worked in {when} integrate."
+    if owner == me:
+        return "You own it: accept it yourself."
+    return f"{owner} decides and was told." if owner else "It has no owner now; a person may decide."
 
 
 def _declare_list(parser: ArgumentParser) -> None:
@@ -100,7 +134,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines = [
         f"proposal {found['id']} for {found['resource']} is {found['state']}",
         f"made by {found['author']}, based on version {found['base_version']}",
-        quoted(canonical(found["payload"])),
+        *_payload_lines(found["payload"]),
     ]
     if found["note"]:
         lines += ["note:", quoted(found["note"])]
@@ -108,6 +142,16 @@ def _lines(found: dict[str, Any]) -> list[str]:
         why = f': "{plain(found["reason"])}"' if found["reason"] else ""
         lines.append(f"decided by {found['decided_by']}{why}")
     return lines
+
+
+def _payload_lines(payload: object) -> list[str]:
+    change = read_change(payload)
+    if change is None:
+        return [quoted(canonical(payload))]
+    made_from = f"made from main at {change.commit[:12]}" + (f", for T-{change.task}" if change.task else "")
+    if change.text is None:
+        return [f"the file goes ({made_from})"]
+    return [f"{'new content' if change.blob else 'new file'} ({made_from}):", quoted(change.text)]
 
 
 def accept(context: Context, args: Namespace) -> None:

@@ -6,7 +6,9 @@ import time
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table, plain
+from lineclear.core.candidates import LIVE
 from lineclear.core.instants import show_duration
+from lineclear.core.phases import PARALLEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ def _show(context: Context) -> int:
     from lineclear.app.status import status as look
 
     repo, caller = context.repo, context.caller
-    facts = context.store.read(lambda view: look(view, repo.presence, caller.name))
+    review = repo.settings.queue_review
+    facts = context.store.read(lambda view: look(view, repo.presence, caller.name, review))
     facts["supervisor"] = _supervisor(context) if facts["runs"] else None
     context.out.data(facts, *_lines(facts))
     head: int = facts["head"]
@@ -81,6 +84,10 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
         lines.append("NEEDS YOU")
         for need in facts["needs_you"]:
             lines += [f"  {plain(need['what'])} ({plain(need['why'])})", f"    {need['next']}"]
+    if facts["phase"]["phase"] != PARALLEL:
+        from lineclear.cli.commands.phase import since
+
+        lines += [since(facts["phase"]), ""]
     lines += _run_lines(facts)
     agents = [
         [a["name"], a["kind"], a["client"], a["tree"], a["tasks"], a["claims"], _idle(a["idle_seconds"])]
@@ -117,6 +124,17 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
         f"{len(tasks['taken'])} taken, {tasks['handed_over']} handed over; "
         f"{facts['unread']} unread messages for {facts['me']}",
     ]
+    return [*lines, *_queue_lines(facts["queue"])]
+
+
+def _queue_lines(queue: dict[str, Any]) -> list[str]:
+    """Nothing is said of a queue that is empty and open."""
+    from lineclear.cli.queue_words import paused_line
+
+    lines = [paused_line(queue)] if queue["state"] == "paused" else []
+    if any(queue[name] for name in LIVE):
+        counts = ", ".join(f"{queue[name]} {name}" for name in LIVE)
+        lines.append(f"queue: {counts} (`lineclear queue list`)")
     return lines
 
 

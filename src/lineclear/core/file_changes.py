@@ -1,0 +1,54 @@
+"""A file as somebody proposes it: the new content or its removal, and what it was made from. Data only.
+
+The payload of a proposal holds it as a flat object, so that every reader of proposals can show it.
+"""
+
+from __future__ import annotations
+
+from lineclear.core import refusals_phases
+from lineclear.core.sizes import write_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORM = "file"
+MOST_BYTES = 512 * 1024
+
+
+class FileChange:
+    """`text` is None for a removal. `commit` is what main was, `blob` the file's id in it ("" for a new
+    file), `task` the one its author worked on, 0 for none."""
+
+    __slots__ = ("blob", "commit", "task", "text")
+
+    def __init__(self, text: str | None, *, commit: str, blob: str, task: int = 0) -> None:
+        self.text, self.commit, self.blob, self.task = text, commit, blob, task
+
+    def as_payload(self) -> dict[str, Any]:
+        content = {"removed": True} if self.text is None else {"text": self.text}
+        return {"form": FORM, "commit": self.commit, "blob": self.blob, "task": self.task, **content}
+
+
+def read_change(payload: object) -> FileChange | None:
+    """None for a payload of any other form."""
+    if not isinstance(payload, dict) or payload.get("form") != FORM:
+        return None
+    text, commit, blob, task = (payload.get(name) for name in ("text", "commit", "blob", "task"))
+    is_removal = payload.get("removed") is True
+    if not isinstance(commit, str) or not isinstance(blob, str) or type(task) is not int:
+        return None
+    if is_removal == isinstance(text, str):
+        return None
+    return FileChange(text if isinstance(text, str) else None, commit=commit, blob=blob, task=task)
+
+
+def check_content(resource: str, text: str | None, before: str | None) -> None:
+    """Refuse what is no change, too large, or no text."""
+    if text == before:
+        why = "it is not on main" if text is None else "it is what main has already"
+        raise refusals_phases.nothing_proposed(resource, why)
+    if text is not None and len(text.encode()) > MOST_BYTES:
+        raise refusals_phases.nothing_proposed(resource, f"it is larger than {write_size(MOST_BYTES)}")
+    if text is not None and "\0" in text:
+        raise refusals_phases.nothing_proposed(resource, "it is not text")

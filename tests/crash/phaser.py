@@ -1,0 +1,31 @@
+"""A program that begins the next phase, works in it and dies on the way; its lines are those of lander.py.
+
+A step is a git command, or a transaction of the store: it dies before it, so that what came before is whole.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.app.phases import phase_of
+from lineclear.app.ports import Caller
+from lineclear.core.phases import MOVES
+from lineclear.git import commits, landing, trees, workshop
+from lineclear.store.sqlite.engine import SqliteStore
+from lineclear.wiring import phases, queue
+from lineclear.wiring.repo import open_repo
+from tests.crash.lander import Steps, serve
+
+
+def _go_on(last: int, path: str) -> int:
+    steps = Steps(last)
+    os.chdir(path)
+    steps.count_all(commits, landing, trees, workshop, queue)
+    SqliteStore.transact = steps.wrap(SqliteStore.transact)  # type: ignore[method-assign]
+    repo = open_repo(path, os.environ)
+    phases.begin(repo, Caller("anna", is_person=True), MOVES[repo.store.read(phase_of)][0])
+    return steps.count
+
+
+if __name__ == "__main__":
+    serve(_go_on)
