@@ -1,28 +1,33 @@
 """What a hook costs an agent: CPU of the whole one-shot process, beside the cheapest process there is.
 
-The first touch of a file in a worktree, the same file again, an edit in a shared tree, the two hooks around
-a shell command beside one `git status`, and the first touch in a store that holds many claims.
+The first touch of a file in a worktree, the same file again (by the stub that `setup` installs, and by
+lineclear itself), an edit in a shared tree, the two hooks around a shell command beside one `git status`, the
+first touch in a store that holds many claims, and how often the stub has to ask with many agents at work.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import time
 from pathlib import Path
 
-from benchmarks.harness import ROOT, Report, at_most_x, median, scratch, take_turns
+from benchmarks.harness import ROOT, Report, at_most, at_most_x, median, scratch, take_turns
 from benchmarks.start import _as_installed
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims import INTENT, Request
 from lineclear.core.resources import parse_resource
+from lineclear.git.pictures import STATUS
 from lineclear.wiring.repo import open_repo
+from lineclear.wiring.setup import stub_text
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "hook: `lineclear hook claude EVENT`, one-shot process, SQLite, CPU"
 FILES, MANY, FEW = 3_000, 10_000, 10
+AGENTS, EDITS = 20, 30
 STUB = """
 import sys
 sys.path[:0] = {paths!r}
@@ -36,7 +41,7 @@ class Bench:
     def __init__(self, directory: Path) -> None:
         home = directory / "home"
         home.mkdir()
-        self.environment = clean_environment(home) | {"PYTHONDONTWRITEBYTECODE": ""}
+        self.environment = clean_environment(home) | {"PYTHONDONTWRITEBYTECODE": "", "CLAUDECODE": "1"}
         self.python = str(_as_installed(directory / "venv"))
         self.stub = directory / "stub.py"
         packages = next((directory / "venv").glob("lib/python*/site-packages"))
@@ -81,6 +86,29 @@ class Bench:
         command = [self.python, "-I", "-S", str(self.stub), "claude", event]
         return self.cpu_ms(command, cwd, json.dumps(data).encode())
 
+    def installed(self, repo: TemporaryRepo) -> str:
+        """The stub, as `setup` makes it."""
+        path = repo.path / ".git/lineclear/hook"
+        path.write_text(stub_text())
+        path.chmod(0o755)
+        return str(path)
+
+    def by_stub(self, stub: str, event: str, cwd: Path, path: Path, session: str = "bench") -> float:
+        """One call in the words of Claude Code, with a text of usual size."""
+        text = 'def check(self):\n    return "x"\n' * 10
+        response = {"filePath": str(path), "originalFile": text * 5} if event == "PostToolUse" else None
+        data = {
+            "session_id": session,
+            "transcript_path": "/home/ada/.claude/projects/x/transcript.jsonl",
+            "cwd": str(cwd),
+            "permission_mode": "default",
+            "hook_event_name": event,
+            "tool_name": "Edit",
+            "tool_input": {"file_path": str(path), "old_string": text, "new_string": text},
+        } | ({"tool_response": response} if response else {})
+        command = [stub, "claude", event]
+        return self.cpu_ms(command, cwd, json.dumps(data, separators=(",", ":")).encode())
+
     def bare(self, cwd: Path) -> float:
         return self.cpu_ms([self.python, "-I", "-S", "-c", "pass"], cwd)
 
@@ -91,6 +119,8 @@ def run(quick: bool) -> Report:
     with scratch() as directory:
         bench = Bench(Path(directory))
         _edits(bench, rounds, report)
+        _steady(bench, rounds, report)
+        _crowd(bench, EDITS // 3 if quick else EDITS, report)
         _shell(bench, rounds, report)
         _growth(bench, rounds, report)
         log = list(Path(directory).glob("*/.git/lineclear/hook-errors.log"))
@@ -114,28 +144,93 @@ def _edits(bench: Bench, rounds: int, report: Report) -> None:
         shared.append(bench.hook("PreToolUse", repo.path, "Edit", file_path=str(repo.path / file)))
     floor, name = median(bare[2:]), "python -I -S -c pass"
     report.add("first touch of a file", median(first[2:]), "ms", beside=(floor, name), target=at_most_x(4))
-    report.add("the same file again", median(again[2:]), "ms", beside=(floor, name))
+    report.add("the same file again, asked", median(again[2:]), "ms", beside=(floor, name))
     report.add("an edit in a shared tree, before", median(shared[2:]), "ms", beside=(floor, name))
 
 
-def _shell(bench: Bench, rounds: int, report: Report) -> None:
-    _, tree = bench.repo("shell", FILES)
-    status: list[float] = []
-    pair: list[float] = []
-    bare: list[float] = []
+def _steady(bench: Bench, rounds: int, report: Report) -> None:
+    """The file is mine and nothing is to be told: answered by the stub alone."""
+    repo, tree = bench.repo("steady", 10)
+    stub, path = bench.installed(repo), tree / "src/d1/f1.py"
+    floor: list[float] = []
+    times: dict[str, list[float]] = {"PreToolUse": [], "PostToolUse": []}
     for turn in range(rounds + 2):
-        git = ["/usr/bin/env", "git", "status", "--porcelain", "--untracked-files=all"]
-        status.append(bench.cpu_ms(git, tree))
-        bare.append(bench.bare(tree))
-        before = bench.hook("PreToolUse", tree, "Bash", command="x")
-        (tree / f"made{turn % 5}.py").write_text(f"{time.monotonic_ns()}\n")
-        pair.append(before + bench.hook("PostToolUse", tree, "Bash", command="x"))
+        if turn % 20 == 0:  # a hush ends with the next heartbeat
+            for _ in range(3):
+                bench.by_stub(stub, "PreToolUse", tree, path)
+        floor.append(bench.cpu_ms(["/bin/sh", "-c", ":"], tree))
+        for event, found in times.items():
+            found.append(bench.by_stub(stub, event, tree, path))
+    beside = (median(floor[2:]), "sh -c :")
+    before, after = (median(found[2:]) for found in times.values())
+    report.add("file already mine, before an edit", before, "ms", beside=beside, target=at_most(3))
+    report.add("file already mine, after an edit", after, "ms", beside=beside, target=at_most(3))
+
+
+def _crowd(bench: Bench, edits: int, report: Report) -> None:
+    """Twenty agents in their worktrees, by turns: mostly the file at hand, at times another, at times one
+    that somebody else works on too."""
+    repo, first = bench.repo("crowd", 400)
+    trees = [first, *(repo.add_worktree(f"desk{n}") for n in range(1, AGENTS))]
+    stub, dice = bench.installed(repo), random.Random(7)
+    at_hand = [f"src/d{n % 50}/f{n}.py" for n in range(AGENTS)]
+    asked, times = 0, []
+    for turn in range(edits * AGENTS):
+        agent = dice.randrange(AGENTS)
+        chance = dice.random()
+        if chance < 0.10:
+            number = dice.randrange(400)
+            at_hand[agent] = f"src/d{number % 50}/f{number}.py"
+        elif chance < 0.12:
+            at_hand[agent] = at_hand[dice.randrange(AGENTS)]
+        place = trees[agent]
+        for event in ("PreToolUse", "PostToolUse"):
+            spent = bench.by_stub(stub, event, place, place / at_hand[agent], f"s{agent}")
+            if turn >= AGENTS * 4:
+                times.append(spent)
+                asked += spent > 8  # an interpreter's start alone is more
+    report.add(f"{AGENTS} agents by turns: calls that are asked", 100 * asked / len(times), "%")
+    report.add(f"{AGENTS} agents by turns: a call, on average", sum(times) / len(times), "ms")
+
+
+def _shell(bench: Bench, rounds: int, report: Report) -> None:
+    repo, tree = bench.repo("shell", FILES)
+    stub = bench.installed(repo)
+    (tree / "src/d1/f1.py").write_text("mine\n")
+    status: list[float] = []
+    same: list[float] = []
+    changed: list[float] = []
+    for turn in range(rounds + 2):
+        status.append(bench.cpu_ms(["/usr/bin/env", "git", *STATUS], tree))
+        same.append(_pair(bench, stub, tree, f"same{turn}", ""))
+        changed.append(_pair(bench, stub, tree, f"changed{turn}", f"made{turn % 5}.py"))
     beside = (median(status[2:]), f"git status, {FILES:,} files")
+    target = at_most_x(1.2)
+    report.add("both hooks around a command, no change", median(same[2:]), "ms", beside=beside, target=target)
     report.add(
-        "both hooks around a shell command", median(pair[2:]), "ms", beside=beside, target=at_most_x(1.2)
+        "both hooks around a command, a change", median(changed[2:]), "ms", beside=beside, target=target
     )
-    without = median(pair[2:]) - 2 * median(bare[2:])
-    report.add("the same without two interpreter starts", without, "ms", beside=beside)
+
+
+def _pair(bench: Bench, stub: str, tree: Path, call: str, written: str) -> float:
+    """Both hooks around one command, which writes a file or nothing."""
+
+    def hook(event: str) -> float:
+        data = {
+            "session_id": "bench",
+            "transcript_path": "/home/ada/.claude/projects/x/transcript.jsonl",
+            "cwd": str(tree),
+            "hook_event_name": event,
+            "tool_name": "Bash",
+            "tool_input": {"command": "make test"},
+            "tool_use_id": call,
+        }
+        return bench.cpu_ms([stub, "claude", event], tree, json.dumps(data, separators=(",", ":")).encode())
+
+    before = hook("PreToolUse")
+    if written:
+        (tree / written).write_text(f"{time.monotonic_ns()}\n")
+    return before + hook("PostToolUse")
 
 
 def _growth(bench: Bench, rounds: int, report: Report) -> None:

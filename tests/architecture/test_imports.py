@@ -24,6 +24,7 @@ HOOK_MODULES = (
     "refusals",
     "refusals_hooks",
     "hooks",
+    "hush",
     "quick_json",
     "codec",
     "fold",

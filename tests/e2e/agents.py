@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -88,15 +89,18 @@ class Office:
                 pytest.fail(words)
             pytest.skip(words)
 
-    def start(self, client: str, name: str, model: Model, at: Path | None = None) -> subprocess.Popen[bytes]:
-        """`name` is the model's; our own name for the agent is found by the hook itself."""
+    def start(
+        self, client: str, name: str, model: Model, at: Path | None = None, words: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        """`name` is the model's; our own name for the agent is found by the hook itself. `words` are added to
+        the client's command line."""
         found, place = self.client(client, name, model), at or self.repo.path
         if place != self.repo.path:
             self._copy_hooks(place)
         env = found.env | {"IS_SANDBOX": "1", "PWD": str(place), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
         with (self.directory / f"{name}.out").open("wb") as output:
             process = subprocess.Popen(
-                [*found.argv, *WORDS[client]], cwd=place, env=env, stdin=subprocess.DEVNULL,
+                [*found.argv, *WORDS[client], *words], cwd=place, env=env, stdin=subprocess.DEVNULL,
                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         self._started.append(process)
@@ -108,8 +112,10 @@ class Office:
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_text((self.repo.path / name).read_text())
 
-    def run(self, client: str, name: str, model: Model, at: Path | None = None) -> None:
-        process = self.start(client, name, model, at)
+    def run(
+        self, client: str, name: str, model: Model, at: Path | None = None, words: Sequence[str] = ()
+    ) -> None:
+        process = self.start(client, name, model, at, words)
         assert process.wait(PATIENCE_S) == 0, self.output(name)
 
     def output(self, name: str) -> str:

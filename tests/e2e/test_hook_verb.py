@@ -369,3 +369,95 @@ def test_when_the_store_is_held_it_gives_up_in_time(line: CommandLine, repo: Tem
         assert edit(line, repo.path / "README.md") == ""
         assert time.monotonic() - began < 10
     assert "OutOfTime" in errors(line)
+
+
+# -- files for agents that only read files ----------------------------------------------------
+
+
+def test_what_a_hook_claims_shows_in_the_mirror_of_every_worktree(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    line.ok("mirror", "--on", "coordination")
+    tree, side = repo.add_worktree("own"), repo.add_worktree("side")
+    call(line, "SessionStart", at=tree)
+    edit(line, tree / "README.md", at=tree)
+    for place in (repo.path, side):
+        assert "file:README.md" in (place / ".lineclear/coordination.json").read_text()
+    assert errors(line) == ""
+
+
+def test_a_lock_file_of_another_tool_keeps_an_edit_out_of_a_shared_tree(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    (repo.path / "README.md.agent-lock").write_text("somebody\n")
+    assert edit(line, repo.path / "README.md") == ""
+    edit(line, repo.path / "README.md", event="PostToolUse")
+    line.ok("mirror", "--on", "locks")
+    assert "is locked by a file that lineclear did not write" in edit(line, repo.path / "README.md")
+    assert line.holders("README.md") == []
+    assert errors(line) == ""
+
+
+# -- worktrees that a client asks for ---------------------------------------------------------
+
+
+def worktree(line: CommandLine, name: str, **fields: Any) -> Path:
+    data = {
+        "session_id": "s1",
+        "cwd": str(line.place),
+        "hook_event_name": "WorktreeCreate",
+        "name": name,
+        **fields,
+    }
+    answer = line.run("hook", "claude", "WorktreeCreate", stdin=json.dumps(data))
+    assert answer.code == 0, answer
+    assert answer.out.endswith("\n")
+    return Path(answer.out[:-1])
+
+
+def rows(line: CommandLine) -> dict[str, str]:
+    return {row["name"]: row["agent"] for row in line.json("worktree", "list")["worktrees"]}
+
+
+def test_a_worktree_that_claude_asks_for_is_one_of_ours(line: CommandLine, repo: TemporaryRepo) -> None:
+    (repo.path / ".env").write_text("KEY=1\n")
+    (repo.path / ".git/info/exclude").write_text(".env\n")
+    path = worktree(line, "feat1")
+    assert path == repo.path.parent / "repo.worktrees/feat1"
+    assert (path / "README.md").exists()
+    assert (path / ".env").exists()
+    assert worktree(line, "feat1") == path
+    call(line, "SessionStart", at=path)
+    assert rows(line)["feat1"] == "claude-1"
+    edit(line, path / "README.md", at=path)
+    assert [claim["tree"] for claim in line.json("who", "README.md")["holders"]] == ["feat1"]
+    assert errors(line) == ""
+
+
+def test_a_sub_agents_worktree_becomes_its_own_and_the_parent_stays_where_it_is(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    call(line, "SessionStart")
+    path = worktree(line, "agent-a1")
+    call(line, "SubagentStart", at=path, agent_id="a1", agent_type="general-purpose")
+    assert rows(line)["agent-a1"] == "claude-1/a1"
+    assert edit(line, path / "README.md", at=path, agent_id="a1") == ""
+    edit(line, repo.path / "README.md")
+    assert line.json("status")["agents"][0]["tree"] == "main"
+    assert errors(line) == ""
+
+
+def test_whatever_is_wrong_with_us_claude_gets_a_worktree(line: CommandLine, repo: TemporaryRepo) -> None:
+    assert worktree(line, "odd name/..") == repo.path / ".claude/worktrees/odd-name"
+    (repo.path / "lineclear.toml").write_text("not toml")
+    path = worktree(line, "feat2")
+    assert path == repo.path / ".claude/worktrees/feat2"
+    assert (path / "README.md").exists()
+    assert worktree(line, "feat2") == path
+    assert "claude WorktreeCreate" in errors(line)
+
+
+def test_without_coordination_claude_gets_a_worktree_of_its_own_kind(
+    bare_line: CommandLine, repo: TemporaryRepo
+) -> None:
+    assert worktree(bare_line, "feat1") == repo.path / ".claude/worktrees/feat1"

@@ -175,9 +175,9 @@ def _welcome(view: View, desk: Desk) -> str:
         task=_task_words(_task_of(view, name)),
         others=_others(view, desk),
         off_limits=[
-            f"{shorten(rule.resource.text, 60)} ({rule.strategy})"
+            f"{shorten(rule.resource.text, 60)} ({f'phase {rule.phase}' if rule.phase else rule.strategy})"
             for rule in desk.rules
-            if rule.strategy in (LOCKED, SINGLE_WRITER, READ_ONLY)
+            if (rule.phase or rule.strategy in (LOCKED, SINGLE_WRITER, READ_ONLY))
             and not (rule.owner and is_family(rule.owner, name))
         ],
         is_shared=desk.is_shared,
@@ -263,6 +263,11 @@ def _subagent_stop(desk: Desk, _call: HookCall, _reply: HookAnswer) -> None:
     desk.leave()
 
 
+def _worktree_create(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
+    """In the client's place: it waits for a path, and has no worktree without one."""
+    reply.path = desk.make_worktree(call.name)
+
+
 _HANDLERS: dict[str, Callable[[Desk, HookCall, HookAnswer], None]] = {
     hooks.BEFORE_EDIT: _before_edit,
     hooks.AFTER_EDIT: _after_edit,
@@ -275,6 +280,7 @@ _HANDLERS: dict[str, Callable[[Desk, HookCall, HookAnswer], None]] = {
     hooks.SESSION_END: _session_end,
     hooks.SUBAGENT_START: _subagent_start,
     hooks.SUBAGENT_STOP: _subagent_stop,
+    hooks.WORKTREE_CREATE: _worktree_create,
 }
 
 

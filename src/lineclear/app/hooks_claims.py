@@ -92,6 +92,7 @@ def begin_short(desk: Desk, spots: list[Spot]) -> None:
             desk.caller.name, spot.tree, EXCLUSIVE, [spot.resource], ttl_ms=SHORT_MS, note="one edit"
         )
         try:
+            desk.refuse_locked(request)
             ask(desk.store, desk.liveness, desk.caller, request)
         except Refusal as refusal:
             desk.memory.set("short", spot.resource.text, "")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from lineclear.app.agents import agent_of_tree
 from lineclear.app.claims import holders
+from lineclear.app.phases import refuse_by_phase
 from lineclear.core import refusals_hooks, refusals_values
 from lineclear.core.claims import EXCLUSIVE, INTENT, Blocker, Request
 from lineclear.core.names import is_family
+from lineclear.core.phases import admits_integrator
 from lineclear.core.refusals import claim_held, pasted
 from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, strategy_for
 from lineclear.core.tables import WORKTREE
@@ -15,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.hooks_ports import Desk, Spot
     from lineclear.app.ports import View
+    from lineclear.core.strategies import Sharing
     from lineclear.core.tables import Claim
 
 MAIN = "main"
@@ -28,17 +31,18 @@ def judge(view: View, desk: Desk, spot: Spot) -> list[tuple[str, str, int, str]]
     """Refuse, or tell who else is at work there: (agent, resource, task, note)."""
     name = desk.caller.name
     _refuse_foreign_tree(view, desk, spot)
+    sharing = strategy_for(spot.resource, desk.rules)
+    refuse_by_phase(view, spot.resource, sharing, name)
     live = holders(view, spot.resource)
     strangers = [claim for claim in live if not is_family(claim.agent, name)]
     for claim in strangers:
         if claim.mode == EXCLUSIVE:
-            raise _held(view, desk, spot, claim)
-    _refuse_by_strategy(desk, spot, live)
+            raise _held(view, desk, spot, sharing, claim)
+    _refuse_by_strategy(desk, spot, sharing, live)
     return [(claim.agent, claim.resource, claim.task, claim.note) for claim in strangers]
 
 
-def _held(view: View, desk: Desk, spot: Spot, claim: Claim) -> Exception:
-    sharing = strategy_for(spot.resource, desk.rules)
+def _held(view: View, desk: Desk, spot: Spot, sharing: Sharing, claim: Claim) -> Exception:
     if sharing.strategy == SINGLE_WRITER:
         return refusals_values.not_the_writer(spot.resource.text, sharing.owner or claim.agent)
     mode = EXCLUSIVE if spot.is_shared or sharing.strategy == LOCKED else INTENT
@@ -50,11 +54,11 @@ def _held(view: View, desk: Desk, spot: Spot, claim: Claim) -> Exception:
     return refusal
 
 
-def _refuse_by_strategy(desk: Desk, spot: Spot, live: list[Claim]) -> None:
-    sharing, text = strategy_for(spot.resource, desk.rules), spot.resource.text
+def _refuse_by_strategy(desk: Desk, spot: Spot, sharing: Sharing, live: list[Claim]) -> None:
+    text = spot.resource.text
     if sharing.strategy == READ_ONLY:
         raise refusals_values.read_only(text)
-    if sharing.strategy not in (LOCKED, SINGLE_WRITER):
+    if sharing.strategy not in (LOCKED, SINGLE_WRITER) or admits_integrator(sharing, desk.caller.name):
         return
     if sharing.strategy == SINGLE_WRITER and sharing.owner:
         if not is_family(sharing.owner, desk.caller.name):

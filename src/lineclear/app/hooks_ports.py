@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from lineclear.app.ports import Caller, Liveness, Presence, Store
+    from lineclear.core.claims import Request
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
 
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
         def text_of(self, spot: Spot, /) -> str:
             """The file's text as far as it is small; "" when it cannot be read."""
 
+        def refuse_locked(self, request: Request, /) -> None:
+            """Refuse an exclusive claim of what somebody else's lock file covers, where such files count."""
+
         def note_write(self, spot: Spot, digest: str, /) -> None:
             """Let others in the same tree know who wrote this content."""
 
@@ -56,6 +60,9 @@ if TYPE_CHECKING:
 
         def end_shell(self, call_id: str, /) -> list[Change]:
             """What the command has changed, without what others are known to have written meanwhile."""
+
+        def make_worktree(self, name: str, /) -> str:
+            """Where a worktree of this name is, made and provisioned as ours are if there is none."""
 
         def enter(self) -> None:
             """The session begins: a linked worktree that nobody registered is adopted."""

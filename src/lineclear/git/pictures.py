@@ -1,6 +1,6 @@
 """A cheap picture of a worktree: what differs from HEAD, and the content of that, kept as loose blobs.
 
-One `git status` and, for files not seen before, one `git hash-object`. Changes nothing of the agent's: no
+One `git status` and, for files not seen before, `git hash-object`. Changes nothing of the agent's: no
 lock on the index is taken. The blobs have no ref; git keeps such for two weeks, far longer than a call.
 """
 
@@ -9,18 +9,19 @@ from __future__ import annotations
 import os
 import stat
 
-from lineclear.git.run import git
+from lineclear.git.quick import MOST_INPUT_BYTES, quick_git
 from lineclear.git.status import DELETED, UNTRACKED, parse_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_STATUS = (
+STATUS = (
     "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
     "--no-ahead-behind", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all",
 )  # fmt: skip
 _MOST_SAVED, _LARGEST_BYTES = 500, 2 << 20
+_MOST_PLAIN_BYTES = 4_096
 _FORMAT = "lineclear picture 1"
 
 
@@ -34,29 +35,25 @@ class Seen:
 
 
 class Picture:
-    """`paths` are relative to the worktree's root, as bytes on disk."""
+    """`paths` are relative to the worktree's root, as bytes on disk; `status` is what git said, of a picture
+    that was just taken."""
 
-    __slots__ = ("head", "paths")
+    __slots__ = ("head", "paths", "status")
 
-    def __init__(self, head: str, paths: dict[bytes, Seen]) -> None:
-        self.head, self.paths = head, paths
+    def __init__(self, head: str, paths: dict[bytes, Seen], status: bytes = b"") -> None:
+        self.head, self.paths, self.status = head, paths, status
 
 
-def take_picture(
-    root: str, before: Picture | None, limit_s: float, is_secret: Callable[[str], bool]
-) -> Picture:
-    head, changes = parse_status(git(_STATUS, root, timeout_s=limit_s))
+def take_picture(root: str, before: Picture | None, is_secret: Callable[[str], bool]) -> Picture:
+    status = quick_git(STATUS, root)
+    head, changes = parse_status(status)
     paths = {change.path: Seen(change.kind) for change in changes}
-    _keep_content(root, paths, before, limit_s, is_secret)
-    return Picture(head, paths)
+    _keep_content(root, paths, before, is_secret)
+    return Picture(head, paths, status)
 
 
 def _keep_content(
-    root: str,
-    paths: dict[bytes, Seen],
-    before: Picture | None,
-    limit_s: float,
-    is_secret: Callable[[str], bool],
+    root: str, paths: dict[bytes, Seen], before: Picture | None, is_secret: Callable[[str], bool]
 ) -> None:
     fresh: list[bytes] = []
     for path, seen in paths.items():
@@ -68,12 +65,25 @@ def _keep_content(
         is_saved = bool(seen.signature) and b"\n" not in path and len(fresh) < _MOST_SAVED
         if is_saved and not is_secret(os.fsdecode(path)):
             fresh.append(path)
-    if not fresh:
-        return
-    words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-    found = git(words, root, input=b"\n".join(fresh) + b"\n", check=False, timeout_s=limit_s).split()
-    for path, oid in zip(fresh, found, strict=False):
-        paths[path].oid = oid.decode()
+    for batch in _batches(fresh):
+        words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+        found = quick_git(words, root, b"\n".join(batch) + b"\n", check=False).split()
+        for path, oid in zip(batch, found, strict=False):
+            paths[path].oid = oid.decode()
+
+
+def _batches(paths: list[bytes]) -> list[list[bytes]]:
+    """What fits into one question each."""
+    batches: list[list[bytes]] = []
+    room = 0
+    for path in paths:
+        if len(path) < MOST_INPUT_BYTES:
+            if len(path) + 1 > room:
+                batches.append([])
+                room = MOST_INPUT_BYTES
+            batches[-1].append(path)
+            room -= len(path) + 1
+    return batches
 
 
 def _signature(root: str, path: bytes) -> str:
@@ -87,12 +97,12 @@ def _signature(root: str, path: bytes) -> str:
     return f"{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
 
 
-def changed_since(root: str, before: Picture, after: Picture, start_ns: int, limit_s: float) -> list[bytes]:
+def changed_since(root: str, before: Picture, after: Picture, start_ns: int) -> list[bytes]:
     """What was written, made or removed from `start_ns` on, by the inodes' own times."""
     candidates = dict.fromkeys([*before.paths, *after.paths])
     if before.head != after.head and before.head and after.head:
         words = ("diff", "--name-only", "-z", "--no-renames", before.head, after.head)
-        moved = git(words, root, check=False, timeout_s=limit_s)
+        moved = quick_git(words, root, check=False)
         candidates |= dict.fromkeys(path for path in moved.split(b"\0") if path)
     return [path for path in candidates if _is_changed(root, path, before, after, start_ns)]
 
@@ -127,6 +137,14 @@ def undo_command(root: str, path: bytes, before: Picture, after: Picture) -> str
     if not before.head:
         return ""
     return f"git -C {quote(root)} restore --source={before.head[:16]} --staged --worktree -- {quote(name)}"
+
+
+def plain_status(picture: Picture) -> bytes:
+    """What `git status` would print for the same, line by line; b"" where a name would be written with
+    quotes, or it is long: then only we can compare."""
+    status = picture.status
+    is_plain = len(status) <= _MOST_PLAIN_BYTES and all(32 <= byte < 127 or not byte for byte in status)
+    return status.replace(b"\0", b"\n") if is_plain and not {34, 92}.intersection(status) else b""
 
 
 # -- kept between two calls -------------------------------------------------------------------

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from lineclear.clients.hooking.registry import Hooking
+    from lineclear.core.claims import Request
     from lineclear.core.hooks import HookCall
     from lineclear.settings import Settings
+    from lineclear.wiring.repo import Repo
 
 MOST_INPUT_BYTES = 16 << 20
 # Until the settings are read, and for reading the host's words.
 FIRST_LIMIT_S = 5.0
+# A new worktree is provisioned, by the project's own commands, too.
+WORKTREE_LIMIT_S = 570.0
 ERROR_LOG, MOST_LOG_BYTES = "hook-errors.log", 64 * 1024
 
 
@@ -31,14 +35,33 @@ class OutOfTime(BaseException):
 class _Situation:
     """How far we came, for whoever has to end it."""
 
-    __slots__ = ("call", "event", "hooking", "layout", "settings")
+    __slots__ = ("call", "event", "hooking", "layout", "mirror", "settings")
 
     def __init__(self) -> None:
         self.event = ""
+        self.mirror: _Mirror | None = None
         self.hooking: Hooking | None = None
         self.call: HookCall | None = None
         self.layout: Any = None
         self.settings: Settings | None = None
+
+
+class _Mirror:
+    """The files for agents that only read files, where somebody switched them on; loaded when needed."""
+
+    __slots__ = ("is_stale",)
+
+    def __init__(self) -> None:
+        self.is_stale = False
+
+    def refuse_locked(self, repo: Repo, request: Request) -> None:
+        if repo.settings.mirror_locks:
+            from lineclear.mirror.locks import refuse_foreign
+
+            refuse_foreign(repo, request)
+
+    def note_change(self) -> None:
+        self.is_stale = True
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
@@ -54,11 +77,15 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     except BaseException as error:  # noqa: BLE001  the one boundary: an agent never suffers from our error
         _stop_clock()
         output, code = _after_error(now, argv, error)
+    if not output and now.call is not None and now.call.event == "worktree_create":
+        output = _plain_worktree(now, argv)
     try:
         while output:
             output = output[os.write(1, output) :]
     except OSError:
         pass  # the host no longer listens
+    if now.mirror is not None and now.mirror.is_stale:
+        _publish(now, argv, environ)
     return code
 
 
@@ -88,8 +115,50 @@ def _respond(now: _Situation, call: HookCall, environ: Mapping[str, str]) -> tup
     now.settings = wired.settings_for(now.layout, environ)
     if not wired.is_coordinated(now.layout, now.settings):
         return b"", 0
-    _limit_time(now.settings.hooks_timeout_ms / 1000)
-    return now.hooking.write_answer(now.event, wired.respond(now.layout, now.settings, call, environ))
+    is_long = call.event == "worktree_create"
+    _limit_time(WORKTREE_LIMIT_S if is_long else now.settings.hooks_timeout_ms / 1000)
+    if now.settings.mirror_tasks or now.settings.mirror_coordination or now.settings.mirror_locks:
+        now.mirror = _Mirror()
+    reply = wired.respond(now.layout, now.settings, call, environ, now.mirror)
+    return now.hooking.write_answer(now.event, reply)
+
+
+def _plain_worktree(now: _Situation, argv: list[str]) -> bytes:
+    """A client that asks for a worktree gets one, with or without us."""
+    try:
+        from lineclear.core.hooks import HookAnswer
+        from lineclear.wiring.hooking_worktree import make_plain
+
+        if now.hooking is None or now.call is None or now.layout is None:
+            return b""
+        reply = HookAnswer()
+        reply.path = make_plain(now.layout, now.call.name)
+        return now.hooking.write_answer(now.event, reply)[0]
+    except BaseException as error:  # noqa: BLE001  as in main
+        return _after_error(now, argv, error)[0]
+
+
+def _publish(now: _Situation, argv: list[str], environ: Mapping[str, str]) -> None:
+    """Others see what we did in their files at once. The answer is out, so that nothing here can harm it."""
+    try:
+        _limit_time(now.settings.hooks_timeout_ms / 1000 if now.settings is not None else FIRST_LIMIT_S)
+        from lineclear.mirror.publishing import publish_quietly
+        from lineclear.wiring.repo import Repo, open_store
+
+        if now.settings is None:
+            return
+        repo = Repo(now.layout, now.settings, open_store(now.layout, now.settings), environ)
+        try:
+            publish_quietly(repo, wait_s=0)
+        finally:
+            repo.close()
+        _limit_time(0)
+    except BaseException as error:  # noqa: BLE001  as in main
+        _stop_clock()
+        try:
+            _log(now, argv, error)
+        except OSError:
+            pass
 
 
 def _read_input() -> Any:

@@ -10,29 +10,52 @@ import os
 import time
 
 from lineclear.app.hooks_ports import Change, Spot
-from lineclear.core.hooks import session_key, subagent_name
+from lineclear.core.hooks import (
+    AFTER_EDIT,
+    AFTER_READ,
+    AFTER_SHELL,
+    BEFORE_EDIT,
+    BEFORE_SHELL,
+    SESSION_END,
+    SESSION_START,
+    session_key,
+    subagent_name,
+)
 from lineclear.core.names import is_family
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import AGENT, WORKTREE
-from lineclear.git.layout import find_layout
+from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.process.sessions import Session, Writes, digest_of
 from lineclear.wiring.repo import Repo, folds_case, open_store, person_name, read_settings, state_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Protocol
 
     from lineclear.app.ports import Caller, View
+    from lineclear.core.claims import Request
     from lineclear.core.hooks import HookAnswer, HookCall
     from lineclear.git.layout import Layout
     from lineclear.git.pictures import Picture
     from lineclear.settings import Settings
+    from lineclear.wiring.hooking_hush import HushFor
+
+    class Mirror(Protocol):
+        """The files for agents that only read files; the layer above us knows them."""
+
+        def refuse_locked(self, repo: Repo, request: Request, /) -> None: ...
+        def note_change(self) -> None: ...
+
 
 SESSIONS = "sessions"
 _LARGEST_TEXT_BYTES = 1 << 20
 _HERE_NS = 10 * 60 * 1_000_000_000
-_GIT_LIMIT_S = 20.0
+# Before the settings are read, or anything else.
+_BEGAN_NS = time.time_ns()
+# Events that leave or end a hush.
+_HUSHED = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, AFTER_SHELL, SESSION_START, SESSION_END)
 
 
 def layout_for(call: HookCall, environ: Mapping[str, str]) -> Layout | None:
@@ -52,22 +75,46 @@ def is_coordinated(layout: Layout, settings: Settings) -> bool:
     return bool(settings.store_url) or os.path.exists(f"{state_directory(layout)}/state.db")
 
 
-def respond(layout: Layout, settings: Settings, call: HookCall, environ: Mapping[str, str]) -> HookAnswer:
-    """Answer one call. Opens the store, so it costs what a claim costs."""
+def respond(
+    layout: Layout,
+    settings: Settings,
+    call: HookCall,
+    environ: Mapping[str, str],
+    mirror: Mirror | None = None,
+) -> HookAnswer:
+    """Answer one call. Opens the store, so it costs what a claim costs. `mirror` is told of a change."""
     from lineclear.app.heartbeat import beat
     from lineclear.app.hooks import answer
 
     layout = _home(layout, call)
     repo = Repo(layout, settings, open_store(layout, settings), environ)
     try:
-        desk = Desk(repo, call)
+        # Before anything is read of the store.
+        hush = _hush_for(repo, call) if call.event in _HUSHED else None
+        head = repo.store.read(_head) if mirror is not None else 0
+        desk = Desk(repo, call, mirror)
         beat(repo.store, repo.presence, desk.caller)
         try:
-            return answer(desk, call)
+            reply = answer(desk, call)
         finally:
             desk.memory.save()
+            if mirror is not None and repo.store.read(_head) != head:
+                mirror.note_change()
+        if hush is not None:
+            hush.settle(desk, reply)
+        return reply
     finally:
         repo.close()
+
+
+def _head(view: View) -> int:
+    return view.head
+
+
+def _hush_for(repo: Repo, call: HookCall) -> HushFor | None:
+    from lineclear.wiring.hooking_hush import HushFor
+
+    return HushFor(repo, call, _BEGAN_NS)
 
 
 def settings_for(layout: Layout, environ: Mapping[str, str]) -> Settings:
@@ -100,15 +147,17 @@ class Desk:
     """What app/hooks_ports.py asks for, over one opened repository."""
 
     __slots__ = (
-        "_call", "_cwd", "_repo", "_trees", "_writes", "caller", "is_shared", "liveness", "memory",
-        "presence", "root", "rules", "store", "ttl_ms",
+        "_call", "_cwd", "_mirror", "_repo", "_trees", "_writes", "caller", "is_shared", "liveness", "memory",
+        "plain_status", "presence", "root", "rules", "store", "ttl_ms",
     )  # fmt: skip
 
-    def __init__(self, repo: Repo, call: HookCall) -> None:
-        self._repo, self._call = repo, call
+    def __init__(self, repo: Repo, call: HookCall, mirror: Mirror | None = None) -> None:
+        self._repo, self._call, self._mirror = repo, call, mirror
         self.store, self.liveness, self.presence = repo.store, repo.liveness, repo.presence
         self.rules, self.ttl_ms = repo.settings.rules, repo.settings.claims_ttl_ms
         self.root = repo.layout.worktree
+        # What git said of the tree, if a picture was taken just now and the stub can compare it.
+        self.plain_status = b""
         self._cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else self.root
         self.memory = _memory_of(repo.layout, call)
         self._writes = Writes(f"{repo.state_directory}/{SESSIONS}/writes")
@@ -183,21 +232,28 @@ class Desk:
         except (OSError, ValueError):
             return ""
 
+    def refuse_locked(self, request: Request) -> None:
+        if self._mirror is not None:
+            self._mirror.refuse_locked(self._repo, request)
+
     def note_write(self, spot: Spot, digest: str) -> None:
         self._writes.note(time.time_ns(), self.caller.name, spot.tree, spot.path, digest or "gone")
 
     # -- shell ------------------------------------------------------------------------------
 
     def begin_shell(self, call_id: str) -> None:
-        from lineclear.git.pictures import read_picture, take_picture, write_picture
+        from lineclear.git.pictures import plain_status, read_picture, take_picture, write_picture
 
         path = self.memory.path + ".picture"
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         before = read_picture(path)
-        if before is None or self.memory.get("picture") != self._freshness():
-            picture = take_picture(self.root, before, _GIT_LIMIT_S, self._is_secret)
+        is_edited = self._was_edited()
+        if before is None or is_edited or self.memory.get("picture") != self._freshness():
+            picture = take_picture(self.root, before, self._is_secret)
             write_picture(path, picture)
+            self.plain_status = plain_status(picture)
             self.memory.set("picture", "", self._freshness())
+        self._clear_marks()
         # Last: what is changed from now on has a later time than this file.
         with open(self._mark(call_id), "wb"):
             pass
@@ -205,7 +261,13 @@ class Desk:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "+")
 
     def end_shell(self, call_id: str) -> list[Change]:
-        from lineclear.git.pictures import changed_since, read_picture, take_picture, write_picture
+        from lineclear.git.pictures import (
+            changed_since,
+            plain_status,
+            read_picture,
+            take_picture,
+            write_picture,
+        )
 
         path, mark = self.memory.path + ".picture", self._mark(call_id)
         before = read_picture(path)
@@ -216,12 +278,13 @@ class Desk:
             return []
         if before is None:
             return []
-        after = take_picture(self.root, before, _GIT_LIMIT_S, self._is_secret)
-        found = changed_since(self.root, before, after, start_ns, _GIT_LIMIT_S)
+        after = take_picture(self.root, before, self._is_secret)
+        found = changed_since(self.root, before, after, start_ns)
         changes = self._without_others(found, start_ns, before, after)
         if self.is_shared:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "-")
         write_picture(path, after)
+        self.plain_status = plain_status(after)
         self.memory.set("picture", "", self._freshness())
         return changes
 
@@ -261,10 +324,29 @@ class Desk:
         """The last picture still counts while nobody is known to have written since."""
         return f"{self.root} {self._writes.size()}" if self.is_shared else self.root
 
+    def _was_edited(self) -> bool:
+        """Has the stub let an edit pass since? It says so in a file of its own."""
+        try:
+            os.unlink(self.memory.path + ".edited")
+        except OSError:
+            return False
+        return True
+
     def _mark(self, call_id: str) -> str:
         from lineclear.core.hooks import session_key
 
         return f"{self.memory.path}.{session_key('call', call_id)[:60]}"
+
+    def _clear_marks(self) -> None:
+        """Marks of calls that the stub has let pass: it cannot remove them, only write into them."""
+        directory, _, name = self.memory.path.rpartition("/")
+        for found in os.listdir(directory):
+            if found.startswith(f"{name}.call-"):
+                try:
+                    if os.path.getsize(f"{directory}/{found}"):
+                        os.unlink(f"{directory}/{found}")
+                except FileNotFoundError:
+                    pass  # a call beside this one was quicker
 
     def _is_secret(self, path: str) -> bool:
         from lineclear.core.snapshots import Limits
@@ -276,8 +358,18 @@ class Desk:
 
     # -- coming and going -------------------------------------------------------------------
 
+    def make_worktree(self, name: str) -> str:
+        from lineclear.wiring.hooking_worktree import make_for
+
+        tree, path, is_own = make_for(self._repo, self.caller, name)
+        if is_own:
+            # The session moves in.
+            self.memory.set("home", "", path)
+            self.memory.set("owner", tree, "mine")
+        return path
+
     def enter(self) -> None:
-        if self._repo.layout.is_main:
+        if self._repo.layout.is_main or is_check_tree(self.root):
             return
         row = self.store.read(lambda view: view.get(WORKTREE, (self._repo.tree,)))
         if row is not None and row.agent:

@@ -19,6 +19,7 @@ from lineclear.clients.setup.values import FORMAT, CannotSetUp, Change, Found, P
 from lineclear.core import refusals_setup
 from lineclear.git.gate import tracked
 from lineclear.git.layout import find_layout, worktrees
+from lineclear.git.pictures import STATUS
 from lineclear.git.worktrees import ignored_of
 from lineclear.process.files import write_atomically
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
@@ -237,7 +238,8 @@ def _plan_stub(planned: Planned) -> None:
 def stub_text() -> str:
     """The program that every client's hook ends in: this interpreter, and only the paths it needs."""
     program = fill("hook_program.txt", PATHS=repr(import_paths())).strip()
-    return fill("hook.sh", PYTHON=shlex.quote(sys.executable), PROGRAM=shlex.quote(program))
+    status = shlex.join(word for word in STATUS if word != "-z")
+    return fill("hook.sh", PYTHON=shlex.quote(sys.executable), PROGRAM=shlex.quote(program), STATUS=status)
 
 
 def import_paths() -> list[str]:

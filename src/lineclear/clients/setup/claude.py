@@ -7,6 +7,8 @@ from lineclear.clients.setup import json_hooks
 from lineclear.clients.setup.values import Found, Plan
 
 IN_WORKTREES = False
+# A new worktree is provisioned, which may include the project's own set-up commands.
+WORKTREE_TIMEOUT_S = 600
 
 
 def files(found: Found) -> list[str]:
@@ -19,7 +21,8 @@ def plan_install(found: Found) -> Plan:
     entries = []
     for event, matcher in EVENTS.items():
         command = json_hooks.command_for(found, path, "claude", event)
-        handler = {"type": "command", "command": command, "timeout": json_hooks.TIMEOUT_S} | closed
+        timeout = WORKTREE_TIMEOUT_S if event == "WorktreeCreate" else json_hooks.TIMEOUT_S
+        handler = {"type": "command", "command": command, "timeout": timeout} | closed
         entries.append((("hooks", event), json_hooks.group(matcher, handler)))
     json_hooks.install(plan, found, path, entries)
     return plan

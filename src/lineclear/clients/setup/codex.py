@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import tomllib
 
 from lineclear.clients.hooking.codex import EVENTS
@@ -38,7 +39,17 @@ def plan_install(found: Found) -> Plan:
     text = json_hooks.install(plan, found, path, entries)
     if found.is_main:
         _trust(plan, found, path, text)
+        _offer_root(plan, found)
     return plan
+
+
+def _offer_root(plan: Plan, found: Found) -> None:
+    """Hooks run outside of Codex's sandbox; what the model runs is inside, where `.git` is read-only."""
+    git_dir = found.stub.rpartition("/")[0].rpartition("/")[0]
+    plan.notes.append(
+        "in Codex's sandbox hooks work, but its own commits and `lineclear` commands cannot write; "
+        f"start it with `--add-dir {shlex.quote(git_dir)}` to let them"
+    )
 
 
 def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
