@@ -60,6 +60,9 @@ class FakeYard:
         del row, main
         return []
 
+    def touched(self, row: Candidate) -> list[str]:
+        return [f"{row.branch}.py"]
+
     def chain(self, row: Candidate, top: str) -> list[str]:
         names = top.split("+")
         began = len(row.base.split("+"))

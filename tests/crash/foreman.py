@@ -16,12 +16,13 @@ from collections.abc import Callable
 from typing import Any
 
 from lineclear.app import agents, runs, tasks
+from lineclear.app.queue_runner import Runner
 from lineclear.cli.main import run
 from lineclear.git import run as git_run
 from lineclear.git.landing import GitGround
 from lineclear.process import groups
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring import landing, worktrees
+from lineclear.wiring import worktrees
 
 # name: (where the function is, its name there)
 WINDOWS: dict[str, tuple[Any, str]] = {
@@ -32,7 +33,7 @@ WINDOWS: dict[str, tuple[Any, str]] = {
     "the client was noted": (groups, "start"),
     "the run was ended and its work handed over": (runs, "end"),
     "main was moved": (GitGround, "move"),
-    "the task was merged": (landing, "land"),
+    "the task was merged": (Runner, "_conclude"),
     "the worktree was removed": (worktrees, "discard"),
     "the agent has left": (agents, "leave"),
 }

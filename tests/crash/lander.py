@@ -2,7 +2,7 @@
 
 Each line is `STEP PATH`: the child kills itself before its STEPth step in the repository at PATH; step 0
 lands in peace and answers with the number of steps. A step is everything that changes the disk: a git
-command, a file replaced, linked, copied or removed.
+command, a file replaced, renamed, linked, copied or removed.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from lineclear.app.ports import Caller
-from lineclear.git import checkouts, landing, restoring, trees
-from lineclear.wiring.landing import Landed, land
+from lineclear.core.landing import Landed
+from lineclear.git import checkouts, commits, landing, restoring, trees
 from lineclear.wiring.repo import open_repo
+from tests.landings import land
 
 BRANCH, TASK, AGENT = "side", 1, "claude-1"
 
@@ -35,14 +37,22 @@ class Steps:
 
         return step
 
+    def count_all(self, *modules: ModuleType) -> None:
+        """From here on everything that these modules do to the disk is a step."""
+        for module in modules:
+            vars(module)["git"] = self.wrap(vars(module)["git"])
+        acts = ((os, "replace"), (os, "rename"), (os, "link"), (os, "unlink"), (shutil, "copy2"))
+        for place, name in acts:
+            setattr(place, name, self.wrap(getattr(place, name)))
 
-def main() -> None:
+
+def serve(act: Callable[[int, str], int]) -> None:
     for line in sys.stdin:
         number, path = line.rstrip("\n").split(" ", 1)
         ear, mouth = os.pipe()
         child = os.fork()
         if child == 0:
-            os.write(mouth, str(_land(int(number), path)).encode())
+            os.write(mouth, str(act(int(number), path)).encode())
             os._exit(0)
         os.close(mouth)
         _, status = os.waitpid(child, 0)
@@ -55,10 +65,7 @@ def main() -> None:
 def _land(last: int, path: str) -> int:
     steps = Steps(last)
     os.chdir(path)
-    for module in (checkouts, landing, restoring, trees):
-        vars(module)["git"] = steps.wrap(vars(module)["git"])
-    for place, name in ((os, "replace"), (os, "link"), (os, "unlink"), (shutil, "copy2")):
-        setattr(place, name, steps.wrap(getattr(place, name)))
+    steps.count_all(checkouts, commits, landing, restoring, trees)
     repo = open_repo(path, os.environ)
     result = land(repo, Caller(AGENT, tree="main"), task=TASK, branch=BRANCH)
     if not isinstance(result, Landed):
@@ -67,4 +74,4 @@ def _land(last: int, path: str) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    serve(_land)

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.wiring.landing import Landed, land, settle
+from lineclear.core.landing import Landed
+from lineclear.wiring import queue_yard
+from lineclear.wiring.queue import settle
 from lineclear.wiring.repo import open_repo
 from tests.crash.lander import AGENT, BRANCH, TASK
-from tests.landings import Team, open_team
+from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
 
@@ -25,9 +27,9 @@ PERSON = Caller("anna", is_person=True)
 class Lander:
     """The program, started once; each question is a landing that dies where it is told to."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
+    def __init__(self, environment: dict[str, str], program: str = "lander") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.lander"],
+            [sys.executable, "-m", f"tests.crash.{program}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -118,9 +120,10 @@ def test_killed_at_every_step_the_next_landing_puts_it_right(
             moved += 1
             assert team.file("a.txt") == "2\n"
             assert team.status() == [" M mine.txt"]
-            assert settle(team.repo, PERSON) == ["T-1"]
+            settle(team.repo, PERSON, lands=False)
+            assert team.state(TASK) == "merged"
         else:
-            settle(team.repo, PERSON)
+            settle(team.repo, PERSON, lands=False)
             assert team.status() == [" M mine.txt"], step
             assert team.leftovers() == []
         assert_landed_once(team)
@@ -197,14 +200,16 @@ def test_killed_amid_the_files_the_half_moved_tree_is_put_right(
     team = team_of(git)
     assert not is_moved(git)
     assert (git.path / ".git/index.lock").exists()
-    settle(team.repo, PERSON)
+    settle(team.repo, PERSON, lands=False)
     assert team.status() == [" M mine.txt"]
     assert team.leftovers() == []
     assert_landed_once(team)
     team.close()
 
 
-def test_killed_alone_its_git_is_waited_for(sample: TemporaryRepo, lander: Lander) -> None:
+def test_killed_alone_its_git_is_waited_for(
+    sample: TemporaryRepo, lander: Lander, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The landing dies, and the git that it started goes on writing files: nobody repairs before it ends."""
     go, begun = sample.path.parent / "go", sample.path.parent / "begun"
     filter_files(
@@ -217,11 +222,12 @@ def test_killed_alone_its_git_is_waited_for(sample: TemporaryRepo, lander: Lande
     assert lander.land(git.path) == KILLED
     team = team_of(git)
     try:
-        with refused("land.busy"):
-            settle(team.repo, PERSON, wait_s=0.2)
+        with monkeypatch.context() as patch, refused("land.busy"):
+            patch.setattr(queue_yard, "LOCK_WAIT_S", 0.2)
+            settle(team.repo, PERSON, lands=False)
     finally:
         go.touch()
-    settle(team.repo, PERSON)
+    settle(team.repo, PERSON, lands=False)
     assert team.status() == [" M mine.txt"]
     assert team.leftovers() == []
     assert_landed_once(team)
@@ -240,7 +246,7 @@ def test_after_a_death_what_the_person_wrote_over_the_half_moved_tree_stays(
     (git.path / "a.txt").write_text("written by hand since\n")
     (git.path / "new/deep.txt").write_text("this, too\n")
     team = team_of(git)
-    settle(team.repo, PERSON)
+    settle(team.repo, PERSON, lands=False)
     assert team.file("a.txt") == "written by hand since\n"
     assert team.file("new/deep.txt") == "this, too\n"
     assert set(team.status()) == {" M a.txt", " M mine.txt", "?? new/deep.txt"}

@@ -66,7 +66,7 @@ def test_killed_right_after(crew: Crew, window: str) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_killed_before_every_step(crew: Crew, record_property: Callable[[str, object], None]) -> None:
-    command = crew.script(**{f"T{n}": f"commit {n}.txt {n}" for n in range(1, 200)})
+    command = crew.script(**{f"T{n}": f"commit {n}.txt {n}" for n in range(1, 500)})
     crew.task("Part 1")
     told = crew.marks / "steps"
     assert doomed(crew, "0", str(told), command=command).code() == 0

@@ -31,6 +31,7 @@ def test_a_landing_as_data(agent: CommandLine, repo: TemporaryRepo) -> None:
         "branch": "ada",
         "task": "",
         "dry_run": False,
+        "candidate": "Q-1",
         "result": "landed",
         "how": "fast-forward",
         "main": "main",

@@ -11,12 +11,16 @@ import pytest
 
 from lineclear.app import claims, tasks
 from lineclear.app.ports import Caller
+from lineclear.app.queue_runner import Runner
 from lineclear.core.claims import INTENT, Request
+from lineclear.core.landing import Landed, SentBack
 from lineclear.core.resources import parse_resource
+from lineclear.core.tables import Landing
 from lineclear.git import landing as git_landing
 from lineclear.git.checkouts import Moved
-from lineclear.wiring.landing import Landed, NeedsYou, SentBack, land, land_pending, preview, settle
-from tests.landings import Team, open_team
+from lineclear.wiring.queue import settle
+from lineclear.wiring.queue_check import check
+from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
 
@@ -170,23 +174,32 @@ def test_a_landing_that_died_before_it_could_say_so_is_settled(
 ) -> None:
     number = team.task("Half told", "claude-1")
     team.work("claude-1", {"a": "1\n"})
+    real = Runner._conclude
+
+    def die(runner: Runner, landing: Landing, *, is_moved: bool) -> None:
+        if is_moved:
+            raise KeyboardInterrupt
+        real(runner, landing, is_moved=is_moved)
+
     with monkeypatch.context() as patch:
-        patch.setattr("lineclear.app.landing.conclude", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(Runner, "_conclude", die)
         with pytest.raises(KeyboardInterrupt):
             land(team.repo, agent("claude-1"), task=number, branch="claude-1")
     assert team.state(number) == "handed over"
-    assert settle(team.repo, team.person) == ["T-1"]
+    assert settle(team.repo, team.person, lands=False) == ["T-1"]
     assert team.state(number) == "merged"
-    assert settle(team.repo, team.person) == []
+    assert settle(team.repo, team.person, lands=False) == []
 
 
 def test_a_task_whose_branch_a_person_merged_by_hand_is_settled(team: Team) -> None:
     number = team.task("By hand", "claude-1")
     team.work("claude-1", {"a": "1\n"})
     tasks.finish(team.repo.store, agent("claude-1"), number, branch="claude-1")
-    assert settle(team.repo, team.person) == []
+    assert settle(team.repo, team.person, lands=False) == []
     team.git.git("merge", "-q", "--no-edit", "claude-1")
-    assert settle(team.repo, team.person) == ["T-1"]
+    main = team.main
+    assert settle(team.repo, team.person, lands=True) == ["T-1"]
+    assert team.main == main
 
 
 def test_everything_handed_over_lands_in_order(team: Team) -> None:
@@ -194,10 +207,9 @@ def test_everything_handed_over_lands_in_order(team: Team) -> None:
         number = team.task(f"Task {place}", f"a-{place}", priority=3 - place)
         team.work(f"a-{place}", {f"f{place}": "x\n"})
         tasks.finish(team.repo.store, agent(f"a-{place}"), number, branch=f"a-{place}")
-    results = land_pending(team.repo, team.person)
-    assert list(results) == ["T-3", "T-2", "T-1"]
-    assert all(isinstance(result, Landed) for result in results.values())
-    assert [team.state(number) for number in (1, 2, 3)] == ["merged"] * 3
+    assert settle(team.repo, team.person, lands=True) == ["T-1", "T-2", "T-3"]
+    subjects = team.git.git("log", "--first-parent", "--format=%s", "--max-count=3", "main").split("\n")
+    assert subjects == ["Land T-1: Task 0", "Land T-2: Task 1", "Land T-3: Task 2"]
 
 
 def test_main_that_somebody_moves_meanwhile_is_built_upon_and_never_forced(
@@ -221,21 +233,11 @@ def test_main_that_somebody_moves_meanwhile_is_built_upon_and_never_forced(
     assert team.leftovers() == []
 
 
-def test_a_main_that_never_stands_still_is_left_to_a_person(
-    team: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    team.work("side", {"a": "1\n"})
-    monkeypatch.setattr(git_landing.GitGround, "move", lambda *_: Moved("stale"))
-    result = land(team.repo, team.person, branch="side")
-    assert isinstance(result, NeedsYou)
-    assert "moved 8 times" in result.why
-
-
-def test_a_preview_moves_nothing(team: Team) -> None:
+def test_a_look_before_moves_nothing(team: Team) -> None:
     number = team.task("Look first", "claude-1")
     team.work("claude-1", {"a": "1\n"})
     main = team.main
-    result = preview(team.repo, task=number, branch="claude-1")
+    result = check(team.repo, team.person, task=number, branch="claude-1").result
     assert isinstance(result, Landed)
     assert result.files == ["a"]
     assert (team.main, team.state(number)) == (main, "taken")
@@ -396,13 +398,14 @@ def test_twenty_branches_land_in_any_order(team: Team) -> None:
 _LANDER = """
 import os, sys
 from lineclear.app.ports import Caller
-from lineclear.wiring.landing import Landed, land
+from lineclear.core.landing import Landed
+from lineclear.wiring.queue import land
 from lineclear.wiring.repo import open_repo
 
 repo = open_repo(os.getcwd(), os.environ)
 sys.stdin.readline()
 for branch in sys.argv[1:]:
-    result = land(repo, Caller("anna", is_person=True), branch=branch)
+    _, result = land(repo, Caller("anna", is_person=True), branch=branch)
     assert isinstance(result, Landed), result
 repo.close()
 """

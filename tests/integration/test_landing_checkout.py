@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from lineclear.core.landing import Landed, NeedsYou
 from lineclear.git import checkouts
 from lineclear.git.checkouts import Mover
-from lineclear.wiring.landing import Landed, NeedsYou, land
-from tests.landings import Team, open_team
+from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.core.landing import Landed, NeedsYou
 from lineclear.git import checkouts
-from lineclear.wiring.landing import Landed, NeedsYou, land
-from tests.landings import Team, open_team
+from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 
 NAMES = ["a", "b", "c", "d/x", "d/y", "e/f/z", "g", "ignored.tmp", "h/i"]

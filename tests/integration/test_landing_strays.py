@@ -9,16 +9,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.events import Draft
-from lineclear.wiring.landing import (
-    Landed,
-    NeedsYou,
-    find_stray,
-    land,
-    restore_main,
-    watch_main,
-    who_moved,
-)
-from tests.landings import Team, open_team
+from lineclear.core.landing import Landed, NeedsYou
+from lineclear.wiring.landing import find_stray, restore_main, watch_main, who_moved
+from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 
 AGENT = "claude-1"

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
         def forbidden(self, row: Candidate, main: str) -> list[Finding]:
             """What the candidate changes although its author may not."""
 
+        def touched(self, row: Candidate) -> list[str]:
+            """The files that the candidate changes, as claims write their paths; none if git cannot say."""
+
         def chain(self, row: Candidate, top: str) -> list[str]:
             """Where the candidate's branch began, then each state of main from there to `top`."""
 

@@ -286,7 +286,9 @@ class Runner:
     def _conclude(self, landing: Landing, *, is_moved: bool) -> None:
         """Every candidate's end and the landing's, in one transaction; again, it changes nothing."""
         commits, hows = split_names(landing.commits), split_names(landing.hows)
-        ends = list(zip(split_ids(landing.ids), commits, hows, strict=True))
+        ids = split_ids(landing.ids)
+        touched = [self._touched(number) if is_moved else [] for number in ids]
+        ends = list(zip(ids, commits, hows, touched, strict=True))
 
         def work(tx: Tx) -> list[Candidate]:
             if tx.get(LANDING, (landing.id,)) is None:
@@ -299,12 +301,17 @@ class Runner:
         for row in self._store.transact(self._caller, work):
             self._tell(News("landed", row.id, f"{row.branch} is on {self._yard.branch}"))
 
-    def _end(self, tx: Tx, number: int, commit: str, how: str) -> Candidate | None:
+    def _touched(self, number: int) -> list[str]:
+        return self._yard.touched(self._store.read(lambda view: queue.known(view, number)))
+
+    def _end(
+        self, tx: Tx, number: int, commit: str, how: str, touched: Sequence[str]
+    ) -> Candidate | None:  # fmt: skip
         row = queue.known(tx, number)
         if row.state not in LIVE:
             return None
         tx.append(Draft("CandidateLanded", show_number(number), id=number, commit=commit, how=how))
-        queue.end_task(tx, row, f"landed on {self._yard.branch} as {commit[:12]}")
+        queue.end_task(tx, row, f"landed on {self._yard.branch} as {commit[:12]}", touched)
         return row
 
     def _wait_for_a_person(self, batch: list[Placed], why: str, files: list[str]) -> None:
@@ -386,9 +393,11 @@ class Runner:
     def _end_without_move(self, row: Candidate) -> None:
         """All of it is on main already: a person merged it, or a landing was cut short."""
 
+        touched = self._yard.touched(row)
+
         def work(tx: Tx) -> None:
             ensure_agent(tx, self._caller)
-            self._end(tx, row.id, self._main, words.NOTHING)
+            self._end(tx, row.id, self._main, words.NOTHING, touched)
 
         self._store.transact(self._caller, work)
         self._tell(News("landed", row.id, f"{row.branch} was on {self._yard.branch} already"))
@@ -494,7 +503,7 @@ class Runner:
             elif self._bench.free() < 1:
                 return
             elif point == 0:
-                suspect.is_main_asked = True
+                suspect.is_main_asked, suspect.ids = True, []
                 tree = self._yard.tree_of(self._main)
                 if self._start(suspect, self._main, tree, anew=suspect.is_set_up):
                     self._answer(suspect, is_green=True)

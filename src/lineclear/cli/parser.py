@@ -55,3 +55,11 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return parse
+
+
+def candidate_number(text: str) -> int:
+    """A candidate of the queue, written `7` or `Q-7`."""
+    word = text[2:] if text[:2] in ("Q-", "q-") else text
+    if not (word.isascii() and word.isdigit() and len(word) <= 15) or int(word) < 1:
+        raise refusals.bad_value("candidate", text, "it is a number such as 7 or Q-7")
+    return int(word)

@@ -11,18 +11,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FROM_TERMINAL = (signal.SIGINT, signal.SIGHUP)
+FROM_TERMINAL = frozenset((signal.SIGINT, signal.SIGHUP))
 
 
 def shield_thread() -> None:
     """What this thread starts from now on does not hear the terminal's signals; the process still does."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _FROM_TERMINAL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, FROM_TERMINAL)
 
 
 @contextmanager
 def unshielded() -> Iterator[None]:
     """For programs of other people, in sessions of their own: they may have a use for these signals."""
-    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, _FROM_TERMINAL)
+    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, FROM_TERMINAL)
     try:
         yield
     finally:

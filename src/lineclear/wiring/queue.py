@@ -167,7 +167,7 @@ def _round(
     from lineclear.wiring.integrator import FAILED, SUBMITTED, after_landing
     from lineclear.wiring.queue_review import has_unreviewed, review_waiting
 
-    review_waiting(repo, caller, tell=tell)
+    review_waiting(repo, caller, tell=tell, is_over=stop)
     landed: list[dict[str, Any]] = []
 
     def hear(news: News) -> None:

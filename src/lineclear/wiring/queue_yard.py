@@ -9,8 +9,8 @@ from lineclear.core.tasks import show_id
 from lineclear.git.checkouts import Moved
 from lineclear.git.landing import GitFooting, GitGround, LandingLock, commit_of, landing_ref
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
-from lineclear.git.run import git
-from lineclear.wiring.gate import judge_landing
+from lineclear.git.run import GitFailed, git
+from lineclear.wiring.gate import judge_landing, judge_new, resources_of
 from lineclear.wiring.merging import spread
 
 TYPE_CHECKING = False
@@ -86,13 +86,22 @@ class GitYard:
         return put_on(self._footing, spread, below, shipment, style=self._style)
 
     def forbidden(self, row: Candidate, main: str) -> list[Finding]:
-        if not row.agent:
-            return []
         history = self._footing.history
         bases = history.bases(main, row.tip)
         if not bases or bases == [row.tip]:
             return []
-        return judge_landing(self._repo, row.agent, history.changed(history.base_of(bases), row.tip)[0])
+        changed, new = history.changed(history.base_of(bases), row.tip)
+        return judge_landing(self._repo, row.agent, changed) + judge_new(self._repo, new)
+
+    def touched(self, row: Candidate) -> list[str]:
+        history = self._footing.history
+        try:
+            # Main as it was then: by now it may hold the candidate.
+            bases = history.bases(row.base, row.tip)
+            paths = history.changed(history.base_of(bases), row.tip)[0] if bases else []
+        except GitFailed:
+            return []
+        return [resource.path for resource in resources_of(self._repo, paths)]
 
     def chain(self, row: Candidate, top: str) -> list[str]:
         base = (self._footing.history.bases(top, row.tip) or [top])[0]

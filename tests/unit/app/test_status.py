@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import agents, messages, proposals, status, tasks
+from lineclear.app import agents, messages, proposals, queue, status, tasks
 from lineclear.app.ports import Caller
+from lineclear.core.events import Draft
 from lineclear.core.strategies import LOCKED, SINGLE_WRITER, Rule
 from lineclear.core.task_import import TaskDraft
 from tests.world import MINUTE_MS, World, resource
@@ -130,3 +131,23 @@ def test_everything_about_one_resource(world: World) -> None:
 def test_a_directory_names_the_rules_for_its_parts(world: World) -> None:
     rules = [Rule(resource("src/a.py"), LOCKED), Rule(resource("docs/"), LOCKED)]
     assert who(world, "src/", rules)["inside"] == [{"resource": "file:src/a.py", "strategy": LOCKED}]
+
+
+def test_what_the_queue_waits_for_comes_first_and_a_submitted_task_is_not_asked_for(world: World) -> None:
+    tasks.add(world.store, PAT, TaskDraft("1", "login"))
+    tasks.take(world.store, world.liveness, ANN)
+    queue.submit(world.store, ANN, queue.Branch("ann/login", "tip", "main"), task=1)
+    assert page(world)["needs_you"] == []
+    assert page(world)["queue"]["waiting"] == 1
+    queue.submit(world.store, PAT, queue.Branch("side", "tip", "main"))
+    stopped = Draft("CandidateStopped", "Q-2", id=2, why="in the way of a.txt", files=["a.txt"])
+    world.store.transact(PAT, lambda tx: tx.append(stopped))
+    needs = world.store.read(lambda view: status.status(view, world.presence, "pat", "person"))["needs_you"]
+    assert needs == [
+        {"what": "Q-2 cannot land: side", "why": "in the way of a.txt", "next": "lineclear queue show Q-2"},
+        {
+            "what": "Q-1 waits for your review: ann/login",
+            "why": "by ann",
+            "next": "lineclear queue show Q-1 --diff",
+        },
+    ]

@@ -78,6 +78,58 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "queue.nothing_to_undo 5",
         "Nothing that ada landed is left to be taken back.\nNext: run `lineclear queue list --all`.",
     ),
+    (
+        words.not_landed,
+        ("Q-7", "waiting"),
+        "queue.not_landed 5",
+        "Q-7 is waiting, so there is no landing to take back.\nNext: run `lineclear queue show Q-7`.",
+    ),
+    (
+        words.undone_already,
+        ("Q-7", "Q-9"),
+        "queue.undone 5",
+        "Q-7 is taken back already, by Q-9\nNext: run `lineclear queue show Q-9`.",
+    ),
+    (
+        words.undo_conflicts,
+        ("Q-7", [{"path": "a.py", "kind": "content", "first_line": 3}, {"path": "b.py", "kind": "content"}]),
+        "queue.undo_conflicts 6",
+        "Q-7 cannot be taken back by itself: what landed since builds on it.\n"
+        "a.py near line 3: content and 1 more.\nNext: run `git revert --help`.",
+    ),
+    (
+        words.no_remote,
+        ("origin",),
+        "pr.remote 5",
+        'There is no remote "origin" that a pull request could be opened on.\n'
+        "Next: run `git remote --verbose`.",
+    ),
+    (
+        words.tool_missing,
+        ("gh", "origin"),
+        "pr.tool 1",
+        "A pull request on origin is opened through `gh`, which is not installed.\n"
+        "Install it, or land the branch here.\nNext: run `lineclear land`.",
+    ),
+    (
+        words.not_logged_in,
+        ("glab", "No token found."),
+        "pr.login 4",
+        "`glab` is not logged in: No token found.\nNext: run `glab auth login`.",
+    ),
+    (
+        words.push_refused,
+        ("origin", "ada/login", "[rejected] (non-fast-forward)"),
+        "pr.push 1",
+        "origin does not take ada/login: [rejected] (non-fast-forward)\nNext: run `git fetch origin`.",
+    ),
+    (
+        words.tool_failed,
+        ("gh", "no such repository"),
+        "pr.failed 1",
+        "`gh` could not open it: no such repository\nThe branch is pushed; once more is harmless.\n"
+        "Next: run `gh auth status`.",
+    ),
 ]
 
 
@@ -88,6 +140,12 @@ def test_the_words_are_exactly_these(
     refusal = make(*given)
     assert f"{refusal.code} {refusal.exit_code}" == code
     assert str(refusal) == text
+
+
+def test_what_main_no_longer_holds_needs_no_other_candidate_to_be_named() -> None:
+    refusal = words.undone_already("Q-7", "")
+    assert refusal.what == "Q-7 is taken back already; main holds nothing of it."
+    assert refusal.next == "lineclear queue show Q-7"
 
 
 def test_every_refusal_is_in_the_table() -> None:
@@ -111,6 +169,12 @@ HOSTILE = "/directory with spaces\n" * 90
         words.queue_paused(HOSTILE, HOSTILE),
         words.queue_runs_elsewhere(HOSTILE),
         words.nothing_to_undo(HOSTILE),
+        words.undo_conflicts("Q-7", [{"path": HOSTILE, "kind": "content"}] * 3),
+        words.no_remote(HOSTILE),
+        words.tool_missing("glab", HOSTILE),
+        words.not_logged_in("glab", HOSTILE),
+        words.push_refused(HOSTILE, HOSTILE, HOSTILE),
+        words.tool_failed("glab", HOSTILE),
     ],
     ids=lambda refusal: refusal.code,
 )

@@ -151,6 +151,7 @@ def who(context: Context, args: Namespace) -> None:
 
 def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
     owner = f", written by {answer['owner']}" if answer["owner"] else ""
+    owner += f", only in the phase {answer['phase']}" if answer["phase"] else ""
     lines: list[str | Table] = [
         f"{answer['resource']}: {answer['strategy']}{owner} ({answer['strategy_from']})"
     ]

@@ -52,7 +52,9 @@ def _options(verb: str) -> list[str]:
 
 
 def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
-    """Tasks, values, agents and claims of this repository; nothing outside one."""
+    """Tasks, candidates, values, agents and claims of this repository; nothing outside one."""
+    from lineclear.app.queue import live
+    from lineclear.core.candidates import show_number
     from lineclear.core.tables import AGENT, CLAIM, TASK, VALUE
     from lineclear.core.tasks import show_id
 
@@ -62,6 +64,10 @@ def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
             return context.store.read(lambda view: [agent.name for agent in view.scan(AGENT, "key")])
         if verb.startswith("task ") or last == "--task":
             return context.store.read(lambda view: [show_id(task.id) for task in view.scan(TASK, "key")])
+        if verb in ("queue list", "queue run", "queue pause", "queue resume"):
+            return []
+        if verb.startswith("queue ") or last == "--after":
+            return context.store.read(lambda view: [show_number(row.id) for row in live(view)])
         if verb.startswith("value "):
             return context.store.read(lambda view: [value.key for value in view.scan(VALUE, "key")])
         if verb == "release":

@@ -1,25 +1,23 @@
-"""land: a branch to main, now; what does not fit goes back, what is in a person's way waits."""
+"""land, check, undo: a branch to main, or only a look whether it would, or a landing taken back."""
 
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.parser import task_number
-from lineclear.core.refusals import FINDINGS, TIMED_OUT
+from lineclear.cli.handing_in import branch_and_task, declare_wait, hand_in, tell
+from lineclear.cli.parser import candidate_number, task_number, whole_number
+from lineclear.core.refusals import FINDINGS
+from lineclear.core.tasks import LEAST_PRIORITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.core.landing import Landed, NeedsYou, SentBack
-
-_FEW = 10
+    from lineclear.wiring.queue_check import Checked
 
 
-def _declare(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "branch", nargs="?", default="", metavar="BRANCH", help="what lands (the branch you stand on)"
-    )
+def _declare_branch(parser: ArgumentParser, help_: str) -> None:
+    parser.add_argument("branch", nargs="?", default="", metavar="BRANCH", help=help_)
     parser.add_argument(
         "--task",
         type=task_number,
@@ -27,26 +25,38 @@ def _declare(parser: ArgumentParser) -> None:
         metavar="T",
         help="the task it ends (an agent's own: LINECLEAR_TASK)",
     )
+
+
+def _declare_land(parser: ArgumentParser) -> None:
+    _declare_branch(parser, "what lands (the branch you stand on)")
     parser.add_argument("--dry-run", action="store_true", help="only say what it would come to")
+    parser.add_argument(
+        "--after", type=candidate_number, action="append", default=[], metavar="N",
+        help="a candidate that has to land before it; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--priority", type=whole_number(1, LEAST_PRIORITY), default=0, metavar="P",
+        help=f"1 (first) to {LEAST_PRIORITY} (the task's own, else 5)",
+    )  # fmt: skip
+    declare_wait(parser)
+    parser.add_argument(
+        "--pr", action="store_true", help="push it and open a pull request instead, through gh or glab"
+    )
 
 
 def land(context: Context, args: Namespace) -> int:
-    from lineclear.wiring import landing
-
-    repo, caller = context.repo, context.caller
-    task = args.task or _own_task(context, args.branch)
-    branch = args.branch or landing.branch_of_task(repo, task) or landing.branch_here(repo)
-    left = landing.uncommitted(repo, branch)
-    if left:
-        context.out.warn(f"what is not committed on {branch} does not land: {_few(left)}")
+    branch, task = branch_and_task(context, args)
     if task:
         _examine(context, task, branch)
-    if args.dry_run:
-        result = landing.preview(repo, task=task, branch=branch)
-    else:
-        result = landing.land(repo, caller, task=task, branch=branch)
     facts = {"branch": branch, "task": f"T-{task}" if task else "", "dry_run": args.dry_run}
-    return _tell(context, facts, result)
+    if args.dry_run:
+        from lineclear.wiring.queue_check import check as look
+
+        found = look(context.repo, context.caller, branch=branch, task=task)
+        return tell(context, {**facts, "candidate": ""}, found.result)
+    if args.pr:
+        return _pull_request(context, facts, task)
+    return hand_in(context, facts, task=task, after=args.after, priority=args.priority, wait_ms=args.wait)
 
 
 def _examine(context: Context, task: int, branch: str) -> None:
@@ -64,53 +74,84 @@ def _examine(context: Context, task: int, branch: str) -> None:
             raise not_as_asked(f"T-{task}", found.reason)
 
 
-def _own_task(context: Context, branch: str) -> int:
-    """Who runs under the supervisor was given its task; another branch than its own is another matter."""
-    given = context.environ.get("LINECLEAR_TASK", "")
-    return task_number(given) if given and not branch and not context.caller.is_person else 0
+def _pull_request(context: Context, facts: dict[str, Any], task: int) -> int:
+    """What its author may not change is not pushed either; the rest is decided where it is merged."""
+    from lineclear.wiring.pull_requests import open_pull_request
+    from lineclear.wiring.queue_check import check as look
+
+    found = look(context.repo, context.caller, branch=facts["branch"], task=task)
+    if found.is_forbidden:
+        return tell(context, {**facts, "dry_run": True, "candidate": ""}, found.result)
+    for finding in found.findings:
+        context.out.warn(f"it does not fit {found.main} as it is now: {finding['text']}")
+    made = open_pull_request(context.repo, context.caller, branch=facts["branch"], task=task)
+    is_new = "is open" if made["is_new"] else "was open already"
+    words = f"{facts['branch']} is pushed to {made['remote']}; its pull request {is_new}: {made['url']}"
+    context.out.data({**facts, "result": "pull request", **made}, words)
+    return 0
 
 
-def _tell(context: Context, facts: dict[str, Any], result: Landed | SentBack | NeedsYou) -> int:
-    from lineclear.core.landing import Landed, SentBack
+# -- check ----------------------------------------------------------------------------------------
 
+
+def _declare_check(parser: ArgumentParser) -> None:
+    _declare_branch(parser, "what is looked at (the branch you stand on)")
+    parser.add_argument("--run", action="store_true", help="also run the repository's checks on the merge")
+
+
+def check(context: Context, args: Namespace) -> int:
+    from lineclear.wiring.queue_check import check as look
+
+    branch, task = branch_and_task(context, args)
+    found = look(context.repo, context.caller, branch=branch, task=task, runs_checks=args.run)
+    data = {"branch": branch, "main": found.main, "fits": found.is_good, "findings": found.findings,
+            "checks": found.checks, "output": found.output}  # fmt: skip
+    context.out.data(data, *_check_lines(branch, found))
+    return 0 if found.is_good else FINDINGS
+
+
+def _check_lines(branch: str, found: Checked) -> list[str]:
+    from lineclear.core.landing import Landed
+
+    result = found.result
+    checks = [f"  `{one['command']}` {one['result']}" for one in found.checks]
+    if isinstance(result, Landed) and found.is_good:
+        if result.how == "nothing":
+            return [f"{branch} holds nothing that {found.main} does not have."]
+        count = len(result.files)
+        files = f"{count} file{'' if count == 1 else 's'}"
+        return [f"{branch} fits {found.main} ({result.how}, {files}).", *checks, *result.notes]
+    places = [f"  {one['text']}" for one in found.findings]
     if isinstance(result, Landed):
-        data = {**facts, "result": "landed", "how": result.how, "main": result.main, "commit": result.commit,
-                "tree": result.tree, "files": result.files, "notes": result.notes}  # fmt: skip
-        context.out.data(data, _landed(facts, result), *result.notes)
-        return 0
-    if isinstance(result, SentBack):
-        data = {**facts, "result": "sent back", "why": result.why, "files": result.files,
-                "conflicts": result.conflicts}  # fmt: skip
-        context.out.data(data, *_sent_back(facts, result))
-        return FINDINGS
-    data = {**facts, "result": "needs you", "why": result.why, "files": result.files}
-    context.out.data(
-        data, f"{facts['branch']} waits: {result.why}.", *(f"  {path}" for path in result.files[:_FEW])
-    )
-    return TIMED_OUT
+        return [f"{branch} fits {found.main}, and its checks fail:", *checks, found.output.rstrip("\n")]
+    if found.is_forbidden:
+        return [f"{branch} changes what its author may not change:", *places]
+    return [f"{branch} does not fit {found.main} as it is now:", *places]
 
 
-def _landed(facts: dict[str, Any], result: Landed) -> str:
-    if result.how == "nothing":
-        return f"{facts['branch']} holds nothing that {result.main} does not have."
-    count = len(result.files)
-    files = f"{count} file{'' if count == 1 else 's'}"
-    if facts["dry_run"]:
-        return f"{facts['branch']} fits {result.main} ({result.how}, {files}). Nothing was changed."
-    task = f"; {facts['task']} is merged" if facts["task"] else ""
-    return f"{facts['branch']} is on {result.main} as {result.commit[:12]} ({result.how}, {files}){task}."
+# -- undo -----------------------------------------------------------------------------------------
 
 
-def _sent_back(facts: dict[str, Any], result: SentBack) -> list[str]:
-    lines = [f"{facts['branch']}: {result.why}."]
-    if not facts["dry_run"]:
-        lines.append("Its branch is as it was" + (f"; {facts['task']} went back." if facts["task"] else "."))
-    return lines
+def _declare_undo(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "number", type=candidate_number, nargs="?", default=0, metavar="N",
+        help="the candidate whose landing is taken back (your own last one)",
+    )  # fmt: skip
+    declare_wait(parser)
 
 
-def _few(paths: list[str]) -> str:
-    more = len(paths) - _FEW
-    return ", ".join(paths[:_FEW]) + (f" and {more} more" if more > 0 else "")
+def undo(context: Context, args: Namespace) -> int:
+    from lineclear.wiring.queue_undo import prepare
+
+    made = prepare(context.repo, context.caller, args.number)
+    context.out.hint(f"{made['branch']} takes back {made['undoes']} ({made['title'] or made['of']}).")
+    facts = {"branch": made["branch"], "task": "", "undoes": made["undoes"]}
+    agent = "" if context.caller.is_person else context.caller.name
+    return hand_in(context, facts, agent=agent, wait_ms=args.wait)
 
 
-COMMANDS = {"land": Command(land, _declare, is_write=True)}
+COMMANDS = {
+    "land": Command(land, _declare_land, is_write=True),
+    "check": Command(check, _declare_check),
+    "undo": Command(undo, _declare_undo, is_write=True),
+}

@@ -1,0 +1,262 @@
+"""The queue: list, show, run, approve, reject, hold, move, drop, retry, pause, resume."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.parser import candidate_number
+from lineclear.cli.render import plain
+from lineclear.core.candidates import show_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from lineclear.app.queue_runner import News
+
+MOST_ENDED = 50
+INTERRUPTED = 130
+
+
+# -- look -----------------------------------------------------------------------------------------
+
+
+def _declare_list(parser: ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help=f"also the newest {MOST_ENDED} that have ended")
+
+
+def list_(context: Context, args: Namespace) -> None:
+    from lineclear.cli.queue_words import as_data, list_lines
+    from lineclear.wiring.queue_sight import overview
+
+    facts = overview(context.repo, ended=MOST_ENDED if args.all else 0)
+    data = {
+        **facts,
+        "candidates": [as_data(found) for found in facts["candidates"]],
+        "ended": [as_data(found) for found in facts["ended"]],
+    }
+    context.out.data(data, *list_lines(facts, with_ended=args.all))
+
+
+def _declare_number(parser: ArgumentParser) -> None:
+    parser.add_argument("number", type=candidate_number, metavar="N", help="the candidate: 7 or Q-7")
+
+
+def _declare_show(parser: ArgumentParser) -> None:
+    _declare_number(parser)
+    parser.add_argument("--diff", action="store_true", help="what it changes on main, as it would land")
+
+
+def show(context: Context, args: Namespace) -> int:
+    from lineclear.app.queue_look import explain
+    from lineclear.cli.queue_words import as_data, show_lines
+
+    review = context.repo.settings.queue_review
+    found = context.store.read(lambda view: explain(view, args.number, review))
+    data = {**as_data(found), "history": [as_data(item) for item in found["history"]]}
+    if args.diff:
+        return _show_diff(context, args.number, data)
+    context.out.data(data, *show_lines(found))
+    return 0
+
+
+def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
+    from lineclear.core.landing import tell_conflict
+    from lineclear.wiring import queue_sight
+
+    change = queue_sight.change_of(context.repo, number)
+    for conflict in change.conflicts:
+        context.out.warn(f"it does not fit main as it is now: {tell_conflict(conflict)}")
+    if context.out.is_rich:
+        context.out.flush()
+        return queue_sight.show_change(context.repo, change)
+    patch = queue_sight.patch_of(context.repo, change)
+    context.out.content({**data, "conflicts": change.conflicts, "patch": patch}, patch)
+    return 0
+
+
+# -- run ------------------------------------------------------------------------------------------
+
+
+def _declare_run(parser: ArgumentParser) -> None:
+    parser.add_argument("--once", action="store_true", help="until nothing more can be done")
+
+
+def run(context: Context, args: Namespace) -> int:
+    """Says what happens as it happens; what it leaves when it is stopped, the next one finds in the log."""
+    from lineclear.process.stopping import Stopping
+
+    told: list[dict[str, str]] = []
+    _greet(context, is_once=args.once)
+
+    def tell(news: News) -> None:
+        item = {"candidate": show_number(news.candidate), "kind": news.kind, "text": news.text}
+        told.append(item)
+        if not (args.once and context.out.is_json):
+            context.out.stream(item, f"{item['candidate']} {news.kind}: {plain(news.text)}")
+            context.publish()
+
+    with Stopping() as stopping:
+        _run(context, tell, stopping, is_once=args.once)
+        is_stopped = stopping.is_asked()
+    if is_stopped:
+        context.out.hint("Stopped. Nothing is lost: `lineclear queue run` goes on from here.")
+    if args.once:
+        _sum_up(context, told, is_stopped=is_stopped)
+    return INTERRUPTED if is_stopped else 0
+
+
+def _greet(context: Context, *, is_once: bool) -> None:
+    """Who finds the queue paused is told; one that stays waits until it is resumed."""
+    from lineclear.app import queue
+    from lineclear.core.refusals_queue import queue_paused
+
+    state, who, why = context.store.read(queue.state)
+    if state == queue.PAUSED:
+        if is_once:
+            raise queue_paused(who, why)
+        context.out.hint(str(queue_paused(who, why)))
+    elif not is_once:
+        context.out.hint("The queue runs; Ctrl-C stops it, and the next run goes on.")
+
+
+def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
+    from lineclear.core.refusals import Refusal
+    from lineclear.wiring import queue as wired
+
+    work = wired.run_once if is_once else wired.run
+    try:
+        work(context.repo, context.caller, tell=tell, is_over=stopping.is_asked)
+    except Refusal as refusal:
+        # Programs that Ctrl-C hit beside us fail; that is what was asked for.
+        if refusal.code != "git.failed" or not stopping.is_asked():
+            raise
+
+
+def _sum_up(context: Context, told: list[dict[str, str]], *, is_stopped: bool) -> None:
+    from lineclear.wiring.queue_sight import overview
+
+    facts = overview(context.repo)
+    waiting = [{"candidate": row["candidate"], "waits_for": row["waits_for"]} for row in facts["candidates"]]
+    counts = [f"{sum(item['kind'] == kind for item in told)} {kind}" for kind in ("landed", "sent back")]
+    still = f"{len(waiting)} still waiting" + (": `lineclear queue list` says for what" if waiting else "")
+    context.out.data(
+        {"events": told, "waiting": waiting, "is_stopped": is_stopped}, f"{', '.join(counts)}, {still}."
+    )
+
+
+# -- decide ---------------------------------------------------------------------------------------
+
+
+def _declare_review(parser: ArgumentParser) -> None:
+    _declare_number(parser)
+    parser.add_argument("--note", default="", metavar="TEXT", help="what its author should know")
+
+
+def approve(context: Context, args: Namespace) -> None:
+    _review(context, args, is_good=True)
+
+
+def reject(context: Context, args: Namespace) -> None:
+    _review(context, args, is_good=False)
+
+
+def _review(context: Context, args: Namespace, *, is_good: bool) -> None:
+    from lineclear.app import queue
+
+    row = context.store.read(lambda view: queue.known(view, args.number))
+    found = queue.review(
+        context.store, context.caller, args.number, is_good=is_good, note=args.note, tip=row.tip,
+        by_agents=context.repo.settings.queue_review == "agent",
+    )  # fmt: skip
+    name = f"{found['candidate']} ({plain(found['branch'])} at {row.tip[:12]})"
+    words = f"{name} is approved." if is_good else f"{name} is rejected and goes back."
+    _answer(context, {**found, "tip": row.tip}, words)
+
+
+def _declare_why(parser: ArgumentParser) -> None:
+    _declare_number(parser)
+    parser.add_argument("--why", default="", metavar="TEXT", help="for those who ask")
+
+
+def hold(context: Context, args: Namespace) -> None:
+    from lineclear.app import queue
+
+    found = queue.hold(context.store, context.caller, args.number, args.why)
+    name = found["candidate"]
+    _answer(context, found, f"{name} is held. `lineclear queue retry {name}` sets it free.")
+
+
+def drop(context: Context, args: Namespace) -> None:
+    from lineclear.app import queue
+
+    found = queue.drop(context.store, context.caller, args.number, args.why)
+    _answer(context, found, f"{found['candidate']} is dropped; the branch {plain(found['branch'])} stays.")
+
+
+def retry(context: Context, args: Namespace) -> None:
+    from lineclear.app import queue
+
+    found = queue.retry(context.store, context.caller, args.number)
+    _answer(context, found, f"{found['candidate']} is tried again.")
+
+
+def _declare_move(parser: ArgumentParser) -> None:
+    _declare_number(parser)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument(
+        "--before", type=candidate_number, default=0, metavar="M", help="right before this one"
+    )
+    where.add_argument("--first", action="store_true", help="before all others")
+    where.add_argument("--last", action="store_true", help="behind all that wait now")
+
+
+def move(context: Context, args: Namespace) -> None:
+    from lineclear.app import queue
+    from lineclear.core.candidates import in_order
+
+    before = args.before
+    if args.first:
+        order = in_order(context.store.read(queue.live))
+        before = next((row.id for row in order if row.id != args.number), 0)
+    found = queue.move(context.store, context.caller, args.number, before=before)
+    _answer(context, found, f"The order is now {', '.join(found['order'])}")
+
+
+def _declare_pause(parser: ArgumentParser) -> None:
+    parser.add_argument("--why", default="", metavar="TEXT", help="for those who ask")
+
+
+def pause(context: Context, args: Namespace) -> None:
+    from lineclear.app import queue
+
+    found = queue.pause(context.store, context.caller, args.why)
+    _answer(context, found, "The queue is paused: nothing lands until `lineclear queue resume`.")
+
+
+def resume(context: Context, args: Namespace) -> None:
+    del args
+    from lineclear.app import queue
+
+    _answer(context, queue.resume(context.store, context.caller), "The queue goes on.")
+
+
+def _answer(context: Context, found: dict[str, Any], words: str) -> None:
+    from lineclear.cli.queue_words import as_data
+
+    context.out.data(as_data(found), words)
+
+
+COMMANDS = {
+    "queue list": Command(list_, _declare_list),
+    "queue show": Command(show, _declare_show),
+    "queue run": Command(run, _declare_run),
+    "queue approve": Command(approve, _declare_review, is_write=True),
+    "queue reject": Command(reject, _declare_review, is_write=True),
+    "queue hold": Command(hold, _declare_why, is_write=True),
+    "queue move": Command(move, _declare_move, is_write=True),
+    "queue drop": Command(drop, _declare_why, is_write=True),
+    "queue retry": Command(retry, _declare_number, is_write=True),
+    "queue pause": Command(pause, _declare_pause, is_write=True),
+    "queue resume": Command(resume, is_write=True),
+}

@@ -1,0 +1,168 @@
+"""A branch is handed to the queue, and what became of it is told: for `land` and `undo`."""
+
+from __future__ import annotations
+
+from lineclear.cli.render import plain
+from lineclear.core.refusals import FINDINGS, TIMED_OUT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+    from typing import Any
+
+    from lineclear.cli.command import Context
+    from lineclear.core.landing import Landed, NeedsYou, SentBack
+
+FEW = 10
+# How long to stay: as long as it takes, not at all, or what fits the repository.
+FOR_EVER_MS, NOT_MS, AS_FITS_MS = -1, 0, -2
+
+
+def declare_wait(parser: ArgumentParser) -> None:
+    from lineclear.cli.parser import duration
+    from lineclear.core.durations import LONGEST_MS
+
+    parser.add_argument(
+        "--wait",
+        nargs="?",
+        type=duration(0, LONGEST_MS),
+        const=FOR_EVER_MS,
+        default=AS_FITS_MS,
+        metavar="DURATION",
+        help="stay until it has landed or gone back (what needs no check and no review is waited for anyway)",
+    )
+    parser.add_argument(
+        "--no-wait", dest="wait", action="store_const", const=NOT_MS, help="only put it into the queue"
+    )
+
+
+def hand_in(
+    context: Context, facts: dict[str, Any], *, task: int = 0, agent: str = "", after: Sequence[int] = (),
+    priority: int = 0, wait_ms: int = AS_FITS_MS,
+) -> int:  # fmt: skip
+    """Submit the branch of the facts and stay as long as is wanted; gives the exit code."""
+    from lineclear.wiring import queue
+
+    if wait_ms == AS_FITS_MS:
+        wait_ms = NOT_MS if queue.has_to_wait(context.repo) else FOR_EVER_MS
+    found, result = queue.land(
+        context.repo, context.caller, branch=facts["branch"], task=task, agent=agent, after=after,
+        priority=priority, wait_s=wait_ms / 1_000 if wait_ms >= 0 else -1.0,
+    )  # fmt: skip
+    facts = {**facts, "candidate": found["candidate"]}
+    if result is not None:
+        return tell(context, facts, result)
+    return _tell_waiting(context, facts, is_new=found["is_new"], has_waited=wait_ms != NOT_MS)
+
+
+# -- what became of it ----------------------------------------------------------------------------
+
+
+def tell(context: Context, facts: dict[str, Any], result: Landed | SentBack | NeedsYou) -> int:
+    from lineclear.core.landing import Landed, SentBack
+
+    if isinstance(result, Landed):
+        data = {**facts, "result": "landed", "how": result.how, "main": result.main, "commit": result.commit,
+                "tree": result.tree, "files": result.files, "notes": result.notes}  # fmt: skip
+        context.out.data(data, _landed(facts, result), *result.notes)
+        return 0
+    if isinstance(result, SentBack):
+        data = {**facts, "result": "sent back", "why": result.why, "files": result.files,
+                "conflicts": result.conflicts}  # fmt: skip
+        context.out.data(data, *_sent_back(facts, result))
+        return FINDINGS
+    data = {**facts, "result": "needs you", "why": result.why, "files": result.files}
+    context.out.data(
+        data, f"{facts['branch']} waits: {result.why}.", *(f"  {path}" for path in result.files[:FEW])
+    )
+    return TIMED_OUT
+
+
+def _landed(facts: dict[str, Any], result: Landed) -> str:
+    if result.how == "nothing":
+        return f"{facts['branch']} holds nothing that {result.main} does not have."
+    count = len(result.files)
+    files = f"{count} file{'' if count == 1 else 's'}"
+    if facts.get("dry_run"):
+        return f"{facts['branch']} fits {result.main} ({result.how}, {files}). Nothing was changed."
+    task = f"; {facts['task']} is merged" if facts.get("task") else ""
+    return f"{facts['branch']} is on {result.main} as {result.commit[:12]} ({result.how}, {files}){task}."
+
+
+def _sent_back(facts: dict[str, Any], result: SentBack) -> list[str]:
+    lines = [f"{facts['branch']}: {result.why}."]
+    if not facts.get("dry_run"):
+        task = f"; {facts['task']} went back." if facts.get("task") else "."
+        lines.append(f"Its branch is as it was{task}")
+        if not result.conflicts:
+            lines.append(f"`lineclear queue show {facts['candidate']}` shows all of it.")
+    return lines
+
+
+def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
+    """It is in the queue: where, what it waits for, and what brings it further."""
+    from lineclear.cli.queue_words import ready_in
+    from lineclear.wiring.queue_sight import is_running, overview
+
+    seen = overview(context.repo)
+    own = next((row for row in seen["candidates"] if row["candidate"] == facts["candidate"]), None)
+    if own is None:
+        return _tell_ended(context, facts)
+    name, branch = facts["candidate"], plain(facts["branch"])
+    following = _next(name, own, seen, is_running=is_running(context.repo))
+    data = {**facts, "result": "waiting" if has_waited else "submitted", "position": own["position"],
+            "waits_for": own["waits_for"], "eta_ms": own["eta_ms"], "next": following}  # fmt: skip
+    head = f"{branch} is submitted as {name}" if is_new else f"{branch} waits as {name}"
+    behind = own["position"] - 1
+    head += f", behind {behind} other{'' if behind == 1 else 's'}" if behind else ""
+    eta = ready_in(own["eta_ms"])
+    lines = [f"{head}; one check takes {eta}." if eta and not behind else f"{head}."]
+    if own["waits_for"]:
+        lines.append(f"It {own['waits_for']}." if own["waits_for"].startswith("waits") else own["waits_for"])
+    lines.append(f"Next: run `{following}`." if following else "The queue that runs here brings it to main.")
+    context.out.data(data, *lines)
+    return TIMED_OUT if has_waited else 0
+
+
+def _tell_ended(context: Context, facts: dict[str, Any]) -> int:
+    """Somebody else's queue was quicker than our look, or somebody has dropped it."""
+    from lineclear.wiring.queue import result_of
+
+    result = result_of(context.repo, int(facts["candidate"][2:]))
+    if result is not None:
+        return tell(context, facts, result)
+    words = f"{plain(facts['branch'])} was dropped: `lineclear queue show {facts['candidate']}` says by whom."
+    context.out.data({**facts, "result": "dropped"}, words)
+    return FINDINGS
+
+
+def _next(name: str, own: dict[str, Any], seen: dict[str, Any], *, is_running: bool) -> str:
+    if seen["queue"] == "paused":
+        return "lineclear queue resume"
+    if own["state"] == "held":
+        return f"lineclear queue retry {name}"
+    if "review" in own["waits_for"]:
+        return f"lineclear queue show {name} --diff"
+    return "" if is_running else "lineclear queue run --once"
+
+
+def few(paths: list[str]) -> str:
+    more = len(paths) - FEW
+    return ", ".join(paths[:FEW]) + (f" and {more} more" if more > 0 else "")
+
+
+def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
+    """What is meant: the branch that was named, the task's own, or the one that one stands on."""
+    from lineclear.wiring import landing
+    from lineclear.wiring.queue_sight import require_task
+
+    # Another branch than one's own is another matter than one's task.
+    task = args.task or (0 if args.branch else context.own_task)
+    if task:
+        require_task(context.repo, task)
+    branch = args.branch or landing.branch_of_task(context.repo, task) or landing.branch_here(context.repo)
+    left = landing.uncommitted(context.repo, branch)
+    if left:
+        context.out.warn(f"what is not committed on {branch} does not land: {few(left)}")
+    return branch, task
