@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.repository import clean_environment
+
 ROOT = Path(__file__).parents[1]
 BLOCK_BEGIN, BLOCK_END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
@@ -187,6 +189,22 @@ def scratch() -> Iterator[str]:
         yield directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def scratch_alone() -> Iterator[tuple[Path, dict[str, str]]]:
+    """A scratch directory, and the environment of a user without settings, in force until the end."""
+    with scratch() as directory:
+        home = Path(directory, "home")
+        home.mkdir()
+        environment, before = clean_environment(home), dict(os.environ)
+        os.environ.clear()
+        os.environ.update(environment)
+        try:
+            yield Path(directory), environment
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
 
 def machine() -> str:

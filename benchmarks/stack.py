@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.harness import Report, at_most_x, median, quantile, scratch, take_turns, timed_us
+from benchmarks.harness import Report, at_most_x, median, quantile, scratch_alone, take_turns, timed_us
 from lineclear.app.stacking import Shipment, put_on
 from lineclear.core.landing import LINEAR, MERGE
 from lineclear.git.landing import GitFooting
 from lineclear.git.layout import find_layout
 from lineclear.wiring.merging import spread
-from tests.repository import TemporaryRepo, clean_environment
+from tests.repository import TemporaryRepo
 
 if TYPE_CHECKING:
     from lineclear.app.merge_trees import Job
@@ -98,18 +98,8 @@ class Bench:
 
 def run(quick: bool) -> Report:
     rounds = 5 if quick else 25
-    with scratch() as directory:
-        home = Path(directory, "home")
-        home.mkdir()
-        environment = clean_environment(home)
-        before = dict(os.environ)
-        os.environ.clear()
-        os.environ.update(environment)
-        try:
-            return _measure(_repo(Path(directory, "repo"), environment), rounds)
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
+    with scratch_alone() as (directory, environment):
+        return _measure(_repo(directory / "repo", environment), rounds)
 
 
 def _measure(repo: TemporaryRepo, rounds: int) -> Report:

@@ -12,11 +12,11 @@ import os
 import subprocess
 from pathlib import Path
 
-from benchmarks.harness import Report, at_most_x, median, scratch, take_turns, timed_us
+from benchmarks.harness import Report, at_most_x, median, scratch_alone, take_turns, timed_us
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import discard, make
-from tests.repository import TemporaryRepo, clean_environment
+from tests.repository import TemporaryRepo
 
 TITLE = "worktree: ready to work in, beside `git worktree add`"
 FILES = 5_000
@@ -25,18 +25,8 @@ FILES_PER_DIRECTORY = 50
 
 def run(quick: bool) -> Report:
     rounds = 4 if quick else 12
-    with scratch() as directory:
-        home = Path(directory, "home")
-        home.mkdir()
-        environment = clean_environment(home)
-        before = dict(os.environ)
-        os.environ.clear()
-        os.environ.update(environment)
-        try:
-            return _measure(_big_repo(Path(directory, "repo"), environment), rounds)
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
+    with scratch_alone() as (directory, environment):
+        return _measure(_big_repo(directory / "repo", environment), rounds)
 
 
 def _big_repo(path: Path, environment: dict[str, str]) -> TemporaryRepo:
