@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 FOREVER = 1_000_000
+_PLAYS = "You play the part of "
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,18 @@ def edit(path: str, old: str, new: str) -> Step:
     return Step("edit", {"path": path, "old": old, "new": new})
 
 
+def delegate(name: str) -> Step:
+    """To a sub-agent, which plays the steps of this name. Claude Code only."""
+    return Step("delegate", {"name": name})
+
+
 def shell(command: str) -> Step:
     return Step("shell", {"command": command})
+
+
+def tool(server: str, name: str, **arguments: Any) -> Step:
+    """A tool of an MCP server."""
+    return Step("mcp", {"server": server, "tool": name, "arguments": json.dumps(arguments)})
 
 
 # -- three languages ---------------------------------------------------------------------------
@@ -101,8 +112,18 @@ class Messages:
             case "edit":
                 strings = {"old_string": given["old"], "new_string": given["new"]}
                 return "Edit", {"file_path": given["path"]} | strings
+            case "delegate":
+                plays = {"description": "A part of it", "prompt": f"{_PLAYS}{given['name']}."}
+                return "Agent", plays | {"subagent_type": "general-purpose", "run_in_background": False}
+            case "mcp":
+                return f"mcp__{given['server']}__{given['tool']}", json.loads(given["arguments"])
             case _:
                 return "Bash", {"command": given["command"]}
+
+    def player(self, body: dict[str, Any]) -> str:
+        """Whose steps a sub-agent plays, as `delegate` has told it; "" for the agent itself."""
+        first = json.dumps(body["messages"][0])
+        return first.partition(_PLAYS)[2].partition(".")[0]
 
     def events(self, step: Step, id: str, model: str) -> Iterator[Event]:
         usage = {"input_tokens": step.tokens_in, "output_tokens": 1}
@@ -152,9 +173,13 @@ class Responses:
                 old = "".join(f"-{line}\n" for line in given["old"].splitlines())
                 new = "".join(f"+{line}\n" for line in given["new"].splitlines())
                 patch = f"*** Update File: {given['path']}\n@@\n{old}{new}"
+            case "mcp":
+                place = {"name": given["tool"], "namespace": f"mcp__{given['server']}"}
+                return call | place | {"type": "function_call", "arguments": given["arguments"]}
             case _:
                 command = given.get("command") or f"cat '{given['path']}'"
-                words = json.dumps({"cmd": command})
+                # Codex goes on without the command's end after a while; this is the longest it waits.
+                words = json.dumps({"cmd": command, "yield_time_ms": 30_000})
                 return call | {"type": "function_call", "name": "exec_command", "arguments": words}
         whole = f"*** Begin Patch\n{patch}*** End Patch\n"
         return call | {"type": "custom_tool_call", "name": "apply_patch", "input": whole}
@@ -198,6 +223,8 @@ class Gemini:
             case "edit":
                 strings = {"old_string": given["old"], "new_string": given["new"], "instruction": "as asked"}
                 return "replace", {"file_path": given["path"]} | strings
+            case "mcp":
+                return f"mcp_{given['server']}_{given['tool']}", json.loads(given["arguments"])
             case _:
                 return "run_shell_command", {"command": given["command"]}
 
@@ -246,12 +273,14 @@ def language_of(path: str) -> Language | None:
 
 @dataclass
 class Model:
-    """What is asked and answered. `faults` of an agent: at which step, which fault."""
+    """What is asked and answered. `faults` of an agent: at which step, which fault. `on_asked` is called
+    while the client waits for the answer."""
 
     steps: Mapping[str, Sequence[Step]]
     faults: Mapping[str, Mapping[int, Fault]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     port: int = 0
+    on_asked: Callable[[Asked], None] = lambda _: None
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -307,7 +336,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _play(self, language: Language, path: str, body: dict[str, Any]) -> None:
         agent, position = path.split("/")[1], language.position(body)
-        self.model.note(Asked(agent, position, body))
+        if isinstance(language, Messages):
+            agent = language.player(body) or agent
+        asked = Asked(agent, position, body)
+        self.model.note(asked)
+        self.model.on_asked(asked)
         fault = self.model.fault_at(agent, position)
         if fault is None:
             self._answer(language, self.model.step_at(agent, position), path, f"{agent}{position}")

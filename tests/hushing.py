@@ -40,7 +40,8 @@ class TwoWays:
         self.state = repo.path / ".git/lineclear"
         slow = self.state / "slow"
         slow.write_text(
-            f"#!/bin/sh\nread -r said\nprintf '%s' \"$said\" >{self.state}/given\nprintf '{ASKED[:-1]}\\n'\n"
+            f"#!/bin/sh\nread -r said\nprintf '%s' \"$said\" >{self.state}/given\n"
+            f"printf '%s' \"$LINECLEAR_STATUS\" >{self.state}/given-status\nprintf '{ASKED[:-1]}\\n'\n"
         )
         slow.chmod(0o755)
         self.stub = self.state / "hook"

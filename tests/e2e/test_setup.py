@@ -13,6 +13,29 @@ from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
 
 GROUPS = '{\n  // mine\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]}\n}\n'
+STRICT = GROUPS.replace("  // mine\n", "")
+# What somebody has of each client before us, in the files that we change or beside those that we make.
+OWN = {
+    ".claude/settings.local.json": GROUPS,
+    ".codex/hooks.json": STRICT,
+    ".gemini/settings.json": GROUPS,
+    ".qwen/settings.json": GROUPS,
+    ".opencode/plugin/mine.js": "export const mine = 1\n",
+    ".github/hooks/mine.json": '{"version": 1, "hooks": {}, "x": "mine"}',
+    ".cursor/hooks.json": '{"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}',
+    ".factory/hooks.json": STRICT.rstrip("\n"),
+    ".grok/hooks/mine.json": STRICT,
+    ".clinerules/mine.md": "mine\n",
+    ".aider.conf.yml": "# mine\nmodel: x\n",
+    ".goosehints": "mine\n",
+    ".git/hooks/pre-commit": "#!/bin/sh\necho mine\n",
+}
+OWN_AT_HOME = {
+    ".codex/config.toml": 'model = "x" # mine',
+    ".gemini/trustedFolders.json": '{"/mine": "TRUST_FOLDER"}',
+    ".copilot/config.json": '// mine\n{"theme": "dark"}\n',
+    ".kimi-code/config.toml": '# mine\n[[hooks]]\nevent = "Stop"\ncommand = "./mine.sh"\n',
+}
 
 
 @pytest.fixture
@@ -45,20 +68,21 @@ def everything(*roots: Path) -> dict[str, tuple[bytes, int]]:
 def test_in_again_and_out_leaves_the_disk_as_it_was(
     line: CommandLine, repo: TemporaryRepo, home: Path, name: str
 ) -> None:
-    for file in (".claude/settings.local.json", ".qwen/settings.json", ".gemini/settings.json"):
-        (repo.path / file).parent.mkdir()
-        (repo.path / file).write_text(GROUPS)
-    (home / ".codex").mkdir(parents=True)
-    (home / ".codex/config.toml").write_text('model = "x" # mine')
-    hook = repo.path / ".git/hooks/pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\necho mine\n")
-    hook.chmod(0o744)
+    own = {repo.path / file: text for file, text in OWN.items()} | {
+        home / file: text for file, text in OWN_AT_HOME.items()
+    }
+    for file, text in own.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o744 if text.startswith("#!") else 0o640)
     before = everything(repo.path, home)
     planned = line.json("setup", name, "--dry-run")["steps"]
     assert everything(repo.path, home) == before
     assert line.json("setup", name)["steps"] == planned
     after = everything(repo.path, home)
+    assert name == "goose" or after != before
+    for file in own:
+        assert b"mine" in after[str(file)][0] or f"{file}.kept-by-lineclear" in after, file
     assert line.json("setup", name)["steps"] == []
     assert everything(repo.path, home) == after
     line.ok("setup", name, "--remove")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from lineclear.app.agents import agent_of_tree
 from lineclear.app.claims import holders
-from lineclear.app.phases import refuse_by_phase
 from lineclear.core import refusals_hooks, refusals_values
 from lineclear.core.claims import EXCLUSIVE, INTENT, Blocker, Request
 from lineclear.core.names import is_family
-from lineclear.core.phases import admits_integrator
 from lineclear.core.refusals import claim_held, pasted
 from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, strategy_for
 from lineclear.core.tables import WORKTREE
@@ -32,7 +30,10 @@ def judge(view: View, desk: Desk, spot: Spot) -> list[tuple[str, str, int, str]]
     name = desk.caller.name
     _refuse_foreign_tree(view, desk, spot)
     sharing = strategy_for(spot.resource, desk.rules)
-    refuse_by_phase(view, spot.resource, sharing, name)
+    if sharing.phase:
+        from lineclear.app.phases import refuse_by_phase
+
+        refuse_by_phase(view, spot.resource, sharing, name)
     live = holders(view, spot.resource)
     strangers = [claim for claim in live if not is_family(claim.agent, name)]
     for claim in strangers:
@@ -58,7 +59,7 @@ def _refuse_by_strategy(desk: Desk, spot: Spot, sharing: Sharing, live: list[Cla
     text = spot.resource.text
     if sharing.strategy == READ_ONLY:
         raise refusals_values.read_only(text)
-    if sharing.strategy not in (LOCKED, SINGLE_WRITER) or admits_integrator(sharing, desk.caller.name):
+    if sharing.strategy not in (LOCKED, SINGLE_WRITER) or _is_integrator(desk, sharing):
         return
     if sharing.strategy == SINGLE_WRITER and sharing.owner:
         if not is_family(sharing.owner, desk.caller.name):
@@ -67,6 +68,15 @@ def _refuse_by_strategy(desk: Desk, spot: Spot, sharing: Sharing, live: list[Cla
     # Strangers were refused before: an exclusive claim here is the family's own.
     if not any(claim.mode == EXCLUSIVE for claim in live):
         raise refusals_hooks.unclaimed_lock(text)
+
+
+def _is_integrator(desk: Desk, sharing: Sharing) -> bool:
+    # Most repositories bind nothing to a phase, and a hook pays for every import.
+    if not sharing.phase:
+        return False
+    from lineclear.core.phases import admits_integrator
+
+    return admits_integrator(sharing, desk.caller.name)
 
 
 def _refuse_foreign_tree(view: View, desk: Desk, spot: Spot) -> None:

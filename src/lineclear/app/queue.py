@@ -22,7 +22,7 @@ from lineclear.core.candidates import (
     moved_first,
     show_number,
 )
-from lineclear.core.claims import claim_released
+from lineclear.core.claims import INTENT, claim_released, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.tables import (
     CANDIDATE,
@@ -33,6 +33,7 @@ from lineclear.core.tables import (
     TASK,
     TASK_DEP,
     VERDICT,
+    WORKTREE,
     split_ids,
 )
 from lineclear.core.tasks import DEFAULT_PRIORITY, FINISHED, HANDED_OVER, TAKEN, give_back, show_id
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.app.queue_ports import Ended
-    from lineclear.core.tables import Candidate, Task
+    from lineclear.core.tables import Candidate, Claim, Task
 
 OPEN, PAUSED = "open", "paused"
 
@@ -311,15 +312,29 @@ def send_back(
         tx.append(give_back(task, why))
 
 
-def end_task(tx: Tx, row: Candidate, text: str) -> None:
-    """Exactly one end: a repeat finds the task ended. What was held for it is free."""
+def end_task(tx: Tx, row: Candidate, text: str, touched: Sequence[str] = ()) -> None:
+    """Exactly one end: a repeat finds the task ended. What was held for it is free, and so is what its
+    author announced of the files that it brought (`touched`)."""
     task = _task_of(tx, row)
     if task is not None:
         tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
         tx.append(Draft("TaskMerged", show_id(task.id), id=task.id))
-    for claim in tx.scan(CLAIM, "key") if row.task else ():
-        if claim.task == row.task:
+    if not row.task and not row.agent:
+        return
+    landed = set(touched)
+    trees = {tree.name for tree in tx.scan(WORKTREE, "key") if tree.branch == row.branch}
+    for claim in tx.scan(CLAIM, "key"):
+        if (row.task and claim.task == row.task) or _is_landed(claim, row, landed, trees):
             tx.append(claim_released(claim, "landed"))
+
+
+def _is_landed(claim: Claim, row: Candidate, landed: set[str], trees: set[str]) -> bool:
+    """An announcement by the candidate's author, or by a sub-agent in the same worktree, of what landed."""
+    if claim.mode != INTENT or not row.agent or not f"{claim.agent}/".startswith(f"{row.agent}/"):
+        return False
+    resource = resource_of(claim.resource)
+    is_its_copy = not trees or claim.tree in trees
+    return is_its_copy and resource.kind in ("file", "symbol") and resource.path in landed
 
 
 def remember_checks(store: Store, caller: Caller, results: Sequence[Ended], ids: Sequence[int]) -> None:

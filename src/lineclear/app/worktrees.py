@@ -9,11 +9,13 @@ from __future__ import annotations
 from lineclear.app.agents import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.ports import Caller
+from lineclear.app.queue import live_on
 from lineclear.core import refusals, refusals_worktrees
+from lineclear.core.claims import INTENT, claim_released
 from lineclear.core.events import Draft
 from lineclear.core.names import is_family
 from lineclear.core.runs import ENDED
-from lineclear.core.tables import OPERATION, RUN, TASK, WORKTREE, Worktree
+from lineclear.core.tables import CLAIM, OPERATION, RUN, TASK, WORKTREE, Worktree
 from lineclear.core.worktrees import (
     OURS,
     check_clash,
@@ -343,8 +345,7 @@ def remove(
     done = {"name": row.name, "path": row.path, "branch": kept, "saved": any(saved)}
 
     def work(tx: Tx) -> dict[str, Any]:
-        if tx.get(WORKTREE, (row.name,)) is not None:
-            tx.append(_removed(row.name, why))
+        _take_out(tx, row.name, why)
         return done
 
     return once(store, caller, _REMOVE, {"name": row.name}, work)
@@ -376,15 +377,26 @@ def record_removed(store: Store, caller: Caller, trees: list[str], why: str) -> 
     """Take rows out whose worktrees are gone; their names and ports are free. Gives those that were there."""
 
     def work(tx: Tx) -> list[str]:
-        gone = [tree for tree in trees if tx.get(WORKTREE, (tree,)) is not None]
-        for tree in gone:
-            tx.append(_removed(tree, why))
+        gone = [tree for tree in trees if _take_out(tx, tree, why)]
         # The answer kept for a repeat would name a worktree that is not there.
         if caller.op and tx.get(OPERATION, (caller.op,)) is not None:
             tx.delete(OPERATION, (caller.op,))
         return gone
 
     return store.transact(caller, work)
+
+
+def _take_out(tx: Tx, tree: str, why: str) -> bool:
+    """False when it was not there. What was announced in it is over too, unless its branch is yet to land."""
+    row = tx.get(WORKTREE, (tree,))
+    if row is None:
+        return False
+    if not row.branch or live_on(tx, row.branch) is None:
+        for claim in tx.scan(CLAIM, "key"):
+            if claim.tree == tree and claim.mode == INTENT and not claim.bond:
+                tx.append(claim_released(claim, "worktree removed"))
+    tx.append(_removed(tree, why))
+    return True
 
 
 def _removed(tree: str, why: str) -> Draft:

@@ -20,6 +20,16 @@ def lock_file_held(path: str, lock: str, words: str, age_minutes: int) -> Refusa
     )
 
 
+def file_travels(path: str) -> Refusal:
+    return Refusal(
+        "gate.mirrored",
+        f"{shorten(path, 80)} is written by lineclear, anew in every worktree; it does not travel with work.",
+        next_=f"git rm --cached {pasted(path)}",
+        exit_code=NOT_ALLOWED,
+        path=shorten(path, 200),
+    )
+
+
 def block_edited(path: str, command: str) -> Refusal:
     """`command` does it all the same."""
     return Refusal(

@@ -20,13 +20,24 @@ def staged_paths(cwd: str, git_dir: str, environ: Mapping[str, str]) -> list[str
 
     `git commit -a` and `git commit PATH` use an index of their own, which the hook's environment names.
     """
-    index = environ.get("GIT_INDEX_FILE", "")
-    env = {"GIT_INDEX_FILE": os.path.join(cwd, index)} if index else {}
+    env = _index_of(cwd, environ)
     found = _diff_index(cwd, _head(cwd), env)
     for other in _merge_heads(git_dir):
         theirs = set(_diff_index(cwd, other, env))
         found = [path for path in found if path in theirs]
     return found
+
+
+def staged_new(cwd: str, environ: Mapping[str, str], paths: Sequence[str]) -> list[str]:
+    """Those of the paths that the commit which is being made brings in, where there was nothing."""
+    env = _index_of(cwd, environ)
+    words = ["--literal-pathspecs", "diff-index", "--cached", "--diff-filter=A", *_NAMES, _head(cwd), "--"]
+    return _split(git([*words, *paths], cwd, env=env)) if paths else []
+
+
+def _index_of(cwd: str, environ: Mapping[str, str]) -> dict[str, str]:
+    index = environ.get("GIT_INDEX_FILE", "")
+    return {"GIT_INDEX_FILE": os.path.join(cwd, index)} if index else {}
 
 
 def _head(cwd: str) -> str:

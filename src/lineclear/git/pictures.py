@@ -44,8 +44,11 @@ class Picture:
         self.head, self.paths, self.status = head, paths, status
 
 
-def take_picture(root: str, before: Picture | None, is_secret: Callable[[str], bool]) -> Picture:
-    status = quick_git(STATUS, root)
+def take_picture(
+    root: str, before: Picture | None, is_secret: Callable[[str], bool], said: str = ""
+) -> Picture:  # fmt: skip
+    """`said`: what `git status` has printed just now, line by line, if somebody asked it already."""
+    status = _from_plain(said) or quick_git(STATUS, root)
     head, changes = parse_status(status)
     paths = {change.path: Seen(change.kind) for change in changes}
     _keep_content(root, paths, before, is_secret)
@@ -143,8 +146,17 @@ def plain_status(picture: Picture) -> bytes:
     """What `git status` would print for the same, line by line; b"" where a name would be written with
     quotes, or it is long: then only we can compare."""
     status = picture.status
-    is_plain = len(status) <= _MOST_PLAIN_BYTES and all(32 <= byte < 127 or not byte for byte in status)
-    return status.replace(b"\0", b"\n") if is_plain and not {34, 92}.intersection(status) else b""
+    return status.replace(b"\0", b"\n") if len(status) <= _MOST_PLAIN_BYTES and _is_plain(status) else b""
+
+
+def _from_plain(said: str) -> bytes:
+    """The other way round: as git prints it for programs; b"" where a name may be written otherwise."""
+    status = os.fsencode(said).replace(b"\n", b"\0") + b"\0"
+    return status if status.startswith(b"# branch.oid ") and _is_plain(status) else b""
+
+
+def _is_plain(status: bytes) -> bool:
+    return all(32 <= byte < 127 or not byte for byte in status) and not {34, 92}.intersection(status)
 
 
 # -- kept between two calls -------------------------------------------------------------------

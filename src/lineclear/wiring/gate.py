@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from lineclear.app.gate import examine, standing_at_landing, standing_of
 from lineclear.core.gate import Finding, judge_move
+from lineclear.core.refusals_mirror import file_travels
 from lineclear.core.resources import parse_resource
-from lineclear.git.gate import is_ancestor, pushed_paths, staged_paths
+from lineclear.git.gate import is_ancestor, pushed_paths, staged_new, staged_paths
 from lineclear.git.landing import landing_ref
+from lineclear.wiring.mirroring import is_for_agents
 from lineclear.wiring.repo import folds_case
 
 TYPE_CHECKING = False
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 def judge_commit(repo: Repo, caller: Caller) -> list[Finding]:
     """The commit that is being made in this worktree."""
     layout = repo.layout
-    return _judge(repo, caller, staged_paths(layout.worktree, layout.git_dir, repo.environ))
+    paths = staged_paths(layout.worktree, layout.git_dir, repo.environ)
+    ours = [path for path in paths if is_for_agents(repo.settings, path)]
+    found = _judge(repo, caller, paths)
+    return found + judge_new(repo, staged_new(layout.worktree, repo.environ, ours))
 
 
 def judge_push(repo: Repo, caller: Caller, lines: Sequence[str]) -> list[Finding]:
@@ -62,6 +67,12 @@ def judge_landing(repo: Repo, agent: str, paths: Sequence[str]) -> list[Finding]
         resources_of(repo, paths),
         repo.settings.rules,
     )
+
+
+def judge_new(repo: Repo, paths: Sequence[str]) -> list[Finding]:
+    """What is brought in where there was nothing: files that we write for agents were put in by force. A file
+    of such a name that main holds is the repository's own."""
+    return [Finding(path, file_travels(path)) for path in paths if is_for_agents(repo.settings, path)]
 
 
 def _judge(repo: Repo, caller: Caller, paths: Sequence[str]) -> list[Finding]:

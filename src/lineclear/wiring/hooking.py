@@ -278,7 +278,9 @@ class Desk:
             return []
         if before is None:
             return []
-        after = take_picture(self.root, before, self._is_secret)
+        # The stub has asked git before it asked us.
+        said = self._repo.environ.get("LINECLEAR_STATUS", "")
+        after = take_picture(self.root, before, self._is_secret, said)
         found = changed_since(self.root, before, after, start_ns)
         changes = self._without_others(found, start_ns, before, after)
         if self.is_shared:
@@ -381,7 +383,8 @@ class Desk:
     def leave(self) -> None:
         from lineclear.wiring.hooking_end import give_back_unchanged
 
-        give_back_unchanged(self._repo, self.caller, is_session_over=not self._call.subagent)
+        is_over = not self._call.subagent
+        give_back_unchanged(self._repo, self.caller, is_session_over=is_over, is_shared=self.is_shared)
 
     def told_up_to(self, position: int) -> None:
         self.presence.touch(self.caller.name, position)

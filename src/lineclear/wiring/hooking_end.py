@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from lineclear.core.claims import INTENT, claim_released, resource_of
+from lineclear.core.claims import INTENT, claim_released, is_over, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.tables import AGENT, CLAIM, WORKTREE
+from lineclear.git.landing import commit_of, landing_ref
 from lineclear.git.run import GitFailed, git
 
 TYPE_CHECKING = False
@@ -13,11 +14,16 @@ if TYPE_CHECKING:
     from lineclear.wiring.repo import Repo
 
 _LIMIT_S = 20.0
+# Nobody is there to renew it, and a branch may wait over a weekend. An announcement stops nobody.
+_UNLANDED_MS = 7 * 24 * 3_600_000
 
 
-def give_back_unchanged(repo: Repo, caller: Caller, *, is_session_over: bool) -> list[str]:
-    """Release the caller's intents on files that are as its branch began; the session is then over, so
-    that the next one in this place is the same agent."""
+def give_back_unchanged(
+    repo: Repo, caller: Caller, *, is_session_over: bool, is_shared: bool
+) -> list[str]:  # fmt: skip
+    """Release the caller's intents on files that are as its branch began; those on changed ones last until
+    the branch lands, at most a week. The session is then over, so that the next one in this place is the
+    same agent. In a shared tree, where an intent does stop others, it keeps its own length."""
     changed = _changed_paths(repo)
 
     def work(tx: Tx) -> list[str]:
@@ -29,6 +35,8 @@ def give_back_unchanged(repo: Repo, caller: Caller, *, is_session_over: bool) ->
             if changed is not None and resource.path not in changed:
                 tx.append(claim_released(claim, "unchanged"))
                 freed.append(claim.resource)
+            elif not is_shared and not is_over(claim.until_ns, tx.now):
+                tx.put(CLAIM, claim.changed(until_ns=max(claim.until_ns, tx.now.in_ms(_UNLANDED_MS))))
         agent = tx.get(AGENT, (caller.name,))
         if (
             is_session_over
@@ -43,17 +51,17 @@ def give_back_unchanged(repo: Repo, caller: Caller, *, is_session_over: bool) ->
 
 
 def _changed_paths(repo: Repo) -> set[str] | None:
-    """What differs from the commit that the branch began with, uncommitted and new files included; None
-    when git cannot say, and then nothing is given back."""
+    """What differs both from the commit that the branch began with and from main, which may hold it by now;
+    uncommitted and new files included. None when git cannot say, and then nothing is given back."""
     row = repo.store.read(lambda view: view.get(WORKTREE, (repo.tree,)))
     root = repo.layout.worktree
     try:
-        base = (row.base if row is not None else "") or "HEAD"
-        words = ("diff", "--name-only", "-z", "--no-renames", base, "--")
-        found = git(words, root, timeout_s=_LIMIT_S).split(b"\0")
-        found += git(("ls-files", "-z", "--others", "--exclude-standard"), root, timeout_s=_LIMIT_S).split(
-            b"\0"
-        )
+        found = _differing(root, (row.base if row is not None else "") or "HEAD")
+        main = landing_ref(repo.layout)
+        if commit_of(root, main):
+            found &= _differing(root, main)
+        words = ("ls-files", "-z", "--others", "--exclude-standard")
+        found |= set(git(words, root, timeout_s=_LIMIT_S).split(b"\0"))
     except GitFailed:
         return None
     from os import fsdecode
@@ -63,3 +71,8 @@ def _changed_paths(repo: Repo) -> set[str] | None:
 
     case = folds_case(repo.layout, repo.settings)
     return {fold(fsdecode(path), case=case, nfc=repo.settings.paths_nfc) for path in found if path}
+
+
+def _differing(root: str, commit: str) -> set[bytes]:
+    words = ("diff", "--name-only", "-z", "--no-renames", commit, "--")
+    return set(git(words, root, timeout_s=_LIMIT_S).split(b"\0"))

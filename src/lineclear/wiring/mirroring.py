@@ -42,6 +42,14 @@ def parts_on(settings: Settings) -> tuple[str, ...]:
     return tuple(part for part, is_on in zip(PARTS, chosen, strict=True) if is_on)
 
 
+def is_for_agents(settings: Settings, path: str) -> bool:
+    """Is this, in a worktree, one of the files that are kept up to date here?"""
+    parts = parts_on(settings)
+    is_page = TASKS in parts and path == "TASKS.md"
+    is_lock = LOCKS in parts and path.endswith(".agent-lock")
+    return bool(parts) and (is_page or is_lock or path.startswith(".lineclear/"))
+
+
 def live_trees(repo: Repo) -> list[Tree]:
     prefix = f"{clone_name(repo.state_directory)}/" if repo.settings.store_url else ""
     return [Tree(prefix + name, path) for name, path in worktrees(repo.layout.common_dir)]
@@ -61,8 +69,10 @@ def editor_of(repo: Repo, tree: Tree, *, needs_branch: bool) -> Editor:
 
 def _unlanded_branch(repo: Repo, tree: Tree) -> str:
     row = repo.store.read(lambda view: view.get(WORKTREE, (tree.name,)))
-    base = row.base if row is not None and row.base else (
-        repo.layout.landing or landing_branch(repo.layout.common_dir)
+    base = (
+        row.base
+        if row is not None and row.base
+        else (repo.layout.landing or landing_branch(repo.layout.common_dir))
     )
     branch = git(["symbolic-ref", "--quiet", "--short", "HEAD"], tree.path, check=False).decode().strip()
     if not base or not branch:

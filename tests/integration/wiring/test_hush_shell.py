@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lineclear.core.hooks import is_silent
+from lineclear.git.pictures import take_picture
 from tests.hushing import TwoWays
 from tests.repository import TemporaryRepo
 
@@ -74,6 +75,26 @@ def _keeping_its_time(path: Path, text: str) -> None:
     found = path.stat()
     path.write_text(text)
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+@pytest.mark.parametrize("name", ["two.txt", "two words.txt", "zw\u00f6lf.txt", 'a "quote".txt'])
+def test_what_git_told_the_stub_is_handed_on_and_is_what_git_would_tell_us(shell: Shell, name: str) -> None:
+    shell.run(lambda: (shell.tree / name).write_text("new\n"))
+    handed = (shell.ways.state / "given-status").read_text()
+    assert handed.startswith("# branch.oid ")
+    before = take_picture(str(shell.tree), None, lambda _: False)
+    after = take_picture(str(shell.tree), None, lambda _: False, handed)
+    assert after.status == before.status
+    assert name.encode() in after.paths
+
+
+def test_what_only_looks_like_gits_words_is_not_handed_on(shell: Shell) -> None:
+    said = shell.said("PreToolUse", "odd id")
+    assert not shell.ways.is_passed("PreToolUse", said, LINECLEAR_STATUS="# branch.oid 1")
+    assert (shell.ways.state / "given-status").read_text() == ""
+    clean = take_picture(str(shell.tree), None, lambda _: False)
+    for words in ("nonsense", '# branch.oid 1\n? "quoted"', "# branch.oid 1\n? \u00f6"):
+        assert take_picture(str(shell.tree), None, lambda _: False, words).status == clean.status
 
 
 CHANGES: dict[str, Callable[[Shell], object]] = {

@@ -8,7 +8,8 @@ import pytest
 
 from lineclear.app import claims, queue, tasks
 from lineclear.app.ports import Caller
-from lineclear.core.claims import EXCLUSIVE, Request
+from lineclear.core.claims import EXCLUSIVE, INTENT, Request
+from lineclear.core.events import Draft
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import TASK, Task
 from lineclear.core.task_import import TaskDraft
@@ -110,6 +111,51 @@ def test_what_was_held_for_the_task_is_free_when_it_landed(scene: Scene) -> None
     scene.run()
     held = scene.store.read(lambda view: claims.holders(view, parse_resource("./")))
     assert [claim.resource for claim in held] == ["file:b"]
+
+
+def announce(scene: Scene, agent: str, text: str, *, mode: str = INTENT, tree: str = "desk") -> None:
+    request = Request(agent, tree, mode, [parse_resource(text)], ttl_ms=HOUR_MS)
+    claims.ask(scene.store, scene.world.liveness, Caller(agent, tree=tree), request)
+
+
+def held(scene: Scene) -> list[tuple[str, str]]:
+    found = scene.store.read(lambda view: claims.holders(view, parse_resource("./")))
+    return sorted((claim.agent, claim.resource) for claim in found)
+
+
+def test_what_an_author_announced_of_the_files_that_landed_is_over(scene: Scene) -> None:
+    for agent, text in (
+        ("ada", "ada.py"), ("ada", "symbol:ada.py#Login"), ("ada/sub", "ada.py"), ("ada", "later.py"),
+        ("ben", "ada.py"), ("adam", "ada.py"),
+    ):  # fmt: skip
+        announce(scene, agent, text)
+    queue.submit(scene.store, ADA, queue.Branch("ada", "ada@1", "main"), agent="ada")
+    assert len(held(scene)) == 6
+    scene.run()
+    assert scene.row("ada").state == "landed"
+    assert held(scene) == [("ada", "file:later.py"), ("adam", "file:ada.py"), ("ben", "file:ada.py")]
+    assert scene.world.findings() == []
+
+
+def test_a_lock_and_what_is_announced_in_another_worktree_stay(scene: Scene) -> None:
+    made = Draft(
+        "WorktreeMade", "worktree:desk", name="desk", agent="ada", task=0, path="/w/desk", branch="ada",
+        base="main", port_first=0, port_count=0, origin="ours",
+    )  # fmt: skip
+    scene.store.transact(PAT, lambda tx: tx.append(made))
+    announce(scene, "ada", "ada.py", tree="other")
+    announce(scene, "ada/sub", "ada.py", mode=EXCLUSIVE)
+    queue.submit(scene.store, ADA, queue.Branch("ada", "ada@1", "main"), agent="ada")
+    scene.run()
+    assert held(scene) == [("ada", "file:ada.py"), ("ada/sub", "file:ada.py")]
+
+
+def test_nothing_of_it_is_over_when_the_candidate_goes_back(scene: Scene) -> None:
+    announce(scene, "ada", "bad.py")
+    queue.submit(scene.store, ADA, queue.Branch("bad", "bad@1", "main"), agent="ada")
+    scene.run()
+    assert scene.row("bad").state == "sent back"
+    assert held(scene) == [("ada", "file:bad.py")]
 
 
 def test_a_handed_over_task_lands_with_its_own_branch_only(scene: Scene) -> None:

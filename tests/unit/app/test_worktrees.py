@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import worktrees
+from lineclear.app import claims, queue, worktrees
 from lineclear.app.ports import Caller
 from lineclear.app.worktrees import Wanted
 from lineclear.core import refusals_worktrees
+from lineclear.core.claims import EXCLUSIVE, INTENT, Request
 from lineclear.core.events import Draft
+from lineclear.core.resources import parse_resource
 from lineclear.core.tables import AGENT, WORKTREE, Worktree
 from lineclear.core.worktrees import Condition
-from tests.world import World, refused
+from tests.world import HOUR_MS, World, refused
 
 SAM = Caller("sam", is_person=True)
 ADA = Caller("ada")
@@ -245,6 +247,23 @@ def test_a_removed_worktree_frees_its_name_and_ports(world: World, trees: FakeTr
     assert remove(world, trees, row)["branch"] == "lineclear/ada"
     assert (rows(world), trees.removed) == ([], [("ada", False)])
     assert make(world, trees, want("ben")).port_first == 100
+
+
+@pytest.mark.parametrize("is_waiting", [False, True])
+def test_what_was_announced_in_a_removed_worktree_is_over_unless_its_branch_is_yet_to_land(
+    world: World, trees: FakeTrees, is_waiting: bool
+) -> None:
+    row = make(world, trees, want("ada", agent="ada"))
+    for mode in (INTENT, EXCLUSIVE):
+        request = Request("ada", "ada", mode, [parse_resource(f"{mode}.py")], ttl_ms=HOUR_MS)
+        claims.ask(world.store, world.liveness, ADA, request)
+    if is_waiting:
+        queue.submit(world.store, SAM, queue.Branch(row.branch, "2" * 40, "1" * 40), agent="ada")
+    worktrees.remove(world.store, SAM, trees, row, why="done", is_saved=lambda _: True)
+    held = world.store.read(lambda view: claims.holders(view, parse_resource("./")))
+    kept = ["file:exclusive.py", "file:intent.py"] if is_waiting else ["file:exclusive.py"]
+    assert sorted(claim.resource for claim in held) == kept
+    assert world.findings() == []
 
 
 def test_dirty_work_stays_unless_a_snapshot_holds_it(world: World, trees: FakeTrees) -> None:

@@ -513,6 +513,13 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "Next: run `lineclear who src/a.py`.",
     ),
     (
+        words.file_travels,
+        ("TASKS.md",),
+        "gate.mirrored 4",
+        "TASKS.md is written by lineclear, anew in every worktree; it does not travel with work.\n"
+        "Next: run `git rm --cached TASKS.md`.",
+    ),
+    (
         words.block_edited,
         ("AGENTS.md", "lineclear setup conventions --force"),
         "conventions.edited 7",

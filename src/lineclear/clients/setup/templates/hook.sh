@@ -12,6 +12,7 @@ fi
 ask() {
     exec @PYTHON@ -I -S -c @PROGRAM@ "$@"
 }
+unset LINECLEAR_STATUS seen
 state=${0%/*}
 case $state:$2 in
 /*:PreToolUse | /*:PostToolUse | /*:PostToolUseFailure | /*:BeforeTool | /*:AfterTool) ;;
@@ -112,13 +113,18 @@ passes_edit() {
     esac
 }
 
-# git says what it said before, and what it named then is older than the call.
+# git says what it said before, and what it named then is older than the call. Sets seen: lineclear need not ask git
+# again.
+line_end='
+'
 is_same_tree() {
     [ -z "$GIT_DIR$GIT_WORK_TREE$GIT_INDEX_FILE$GIT_COMMON_DIR$GIT_OBJECT_DIRECTORY$GIT_NAMESPACE" ] || return 1
     [ -z "$GIT_CONFIG_COUNT$GIT_CONFIG_PARAMETERS" ] || return 1
-    LC_ALL=C git -C "$root" @STATUS@ | cmp -s - shell || return 1
+    seen=$(LC_ALL=C git -C "$root" @STATUS@) || return 1
     set --
+    was=
     while IFS= read -r row; do
+        was=$was$row$line_end
         case $row in
         '# '*) continue ;;
         '? '*) at=$root/${row#'? '} ;;
@@ -127,6 +133,7 @@ is_same_tree() {
         esac
         [ ! -e "$at" ] && [ ! -h "$at" ] || set -- "$@" -newermc "$at"
     done <shell
+    [ "$seen$line_end" = "$was" ] || return 1
     [ $# = 0 ] || [ -n "$(find "$mark" "$@")" ]
 }
 
@@ -160,6 +167,7 @@ here=$PWD
 { said=$(LC_ALL=C cat); } 2>/dev/null
 passes "$1" "$2" 2>/dev/null && exit 0
 cd "$here" 2>/dev/null
+[ -z "$seen" ] || [ ${#seen} -gt 4000 ] || export LINECLEAR_STATUS="$seen"
 ask "$@" <<END
 $said
 END

@@ -1,0 +1,244 @@
+"""Sessions as hooks tell of them: who one is over resumes and restarts, sub-agents, goodbyes, and how long
+what was announced lasts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.commandline import CommandLine
+from tests.e2e.test_hook_verb import call, edit, errors
+from tests.repository import TemporaryRepo
+
+DAY_S = 24 * 3_600
+
+
+def begin(line: CommandLine, session: str, source: str, at: Path) -> str:
+    """Begin a session; gives the name that its model is told."""
+    inner = call(line, "SessionStart", session=session, at=at, source=source)["hookSpecificOutput"]
+    return str(inner["additionalContext"]).partition("You are ")[2].partition(".")[0]
+
+
+def agents(line: CommandLine) -> list[str]:
+    return [agent["name"] for agent in line.json("agent", "list")["agents"] if agent["kind"] == "agent"]
+
+
+def claims_on(line: CommandLine, path: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = line.json("who", path)["holders"]
+    return found
+
+
+# -- who one is -------------------------------------------------------------------------------
+
+
+def test_a_session_that_is_resumed_compacted_or_cleared_stays_the_same_agent(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    tree = repo.add_worktree("side")
+    assert begin(line, "s1", "startup", tree) == "claude-1"
+    assert begin(line, "s1", "compact", tree) == "claude-1"
+    assert begin(line, "s1", "resume", tree) == "claude-1"
+    # A clear ends the session, and a new one with another id begins.
+    call(line, "SessionEnd", session="s1", at=tree, reason="clear")
+    assert begin(line, "s2", "clear", tree) == "claude-1"
+    assert agents(line) == ["claude-1"]
+
+
+def test_after_a_kill_the_next_session_in_its_place_is_the_same_agent_with_its_claims(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    tree = repo.add_worktree("side")
+    assert begin(line, "s1", "startup", tree) == "claude-1"
+    edit(line, tree / "README.md", at=tree)
+    for sign in (repo.path / ".git/lineclear").rglob("claude-1*"):
+        if sign.is_file() and "sessions" not in sign.parts:
+            os.utime(sign, ns=(0, 0))  # nothing was heard of it for very long
+    assert begin(line, "s2", "startup", tree) == "claude-1"
+    assert line.holders("README.md") == ["claude-1"]
+    assert agents(line) == ["claude-1"]
+
+
+def test_two_live_sessions_in_one_worktree_are_two_and_keep_each_other_out_of_a_file(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    tree = repo.add_worktree("side")
+    assert begin(line, "s1", "startup", tree) == "claude-1"
+    assert begin(line, "s2", "startup", tree) == "claude-2"
+    file = tree / "README.md"
+    assert edit(line, file, session="s1", at=tree) == ""
+    assert "claude-1 holds file:README.md (exclusive)" in edit(line, file, session="s2", at=tree)
+    edit(line, file, session="s1", at=tree, event="PostToolUse")
+    assert edit(line, file, session="s2", at=tree) == ""
+    # The worktree is still the first one's, and both are who they were.
+    rows = {row["name"]: row["agent"] for row in line.json("worktree", "list")["worktrees"]}
+    assert rows["side"] == "claude-1"
+    assert begin(line, "s2", "resume", tree) == "claude-2"
+    assert begin(line, "s1", "resume", tree) == "claude-1"
+    assert errors(line) == ""
+
+
+def test_a_claim_in_the_agents_shell_is_the_hooks_agents(line: CommandLine, repo: TemporaryRepo) -> None:
+    one, two = repo.add_worktree("one"), repo.add_worktree("two")
+    begin(line, "s1", "startup", one)
+    begin(line, "s2", "startup", two)
+    env = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+    assert line.at(one).run("claim", "README.md", "--mode", "exclusive", env=env).code == 0
+    assert line.holders("README.md") == ["claude-1"]
+    assert edit(line, one / "README.md", session="s1", at=one) == ""
+    assert "claude-1 holds" in edit(line, two / "README.md", session="s2", at=two)
+
+
+def test_a_sub_agent_has_its_parents_claims_and_its_sibling_does_not_have_its_own(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    call(line, "SessionStart")
+    file = repo.path / "README.md"
+    call(line, "SubagentStart", agent_id="a1", agent_type="x")
+    call(line, "SubagentStart", agent_id="a2", agent_type="x")
+    line.ok("claim", "README.md", "--mode", "exclusive", "--as", "claude-1/a1")
+    assert "claude-1/a1 holds file:README.md (exclusive)" in edit(line, file, agent_id="a2")
+    assert edit(line, file) == ""
+    line.ok("release", "--all", "--as", "claude-1/a1")
+    line.ok("claim", "README.md", "--mode", "exclusive", "--as", "claude-1")
+    assert edit(line, file, agent_id="a2") == ""
+    assert errors(line) == ""
+
+
+# -- goodbyes ---------------------------------------------------------------------------------
+
+
+def test_an_unread_urgent_message_is_said_once_at_the_stop_and_then_read(line: CommandLine) -> None:
+    call(line, "SessionStart")
+    line.ok("say", "--to", "claude-1", "--urgent", "main is red", "--as", "ben")
+    held_back = call(line, "Stop", stop_hook_active=False)
+    assert held_back["decision"] == "block"
+    assert "> main is red" in held_back["reason"]
+    assert call(line, "Stop", stop_hook_active=True) == {}
+    assert call(line, "Stop", stop_hook_active=False) == {}
+    assert line.json("inbox", "--as", "claude-1")["messages"] == []
+
+
+def test_a_message_that_is_not_urgent_does_not_hold_a_stop_back(line: CommandLine) -> None:
+    call(line, "SessionStart")
+    line.ok("say", "--to", "claude-1", "lunch?", "--as", "ben")
+    assert "decision" not in call(line, "Stop", stop_hook_active=False)
+
+
+# -- how long announcements last --------------------------------------------------------------
+
+
+def commit(repo: TemporaryRepo, tree: Path, name: str) -> None:
+    (tree / name).write_text("mine\n")
+    repo.git("add", name, at=tree)
+    repo.git("commit", "--quiet", "--message=mine", at=tree)
+
+
+def test_what_was_changed_stays_announced_after_the_session_until_the_branch_lands(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    tree, other = repo.add_worktree("side"), repo.add_worktree("other")
+    begin(line, "s1", "startup", tree)
+    for name in ("README.md", "made.py", "unchanged.py"):
+        edit(line, tree / name, at=tree)
+    commit(repo, tree, "made.py")
+    (tree / "README.md").write_text("not committed yet\n")
+    call(line, "SessionEnd", session="s1", at=tree, reason="other")
+    assert line.holders("unchanged.py") == []
+    (kept,) = claims_on(line, "made.py")
+    assert (kept["agent"], kept["mode"]) == ("claude-1", "intent")
+    assert kept["seconds_left"] > DAY_S
+    # Nobody is stopped by it, and everybody is told.
+    assert "claude-1 is changing file:made.py" in edit(line, other / "made.py", session="s2", at=other)
+    line.at(tree).ok("land", "--as", "claude-1")
+    assert line.holders("made.py") == ["claude-2"]
+    # What did not land is still under way.
+    assert line.holders("README.md") == ["claude-1"]
+    assert line.json("audit")["findings"] == []
+    assert errors(line) == ""
+
+
+@pytest.mark.parametrize("history", ["merge", "linear"])
+def test_what_has_landed_does_not_count_as_changed_at_the_end_of_the_next_session(
+    line: CommandLine, repo: TemporaryRepo, history: str
+) -> None:
+    repo.commit("Settings", {"lineclear.toml": f'[queue]\nhistory = "{history}"\n'})
+    tree = repo.add_worktree("side")
+    begin(line, "s1", "startup", tree)
+    edit(line, tree / "made.py", at=tree)
+    commit(repo, tree, "made.py")
+    line.at(tree).ok("land", "--as", "claude-1")
+    edit(line, tree / "made.py", at=tree)
+    assert line.holders("made.py") == ["claude-1"]
+    call(line, "SessionEnd", session="s1", at=tree, reason="other")
+    assert line.holders("made.py") == []
+
+
+def test_what_was_announced_ends_with_a_worktree_that_is_dropped(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    tree = repo.add_worktree("side")
+    begin(line, "s1", "startup", tree)
+    edit(line, tree / "made.py", at=tree)
+    (tree / "made.py").write_text("mine\n")
+    call(line, "SessionEnd", session="s1", at=tree, reason="other")
+    assert line.holders("made.py") == ["claude-1"]
+    line.ok("worktree", "remove", "side", "--force")
+    assert line.holders("made.py") == []
+
+
+# -- files for agents are no work -------------------------------------------------------------
+
+
+def test_the_task_page_put_in_by_force_is_stopped_at_the_commit_and_in_the_queue(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    line.ok("mirror", "--on", "tasks")
+    line.ok("setup", "git")
+    tree = Path(line.json("worktree", "add", "desk", "--agent", "ada")["path"])
+    env = line.environment | {"LINECLEAR_AGENT": "ada"}
+
+    def git(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *words], cwd=tree, env=env, capture_output=True, text=True, check=False)
+
+    commit(repo, tree, "made.py")
+    assert git("add", "--force", "TASKS.md").returncode == 0
+    refused = git("commit", "--message=page")
+    assert refused.returncode == 1
+    assert "Next: run `git rm --cached TASKS.md`" in refused.stderr
+    assert git("commit", "--no-verify", "--message=page").returncode == 0
+    told = line.at(tree).run("land", "--as", "ada")
+    assert told.code != 0
+    assert "TASKS.md is written by lineclear" in told.out + told.err
+    assert "made.py" not in repo.git("ls-tree", "--name-only", "main")
+    # The way out.
+    assert git("rm", "--quiet", "--cached", "TASKS.md").returncode == 0
+    done = git("commit", "--message=without the page")
+    assert done.returncode == 0, done.stderr
+    line.at(tree).ok("land", "--as", "ada")
+    assert repo.git("ls-tree", "--name-only", "main").split() == ["README.md", "made.py"]
+
+
+def test_a_person_does_not_land_it_either(line: CommandLine, repo: TemporaryRepo) -> None:
+    line.ok("mirror", "--on", "tasks")
+    tree = repo.add_worktree("side")
+    (tree / "TASKS.md").write_text("page\n")
+    repo.git("add", "--force", "TASKS.md", at=tree)
+    repo.git("commit", "--quiet", "--message=page", at=tree)
+    told = line.at(tree).run("land")
+    assert told.code != 0
+    assert "TASKS.md is written by lineclear" in told.out + told.err
+    assert repo.git("ls-tree", "--name-only", "main") == "README.md"
+
+
+def test_a_task_page_of_the_repositorys_own_goes_on_as_ever(line: CommandLine, repo: TemporaryRepo) -> None:
+    repo.commit("Own page", {"TASKS.md": "# Ours\n"})
+    line.ok("mirror", "--on", "tasks")
+    line.ok("setup", "git")
+    tree = Path(line.json("worktree", "add", "desk", "--agent", "ada")["path"])
+    commit(repo, tree, "TASKS.md")
+    line.at(tree).ok("land", "--as", "ada")
+    assert repo.git("show", "main:TASKS.md") == "mine"
