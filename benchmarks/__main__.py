@@ -27,6 +27,7 @@ SUBJECTS = (
     "snapshot",
     "stack",
     "queue",
+    "mcp",
     "supervisor",
     "parallel",
 )

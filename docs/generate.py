@@ -32,6 +32,10 @@ from lineclear.core.events import KINDS, Event
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import ALL, PROJECTED, Entry, Table
 from lineclear.core.tasks import ENDED, FINISHED, MOVES, STATES
+from lineclear.mcp.catalog import TOOLS, Tool
+from lineclear.mcp.pages import PAGES as PAGES_SHOWN
+from lineclear.mcp.pages import TEMPLATES
+from lineclear.mcp.prompts import PROMPTS
 from lineclear.settings import (
     CHECK_PATH_KEYS,
     OTHER_VARIABLES,
@@ -97,6 +101,7 @@ GROUP_WORDS = {
     "START": "putting a repository under coordination",
     "WORK": "what agents and people do all day",
     "RUN": "agents at work, each in a place of its own",
+    "LAND": "the way of finished work to main",
     "LOOK": "seeing what happened",
     "WIRE": "the store, and the shell",
 }
@@ -108,7 +113,10 @@ EXIT_CODES = {
     refusals.HELD: ("HELD", "refused: somebody else holds it, or stands before you"),
     refusals.NOT_ALLOWED: ("NOT_ALLOWED", "not allowed for you, or not here"),
     refusals.NOT_FOUND: ("NOT_FOUND", "not found, or nothing to take"),
-    refusals.FINDINGS: ("FINDINGS", "looked, and found something wrong (`audit`, `db verify`, `demo`)"),
+    refusals.FINDINGS: (
+        "FINDINGS",
+        "looked, and found something wrong (`audit`, `check`, `land`, `db verify`, `demo`)",
+    ),
     refusals.STALE: ("STALE", "stale: read again, then decide again"),
     refusals.TIMED_OUT: ("TIMED_OUT", "waited in vain; asking again may work"),
     refusals.BUDGET: ("BUDGET", "a budget is used up (no verb gives it yet)"),
@@ -268,6 +276,11 @@ VARIABLE_WORDS = {
     "WORKTREE": "set by `run` for its client and for set-up commands: the root of the worktree",
     "GATE": "`open` lets git's hooks pass without a look; set for the git that lineclear itself starts",
     "PROBE": "set by `setup --check` for the client it starts: the file in which a hook notes that it ran",
+    "CHECK": "`1` for checks and set-up commands in a check tree; whoever has it is no person",
+    "SHARD": "set for a part of `checks.full`: which one, from 1",
+    "SHARDS": "set for a part of `checks.full`: how many there are",
+    "LANDED": "set for `queue.integrator`: a JSON file with the candidates that landed",
+    "CHECK_TREE": "set for checks and set-up commands in a check tree: the root of that tree",
     "EXIT": "set by `run` for what it starts when a run has ended: the client's exit code",
 }
 
@@ -603,6 +616,37 @@ def clients_page() -> str:
     )
 
 
+def tools_page() -> str:
+    rows = [
+        [code(tool.name), code(tool.verb), codes(_arguments(tool)), tool.words,
+         EFFECTS[tool.effect], "" if tool.is_default else "`--tools all`"]
+        for tool in TOOLS.values()
+    ]  # fmt: skip
+    pages_ = [[code(address), words] for address, (_, words) in (PAGES_SHOWN | TEMPLATES).items()]
+    prompts_ = [[code(name), words] for name, (words, _) in PROMPTS.items()]
+    return page(
+        "Tools of the MCP server",
+        "`lineclear mcp` serves them. Each is a verb of the command line: what it checks, refuses and "
+        "answers is the same. `*` marks what must be given; `key` makes a repeat of a call harmless.",
+        "## Tools",
+        table(["tool", "verb", "arguments", "what a model is told", "effect", "offered with"], rows),
+        "The structured content of an answer is the [envelope](json.md) that `--json` prints; a refusal has "
+        "`isError` and `error` with `code`, `message` and `next`.",
+        "## Resources",
+        table(["address", "shows"], pages_),
+        "## Prompts",
+        table(["prompt", "for"], prompts_),
+    )
+
+
+EFFECTS = {"read": "only looks", "write": "changes something", "once": "twice is once",
+           "destroy": "changes branches or what others see"}  # fmt: skip
+
+
+def _arguments(tool: Tool) -> list[str]:
+    return [f"{name}*" if name in tool.needs else name for name in tool.takes]
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "clients.md": clients_page,
     "commands.md": commands_page,
@@ -612,6 +656,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "tables.md": tables_page,
     "tasks-states.md": states_page,
     "json.md": json_page,
+    "tools.md": tools_page,
     "merging.md": lambda: page("What merging knows", *merge_coverage.parts()),
 }
 

@@ -227,6 +227,7 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "client_unknown": [("clade", ["claude", "codex", "gemini", "git"])],
     "settings_unusable": [(".claude/settings.local.json", "it stops being JSON at line 3, column 7")],
     "settings_moved": [(".claude/settings.local.json", "claude")],
+    "mcp_missing": [()],
     "not_written": [(".claude/settings.local.json", "Permission denied")],
     "unclaimed_lock": [("file:logo.svg",)],
     "foreign_worktree": [("src/a.py", "ada", "ada", "/home/sam/shop.worktrees/bob")],

@@ -82,9 +82,7 @@ if TYPE_CHECKING:
         def land(self, caller: Caller, task: Task, branch: str) -> Landed:
             """Hand the branch to the queue; `run_queue` brings it to main, or sends it back."""
 
-        def run_queue(
-            self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]
-        ) -> int:
+        def run_queue(self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]) -> int:
             """Run the queue until nothing more can be done, or `is_over`; `tell` gets what became of each.
             Gives the position of the log up to which all has been done that could be."""
 

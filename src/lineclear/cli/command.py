@@ -54,12 +54,18 @@ class Context:
     @property
     def repo(self) -> Repo:
         if self._repo is None:
-            from lineclear.wiring.repo import open_repo
-
-            self._repo = open_repo(self.cwd, self.environ)
+            self._repo = self._open()
             for warning in self._repo.settings.warnings:
                 self.out.warn(warning)
         return self._repo
+
+    def _open(self) -> Repo:
+        from lineclear.wiring.repo import open_repo
+
+        return open_repo(self.cwd, self.environ)
+
+    def _put_back(self, repo: Repo) -> None:
+        repo.close()
 
     @property
     def store(self) -> Store:
@@ -118,5 +124,5 @@ class Context:
     def close(self) -> None:
         if self._repo is not None:
             self.publish()
-            self._repo.close()
+            self._put_back(self._repo)
             self._repo = None

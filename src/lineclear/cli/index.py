@@ -45,6 +45,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "proposal show": ("proposals", "WORK", "Show a proposal"),
     "proposal accept": ("proposals", "WORK", "Accept a proposal: the oldest open one of its resource"),
     "proposal reject": ("proposals", "WORK", "Reject a proposal with a reason"),
+    "phase": ("phase", "WORK", "Show the phase, or begin one: parallel, integrate, test"),
     "say": ("messages", "WORK", "Send a message to an agent, a topic or everyone"),
     "inbox": ("messages", "WORK", "Read what was sent to you, urgent first"),
     "topic": ("messages", "WORK", "Listen to a topic, or no longer"),
@@ -59,7 +60,21 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "stop": ("run", "RUN", "Stop a running agent; its work is kept"),
     "pause": ("run", "RUN", "Let a running agent stand still"),
     "resume": ("run", "RUN", "Let a paused agent go on"),
-    "land": ("land", "RUN", "Bring a branch to main and end its task, or say what does not fit"),
+    "sync": ("sync", "RUN", "Bring your worktree's branch up to main, or say where both do not fit"),
+    "check": ("land", "LAND", "Say whether a branch fits main; --run also runs the repository's checks"),
+    "land": ("land", "LAND", "Hand a branch to the queue; what needs no check is on main at once"),
+    "queue list": ("queue", "LAND", "List what waits to land, in order; --all also what ended"),
+    "queue show": ("queue", "LAND", "Explain a candidate: every decision, the failing output, its diff"),
+    "queue run": ("queue", "LAND", "Check and land what waits; --once until nothing more can be done"),
+    "queue approve": ("queue", "LAND", "Approve a candidate as it is now"),
+    "queue reject": ("queue", "LAND", "Send a candidate back to its author"),
+    "queue hold": ("queue", "LAND", "Let a candidate stand still"),
+    "queue move": ("queue", "LAND", "Put a candidate before another one, first or last"),
+    "queue drop": ("queue", "LAND", "Take a candidate out of the queue; its branch stays"),
+    "queue retry": ("queue", "LAND", "Try a candidate again that is held or needs you"),
+    "queue pause": ("queue", "LAND", "Let nothing land until the queue is resumed"),
+    "queue resume": ("queue", "LAND", "Let the queue go on"),
+    "undo": ("land", "LAND", "Take a landing back with a commit that lands like any other"),
     "diff": ("look", "RUN", "Show an agent's work: committed, changed and new files, against main"),
     "open": ("look", "RUN", "Open a shell or your editor in an agent's worktree"),
     "salvage list": ("salvage", "RUN", "List snapshots of agents' worktrees"),
@@ -80,6 +95,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "hook": ("hook", "WIRE", "Answer a coding agent's hook; `lineclear setup CLIENT` installs it"),
     "setup conventions": ("mirror", "WIRE", "Tell agents in AGENTS.md how to work here; --check says drift"),
     "mirror": ("mirror", "WIRE", "Keep files for agents that only read files: TASKS.md and who holds what"),
+    "mcp": ("mcp", "WIRE", "Serve the verbs as tools to an MCP client, over stdin and stdout"),
     "gate": ("gate", "", "Judge a commit, a push or a moved ref (called by git's hooks)"),
     "completion": ("completion", "WIRE", "Print a completion script for bash, zsh or fish"),
 }
@@ -87,7 +103,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
 # Git calls these as merge drivers: 1 means conflicts, and only codes above 128 mean that they failed.
 CALLED_BY_GIT = ("merge-file", "merge-tree")
 
-GROUPS = ("START", "WORK", "RUN", "LOOK", "WIRE")
+GROUPS = ("START", "WORK", "RUN", "LAND", "LOOK", "WIRE")
 
 
 def find_verb(words: list[str]) -> tuple[str, list[str]]:

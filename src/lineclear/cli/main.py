@@ -56,7 +56,7 @@ def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[
     except Unwritable:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary of this surface
-        return refusals.FAILED, _bug(error)
+        return refusals.FAILED, as_bug(error)
 
 
 def _keep_name(refusal: Refusal, argv: list[str]) -> None:
@@ -196,7 +196,7 @@ def _unknown(words: list[str], out: Output) -> int:
     raise refusals.unknown_verb(typed, close[0] if close else "")
 
 
-def _bug(error: Exception) -> Refusal:
+def as_bug(error: Exception) -> Refusal:
     import traceback
 
     where = traceback.extract_tb(error.__traceback__)

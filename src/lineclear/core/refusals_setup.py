@@ -48,3 +48,14 @@ def not_written(path: str, why: str) -> Refusal:
         path=shorten(path, 300),
         why=shorten(why, 300),
     )
+
+
+def mcp_missing() -> Refusal:
+    """The packages of an extra were left out when lineclear was installed."""
+    return Refusal(
+        "setup.extra",
+        "The packages for `lineclear mcp` are not installed.",
+        next_="pip install 'lineclear[mcp]'",
+        exit_code=FAILED,
+        extra="mcp",
+    )

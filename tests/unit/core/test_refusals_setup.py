@@ -60,6 +60,12 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "setup.not_written 1",
         f"{SETTINGS} cannot be written: Permission denied.\nNext: run `ls -ld {SETTINGS}`.",
     ),
+    (
+        refusals_setup.mcp_missing,
+        (),
+        "setup.extra 1",
+        "The packages for `lineclear mcp` are not installed.\nNext: run `pip install 'lineclear[mcp]'`.",
+    ),
 ]
 FUNCTIONS = {
     name: function

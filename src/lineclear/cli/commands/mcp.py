@@ -1,0 +1,33 @@
+"""mcp: the verbs as tools for a client that speaks the Model Context Protocol over stdin and stdout."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from lineclear.cli.command import Context
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--tools", choices=("default", "all"), default="default",
+        help="default: what an agent needs every day; all: also lists, proposals, the queue and sync",
+    )  # fmt: skip
+
+
+def mcp(context: Context, args: Namespace) -> int:
+    from lineclear.cli.serving import Office
+
+    try:
+        from lineclear.mcp.server import serve
+    except ModuleNotFoundError as missing:
+        from lineclear.core.refusals_setup import mcp_missing
+
+        raise mcp_missing() from missing
+    return serve(Office(context.environ, cwd=context.cwd, given=context.given), is_all=args.tools == "all")
+
+
+COMMANDS = {"mcp": Command(mcp, _declare)}

@@ -1,0 +1,38 @@
+"""How a client shows itself where its environment does not: as the variables that it sets for its shell.
+
+Whoever calls a tool is an agent, never the person: the last sign is always there.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+CODEX_TURN = "x-codex-turn-metadata"
+# How the name in a client's greeting begins -> the variable that it sets in its shell.
+GREETINGS = (("claude", "CLAUDECODE"), ("gemini", "GEMINI_CLI"))
+
+
+def signs_of(client: str, meta: Mapping[str, Any]) -> dict[str, str]:
+    """`client` is the name it gave itself, `meta` what it sends where no model can write."""
+    thread = _codex_thread(meta.get(CODEX_TURN))
+    if thread:
+        return {"CODEX_THREAD_ID": thread}
+    for start, variable in GREETINGS:
+        if client.lower().startswith(start):
+            return {variable: "1"}
+    return {"AI_AGENT": client or "mcp"}
+
+
+def _codex_thread(turn: Any) -> str:
+    if isinstance(turn, str):
+        from json import loads
+
+        try:
+            turn = loads(turn)
+        except ValueError:
+            return ""
+    found = turn.get("thread_id") or turn.get("session_id") if isinstance(turn, dict) else ""
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,48 @@
+"""What can be read without calling a tool: live pages, each the answer of a verb, and when one changes."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+STATUS, TASKS = "lineclear://status", "lineclear://tasks"
+TASK, HOLDERS = "lineclear://task/", "lineclear://holders/"
+
+# address -> (name, what it shows)
+PAGES = {
+    STATUS: ("status", "Agents, claims, waits, tasks and the queue, as they are now"),
+    TASKS: ("tasks", "Every task that is not finished"),
+}
+TEMPLATES = {
+    TASK + "{task}": ("task", "One task with its notes and history"),
+    HOLDERS + "{+resource}": ("holders", "Who holds a resource, who waits for it, who wrote it last"),
+}
+
+
+def verb_of(address: str) -> tuple[str, dict[str, Any]] | None:
+    """The verb that shows the page, and what it is given; nothing for an address that is not ours."""
+    if address == STATUS:
+        return "status", {}
+    if address == TASKS:
+        return "task list", {}
+    if address.startswith(TASK) and len(address) > len(TASK):
+        return "task show", {"task": unquote(address[len(TASK) :])}
+    if address.startswith(HOLDERS) and len(address) > len(HOLDERS):
+        return "who", {"resource": unquote(address[len(HOLDERS) :])}
+    return None
+
+
+def is_touched(address: str, event: dict[str, Any]) -> bool:
+    """May this event have changed the page? A page that is read once too often does no harm."""
+    kind: str = event["kind"]
+    if address == STATUS:
+        return True
+    if address == TASKS:
+        return kind.startswith("Task")
+    if address.startswith(TASK):
+        number = unquote(address[len(TASK) :]).upper().removeprefix("T-")
+        return kind.startswith("Task") and event["subject"] == f"T-{number}"
+    return kind.startswith(("Claim", "Wait", "AgentLeft"))

@@ -1,0 +1,96 @@
+"""The list of tools: short enough for every request of a model, and true to the verbs."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from lineclear.cli.index import INDEX
+from lineclear.cli.main import load, make_parser
+from lineclear.core.refusals import Refusal
+from lineclear.mcp.catalog import READ, TOOLS, Tool, offered
+from lineclear.mcp.prompts import PROMPTS, prompt_text
+
+MOST_TOKENS = 1_500
+DEFAULT = (
+    "status", "claim", "release", "who", "task_next", "task_note", "task_done", "task_add", "say", "inbox",
+    "value_get", "value_put", "propose", "check", "land",
+)  # fmt: skip
+
+
+def test_the_default_tools_are_these() -> None:
+    assert tuple(offered(is_all=False)) == DEFAULT
+    assert set(offered(is_all=True)) > set(DEFAULT)
+
+
+def test_names_descriptions_and_input_schemas_of_the_default_tools_are_short() -> None:
+    told = [
+        {"name": tool.name, "description": tool.words, "inputSchema": tool.input_schema()}
+        for tool in offered(is_all=False).values()
+    ]
+    size_bytes = len(json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode())
+    assert size_bytes / 4 <= MOST_TOKENS
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
+def test_a_tool_is_a_verb_and_its_arguments_are_the_verbs(tool: Tool) -> None:
+    assert tool.verb in INDEX
+    command = load(tool.verb)
+    known = {action.dest for action in make_parser(tool.verb, command)._actions}
+    own = {tool.calls.get(name, name) for name in tool.takes if name != "key"} | set(tool.fixed)
+    assert own <= known
+    assert tool.is_keyed == ("key" in tool.takes)
+    assert not tool.is_keyed or command.is_write
+    assert not (command.is_write and tool.effect == READ)
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
+def test_nobody_can_be_named_to_act_as(tool: Tool) -> None:
+    assert not {"as", "given", "cwd", "take_over", "agent"} & set(tool.takes)
+
+
+def test_what_the_verb_calls_otherwise_is_renamed() -> None:
+    given, key = TOOLS["value_put"].read({"name": "v", "value": {"a": None}, "version": 3, "key": "op-1"})
+    assert given == {"key": "v", "json_text": '{"a": null}', "version": 3}
+    assert key == "op-1"
+
+
+def test_null_is_a_value_where_any_json_is_one_and_nothing_elsewhere() -> None:
+    assert TOOLS["value_put"].read({"name": "v", "value": None})[0]["json_text"] == "null"
+    assert TOOLS["task_next"].read({"task": None, "wait": None}) == ({}, "")
+
+
+def test_a_task_may_be_a_number() -> None:
+    assert TOOLS["task_done"].read({"task": 12})[0] == {"task": "12"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("claim", {}, "resources is missing"),
+        ("claim", {"resources": "a"}, "resources must be a list of texts"),
+        ("claim", {"resources": [["a"]]}, "resources must be a list of texts"),
+        ("claim", {"resources": ["a"], "note": 1.5}, "note must be a text"),
+        ("claim", {"resources": ["a"], "as": "bob"}, "there is no argument as"),
+        ("claim", {"resources": ["a"], "wait": "11m"}, "the most is 10 min"),
+        ("say", {"text": "hi", "urgent": "yes"}, "urgent must be true or false"),
+        ("say", {"text": "-"}, "text cannot be a single dash"),
+        ("task_add", {"title": "x", "priority": True}, "priority must be a whole number"),
+        ("status", {"x": 1}, "there are none"),
+    ],
+)
+def test_what_is_wrong_is_said(tool: str, arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(Refusal, match=re.escape(words)):
+        TOOLS[tool].read(arguments)
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_a_prompt_names_tools_that_are_there(name: str) -> None:
+    named = re.findall(r"[Cc]all (\w+)", prompt_text(name, ""))
+    assert named
+    assert [tool for tool in named if tool not in offered(is_all=False)] == []
+    assert "T-7" in prompt_text(name, "T-7")
+    assert "{" not in prompt_text(name, "")
