@@ -84,7 +84,7 @@ $(VENV)/.runtime: $(BIN)/python pyproject.toml
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml
 	@echo "== install, with the tools for development"
-	@$(BIN)/python -m pip install --quiet --editable '.[dev,postgres,mcp]'
+	@$(BIN)/python -m pip install --quiet --editable '.[dev,postgres]'
 	@touch $(VENV)/.runtime $@
 
 # -- the real clients that the end-to-end tests start -------------------------------------------

@@ -112,8 +112,10 @@ class FakeBench:
         # How many of a hundred checks fail first and then, tried again, do not.
         self.flaky_percent, self.flakes = 0, 0
         self.on_wait: Callable[[], None] = lambda: None
+        self.on_prepare: Callable[[str], bool] = lambda _main: False
 
-    def prepare(self, main: str) -> None: ...
+    def prepare(self, main: str) -> bool:
+        return self.on_prepare(main)
 
     def checks_for(self, files: Sequence[str]) -> list[Check]:
         del files
@@ -143,7 +145,13 @@ class FakeBench:
         self.on_wait()
         if not self._running:
             return
-        job = self._chance.choice(sorted(self._running))
+        self._end(self._chance.choice(sorted(self._running)))
+
+    def end(self, tree: str) -> None:
+        """The check of this tree ends first."""
+        self._end(next(job for job, (running, _) in self._running.items() if running == tree))
+
+    def _end(self, job: int) -> None:
         tree, checks = self._running.pop(job)
         is_green = not self.set_up_fails and not self._fails(frozenset(tree.split("+")))
         if is_green:

@@ -465,8 +465,8 @@ def test_without_the_sdk_it_says_how_to_get_it(line: CommandLine, tmp_path: Path
     )
     path = f"{hide}:{line.environment['PYTHONPATH']}"
     answer = line.run("mcp", "--json", env={"PYTHONPATH": path})
-    assert (answer.code, answer.error["code"]) == (1, "setup.extra"), answer
-    assert answer.error["next"] == "pip install 'lineclear[mcp]'"
+    assert (answer.code, answer.error["code"]) == (1, "setup.mcp"), answer
+    assert answer.error["next"] == "pip install 'mcp>=2.3,<3'"
 
 
 def test_the_command_line_does_not_load_the_sdk(line: CommandLine) -> None:

@@ -71,8 +71,9 @@ if TYPE_CHECKING:
     class Bench(Protocol):
         """Runs checks beside us, as many at once as it has places."""
 
-        def prepare(self, main: str) -> None:
-            """From now on checks are those that this commit states. Refuses what is not trusted."""
+        def prepare(self, main: str) -> bool:
+            """From now on checks are those that this commit states; True when they are others than before.
+            Refuses what is not trusted."""
 
         def checks_for(self, files: Sequence[str]) -> list[Check]: ...
 

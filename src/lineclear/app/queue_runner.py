@@ -242,7 +242,8 @@ class Runner:
             self._main = row.new
             self._stack = self._stack[len(batch) :]
             self._aside.clear()
-            self._bench.prepare(self._main)
+            if self._bench.prepare(self._main):
+                self._cut(0)  # what was checked by the rules of yesterday is checked again
         elif moved.how == "blocked":
             self._wait_for_a_person(batch, moved.why, moved.files)
         else:

@@ -51,11 +51,10 @@ def not_written(path: str, why: str) -> Refusal:
 
 
 def mcp_missing() -> Refusal:
-    """The packages of an extra were left out when lineclear was installed."""
+    """Lineclear was installed without what it depends on."""
     return Refusal(
-        "setup.extra",
+        "setup.mcp",
         "The packages for `lineclear mcp` are not installed.",
-        next_="pip install 'lineclear[mcp]'",
+        next_="pip install 'mcp>=2.3,<3'",
         exit_code=FAILED,
-        extra="mcp",
     )

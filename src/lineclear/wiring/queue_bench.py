@@ -59,18 +59,23 @@ class CheckBench:
     def __init__(self, repo: Repo, places: int) -> None:
         self._repo, self._places = repo, places
         self._main, self._provisioning = "", ""
+        self._rules: list[tuple[str, str]] = []
         self._runner: CheckRunner | None = None
         self._cancels: dict[int, threading.Event] = {}
         self._answers: queue.SimpleQueue[tuple[int, list[Judged] | BaseException]] = queue.SimpleQueue()
         self._heard: list[tuple[int, list[Judged] | BaseException]] = []
 
-    def prepare(self, main: str) -> None:
+    def prepare(self, main: str) -> bool:
         if main == self._main:
-            return
+            return False
         runner = CheckRunner(self._repo, main)
+        stated = stated_checks(runner.repo.settings)
         # What is not trusted is said before anything is built upon it.
-        require_trusted(runner.repo, [check for check, _ in stated_checks(runner.repo.settings)])
+        require_trusted(runner.repo, [check for check, _ in stated])
+        before = (self._rules, self._provisioning)
+        self._rules = [(check.command, place.text if place else "") for check, place in stated]
         self._runner, self._main, self._provisioning = runner, main, runner.provisioning()
+        return before != (self._rules, self._provisioning)
 
     def checks_for(self, files: Sequence[str]) -> list[Check]:
         return self._ready().checks(files)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lineclear.app import queue, tasks
 from lineclear.app.ports import Caller
 from lineclear.core.candidates import HELD, LANDED, SENT_BACK, STOPPED, WAITING
+from lineclear.core.checks import Check
 from lineclear.core.task_import import TaskDraft
 from tests.queueing import PAT, Scene
 from tests.world import refused
@@ -282,3 +283,26 @@ def test_a_place_that_cannot_be_made_ready_is_nobodys_fault() -> None:
     scene.bench.set_up_fails = False
     scene.run()
     assert scene.row("work").state == LANDED
+
+
+def test_what_was_checked_by_other_commands_than_mains_is_checked_again() -> None:
+    """The first candidate brings a new check; the second was being checked by the old one."""
+    scene = Scene(passes, places=2)
+    scene.submit("stricter")
+    scene.submit("work")
+
+    def prepare(main: str) -> bool:
+        if main.endswith("stricter"):
+            scene.bench.checks = [Check("make strict", timeout_ms=1_000)]
+        return main.endswith("stricter")
+
+    scene.bench.on_prepare = prepare
+    runner = scene.runner()
+    runner.step()
+    assert scene.bench.checked == ["main+stricter+work", "main+stricter"]
+    scene.bench.end("main+stricter")
+    runner.run_once()
+    assert scene.yard.at == "main+stricter+work"
+    assert scene.bench.checked[2:] == ["main+stricter+work"]
+    commands = [record["command"] for record in scene.store.read(queue.check_records)]
+    assert commands == ["make strict", "make test"]

@@ -63,8 +63,8 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
     (
         refusals_setup.mcp_missing,
         (),
-        "setup.extra 1",
-        "The packages for `lineclear mcp` are not installed.\nNext: run `pip install 'lineclear[mcp]'`.",
+        "setup.mcp 1",
+        "The packages for `lineclear mcp` are not installed.\nNext: run `pip install 'mcp>=2.3,<3'`.",
     ),
 ]
 FUNCTIONS = {
