@@ -9,6 +9,8 @@ JOBS ?= 2
 CODE := $(wildcard src tests benchmarks)
 FAST := $(wildcard tests/unit tests/property tests/contract tests/architecture)
 PYTEST := $(BIN)/python -m pytest -q
+# Whoever is done takes over from the others: slow tests stand together.
+SHARED := -n $(JOBS) --dist worksteal
 
 # `python3` when it is new enough, else the newest versioned one that starts.
 ifndef PYTHON
@@ -31,11 +33,11 @@ demo: $(VENV)/.runtime ## watch four agents build a shop, without and with linec
 
 check: lint ## format, lint, types, layers, and the fast tests: before every commit
 	@echo "== tests (unit, property, contract, architecture)"
-	@$(PYTEST) -n $(JOBS) -m "not slow and not serial" $(FAST)
+	@$(PYTEST) $(SHARED) -m "not slow and not serial" $(FAST)
 
 test: lint $(CLIENTS) $(SANDBOX) ## everything: the linters and all tests
 	@echo "== tests"
-	@$(PYTEST) -n $(JOBS) -m "not serial"
+	@$(PYTEST) $(SHARED) -m "not serial"
 	@echo "== tests that need the machine for themselves"
 	@$(PYTEST) -m serial || [ $$? -eq 5 ]  # 5: there is none
 

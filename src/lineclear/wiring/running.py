@@ -335,9 +335,10 @@ class RepoLanding:
         try:
             return queueing.run_once(self._repo, caller, tell=pass_on, is_over=is_over)
         except Refusal as refusal:
-            if refusal.code != "queue.running":  # then somebody else sees to it
+            if refusal.code != "queue.running":
                 raise
-            return 0
+            # Somebody else sees to it; what they do is in the log, and makes us look again.
+            return self._repo.store.read(lambda view: view.head)
 
     def _discard(self, caller: Caller, branch: str) -> None:
         """A worktree whose work has landed goes, if its agent is not at work there again."""
