@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from lineclear.process.shielding import FROM_TERMINAL
+from lineclear.process.shielding import FROM_TERMINAL, unshielded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ class Stopping:
 
     def is_asked(self) -> bool:
         """Has somebody said stop? What was said is used up, and stays said."""
-        for number in signal.sigpending() & FROM_TERMINAL:
-            signal.sigwait({number})
-            self._is_asked = True
+        if signal.sigpending() & FROM_TERMINAL:
+            with unshielded():
+                pass  # waiting for it would be for ever where another thread has taken it meanwhile
         return self._is_asked
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """SIGTERM; and a thread that starts somebody else's program takes the others for a moment."""
+        """Whichever thread takes it, this is called in the main one."""
         del number, frame
         self._is_asked = True

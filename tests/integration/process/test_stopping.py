@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 
 import pytest
 
 from lineclear.process.shielding import unshielded
 from lineclear.process.stopping import Stopping
+from tests.e2e.commandline import until
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -58,3 +60,19 @@ def test_one_that_comes_while_others_are_started_is_noticed_too() -> None:
         with unshielded():
             pass
         assert stopping.is_asked()
+
+
+@pytest.mark.timeout(20)
+def test_one_that_another_thread_takes_is_noticed_too() -> None:
+    """A thread that blocks nothing is as good as ours to the kernel."""
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        for _ in range(200):
+            with Stopping() as stopping:
+                os.kill(os.getpid(), signal.SIGINT)
+                until(stopping.is_asked)
+    finally:
+        done.set()
+        thread.join()
