@@ -80,7 +80,7 @@ def _complete(event: Json, out: Reader) -> None:
 
 
 def _hear(text: str, out: Reader) -> None:
-    """The session's id stands in the greeting: `20261115_1 · /work/tree`."""
+    """The session's id stands in the greeting: `20261115_1 · /srv/shop`."""
     words = text.replace("\\____)", " ").split()
     if len(words) >= 3 and words[1] == "·" and words[0].replace("_", "").isdigit():
         out.session(words[0])

@@ -330,8 +330,7 @@ def land(
                     raise
                 ear.wait(_WAIT_S)
                 continue
-            if not is_over() and _is_stuck(repo, number):
-                break
+            break  # if it has not ended: it is held, unreviewed, in the way, or behind such a one
     result = result_of(repo, number)
     if isinstance(result, Landed):
         result.notes += found["notes"]
@@ -344,11 +343,6 @@ def _row(repo: Repo, number: int) -> Candidate:
 
 def _has_ended(repo: Repo, number: int) -> bool:
     return _row(repo, number).state not in LIVE
-
-
-def _is_stuck(repo: Repo, number: int) -> bool:
-    """Nothing more can be done for it now: it is held, unreviewed, in the way, or behind such a one."""
-    return not _has_ended(repo, number)
 
 
 def result_of(repo: Repo, number: int) -> Result | None:
