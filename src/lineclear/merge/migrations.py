@@ -14,8 +14,8 @@ _FOLDER = re.compile(
 )
 _NUMBERED = re.compile(r"(V|U)?(\d{1,17})(__|_|-)(.+)")
 _DJANGO_PARENTS = re.compile(r"dependencies\s*=\s*\[(.*?)\]", re.S)
-_ALEMBIC_ID = re.compile(r"""^revision(?:\s*:\s*str)?\s*=\s*["']([\w-]+)["']""", re.M)
-_ALEMBIC_PARENT = re.compile(r"""^(down_revision(?:\s*:\s*[^=\n]+)?\s*=\s*)(["'])([\w-]+)\2""", re.M)
+ALEMBIC_ID = re.compile(r"""^revision(?:\s*:\s*str)?\s*=\s*["']([\w-]+)["']""", re.M)
+ALEMBIC_PARENT = re.compile(r"""^(down_revision(?:\s*:\s*[^=\n]+)?\s*=\s*)(["'])([\w-]+)\2""", re.M)
 _PRISMA = re.compile(r"((?:.*/)?prisma/migrations/)(\d{14})(_[^/]+/migration\.sql)")
 _CHANGE_SET = re.compile(r"<changeSet\b|\bchangeSet[\"']?\s*:|^--\s*changeset\s", re.M)
 
@@ -48,7 +48,7 @@ def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> Mo
         theirs = {path: text for path, text in right.items() if path.rpartition("/")[0] == folder}
         if not ours:
             continue
-        if any(_ALEMBIC_ID.search(text) for text in theirs.values()):
+        if any(ALEMBIC_ID.search(text) for text in theirs.values()):
             _alembic(ours, theirs, moves)
         elif any("migrations.Migration" in text for text in theirs.values()):
             _django(folder, ours, theirs, paths, moves)
@@ -60,14 +60,14 @@ def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> Mo
 # -- by number: Rails, Flyway, golang-migrate, Knex, plain SQL --------------------------------------
 
 
-def _number_of(path: str) -> tuple[str, int, str, str] | None:
+def number_of(path: str) -> tuple[str, int, str, str] | None:
     """(letter, number, its digits, the rest of the name)"""
     found = _NUMBERED.fullmatch(path.rpartition("/")[2])
     return (found[1] or "", int(found[2]), found[2], found[3] + found[4]) if found else None
 
 
 def _taken(paths: set[str], folder: str) -> set[int]:
-    parts = (_number_of(path) for path in paths if path.rpartition("/")[0] == folder)
+    parts = (number_of(path) for path in paths if path.rpartition("/")[0] == folder)
     return {part[1] for part in parts if part is not None}
 
 
@@ -75,7 +75,7 @@ def _numbered(ours: dict[str, str], theirs: dict[str, str], paths: set[str], mov
     """From the first number that collides on, every number of the right side moves up, in order."""
     folder = next(iter(theirs)).rpartition("/")[0]
     used = _taken(set(ours), folder)
-    mine = sorted({part[1] for part in map(_number_of, theirs) if part is not None})
+    mine = sorted({part[1] for part in map(number_of, theirs) if part is not None})
     if not used & set(mine):
         return
     free = max(used | _taken(paths - set(theirs), folder)) + 1
@@ -86,7 +86,7 @@ def _numbered(ours: dict[str, str], theirs: dict[str, str], paths: set[str], mov
             new_numbers[number] = free
             free += 1
     for path, text in sorted(theirs.items()):
-        part = _number_of(path)
+        part = number_of(path)
         if part is not None and part[1] in new_numbers:
             letter, number, digits, rest = part
             name = f"{letter}{new_numbers[number]:0{len(digits)}d}{rest}"
@@ -104,7 +104,7 @@ def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: Moves) -> None
     for side in (ours, theirs):
         links = {}
         for path, text in side.items():
-            own, parent = _ALEMBIC_ID.search(text), _ALEMBIC_PARENT.search(text)
+            own, parent = ALEMBIC_ID.search(text), ALEMBIC_PARENT.search(text)
             if own is None or parent is None:
                 moves.doubts.append(
                     ([path], "a revision without one plain parent: run `alembic merge heads`")
@@ -122,7 +122,7 @@ def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: Moves) -> None
             moves.doubts.append((paths, "more than two heads from one parent: run `alembic merge heads`"))
         return
     path = roots[0][2]
-    text = _ALEMBIC_PARENT.sub(rf"\g<1>\g<2>{heads[0]}\g<2>", theirs[path], count=1)
+    text = ALEMBIC_PARENT.sub(rf"\g<1>\g<2>{heads[0]}\g<2>", theirs[path], count=1)
     text = re.sub(
         rf"^(Revises:\s*){re.escape(roots[0][1])}\s*$", rf"\g<1>{heads[0]}", text, count=1, flags=re.M
     )

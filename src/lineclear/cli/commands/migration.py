@@ -1,0 +1,51 @@
+"""migration next: the name of the next migration, reserved before it is written.
+
+A repeat needs no operation id: until the file is there, the same name is given again.
+"""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.parser import duration, task_number
+from lineclear.core import refusals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+HOUR_MS = 3_600_000
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+MOST_NAME = 100
+
+
+def _declare(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", nargs="?", default="", metavar="FOLDER", help="where it belongs; not needed if there is one"
+    )
+    parser.add_argument("--name", default="change", help="what it does, in letters, digits, _ and -")
+    parser.add_argument("--ttl", type=duration(1_000, 24 * HOUR_MS), help="how long it is kept for you (30m)")
+    parser.add_argument("--task", type=task_number, default=0, metavar="T", help="the task this is for")
+
+
+def next_(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.migrations import reserve
+
+    if not args.name or len(args.name) > MOST_NAME or not _PLAIN.issuperset(args.name):
+        raise refusals.bad_value("name", args.name, "it may hold letters, digits, _ and -")
+    folder = context.repo.resource(args.folder, context.cwd).path if args.folder else ""
+    task = args.task or context.own_task
+    found = reserve(
+        context.repo, context.caller, folder, name=args.name, ttl_ms=args.ttl or 0, task=task
+    )  # fmt: skip
+    follows = f", after {found['parent']}" if found["parent"] else ""
+    if found["how"] != "parent":
+        context.out.data(found, found["path"])
+        context.out.hint(f"Yours until {found['until_at'][11:16]} UTC{follows}; write it before.")
+    elif found["parent"]:
+        words = f"Names in {found['folder']} are random: make it with `alembic revision`{follows}."
+        context.out.data(found, words)
+    else:
+        context.out.data(found, f"{found['folder']} has several heads: run `alembic merge heads` first.")
+
+
+COMMANDS = {"migration next": Command(next_, _declare)}

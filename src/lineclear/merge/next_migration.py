@@ -1,0 +1,67 @@
+"""What the next migration of a folder is to be called, as the folder's own tool would call it.
+
+By number (Django, Flyway, golang-migrate, plain SQL), by time (Rails, Knex, Prisma), or by parent (Alembic,
+whose names are random and need no reservation).
+"""
+
+from __future__ import annotations
+
+from lineclear.merge.migrations import ALEMBIC_ID, ALEMBIC_PARENT, number_of
+
+NUMBER, TIME, PARENT = "number", "time", "parent"
+# Year, month, day, hour, minute, second.
+_TIME_DIGITS = 14
+
+
+class Next:
+    """`start` is what its name begins with, `end` what it ends with; `parent` is what it follows, if that
+    is written into it."""
+
+    __slots__ = ("end", "how", "number", "parent", "start")
+
+    def __init__(self, how: str, start: str, end: str, *, number: int = 0, parent: str = "") -> None:
+        self.how, self.start, self.end, self.number, self.parent = how, start, end, number, parent
+
+
+def next_migration(files: dict[str, str], at: str, *, least: int = 0) -> Next:
+    """`files`: the names in the folder, on every branch that counts, with their texts. `at`: now, in 14
+    digits. `least`: no number below this one."""
+    if any(ALEMBIC_ID.search(text) for text in files.values()):
+        return Next(PARENT, "", ".py", parent=_alembic_head(files))
+    numbered = [(part[1], name, part) for name in files for part in [number_of(name)] if part is not None]
+    if not numbered:
+        return Next(NUMBER, f"{max(1, least):04d}_", ".sql", number=max(1, least))
+    highest, name, (letter, _, digits, rest) = max(numbered)
+    number = max(highest + 1, least)
+    if len(digits) >= _TIME_DIGITS:
+        number = max(number, int(at))
+    start = f"{letter}{number:0{len(digits)}d}{_separator(rest)}"
+    how = TIME if len(digits) >= _TIME_DIGITS else NUMBER
+    parent = name.removesuffix(".py") if "migrations.Migration" in files[name] else ""
+    return Next(how, start, _ending(rest), number=number, parent=parent)
+
+
+def _separator(rest: str) -> str:
+    return rest[: len(rest) - len(rest.lstrip("_-"))] or "_"
+
+
+def _ending(rest: str) -> str:
+    """`.up.sql` and `.down.sql` come in pairs: the first of them stands for both."""
+    slug = rest.lstrip("_-")
+    if "." not in slug:
+        return ""  # a folder, as Prisma has them
+    ending = slug[slug.index(".") :]
+    return ".up.sql" if ending == ".down.sql" else ending
+
+
+def _alembic_head(files: dict[str, str]) -> str:
+    """The one revision that none follows; "" when there are several, which have to be merged first."""
+    own, parents = set(), set()
+    for text in files.values():
+        name, parent = ALEMBIC_ID.search(text), ALEMBIC_PARENT.search(text)
+        if name is not None:
+            own.add(name[1])
+        if parent is not None:
+            parents.add(parent[3])
+    heads = own - parents
+    return heads.pop() if len(heads) == 1 else ""
