@@ -364,11 +364,14 @@ def test_a_file_that_was_not_brought_is_missed(crew: Crew) -> None:
 # -- who speaks -------------------------------------------------------------------------------
 
 
-def test_an_agent_is_who_its_token_says_whatever_name_it_gives(crew: Crew) -> None:
+def test_an_agent_is_who_its_token_says_and_nobody_else(crew: Crew) -> None:
     crew.task("First")
     first = """
-    lineclear claim mine.py --as somebody-else
-    lineclear task note T-1 "said under another name" --as anna
+    lineclear claim theirs.py --as somebody-else; echo $? >$marks/claimed
+    lineclear task note T-1 "said under another name" --as anna; echo $? >$marks/noted
+    lineclear claim mine.py
+    lineclear claim own.py --as worker-1/tests
+    lineclear task note T-1 "said under its own name"
     echo "$LINECLEAR_TOKEN" >$marks/token
     lineclear stop worker-1; echo $? >$marks/stopped
     lineclear run -- true; echo $? >$marks/ran
@@ -376,12 +379,12 @@ def test_an_agent_is_who_its_token_says_whatever_name_it_gives(crew: Crew) -> No
     """
     crew.run_whole("-n", "1", command=crew.script(T1=first))
     claims = crew.events("ClaimGranted")
-    assert [entry.actor for entry in claims] == ["worker-1"]
+    assert [entry.actor for entry in claims] == ["worker-1", "worker-1/tests"]
     notes = [entry for entry in crew.events("TaskNoted", 1) if "landed on" not in entry.body]
     assert {entry.actor for entry in notes} == {"worker-1"}
-    assert (crew.marks / "stopped").read_text() == "4\n"
-    assert (crew.marks / "ran").read_text() == "4\n"
+    for refused in ("claimed", "noted", "stopped", "ran"):
+        assert (crew.marks / refused).read_text() == "4\n"
     token = (crew.marks / "token").read_text().strip()
     answer = crew.ask("claim", "x.py", "--as", "codex-1", "--json", env={"LINECLEAR_TOKEN": token})
-    assert answer.data["claims"][0]["agent"] == "codex-1"  # the run is over: its token is worth nothing
+    assert (answer.code, answer.error["code"]) == (4, "token.unknown")  # the run is over
     until(lambda: crew.processes() == [])

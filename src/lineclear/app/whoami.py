@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lineclear.app.agents import agent_of_tree, ensure_agent, name_for_session
 from lineclear.app.ports import Caller
+from lineclear.core.identity import AGENT as OF_AGENT
 from lineclear.core.identity import Signs, read_environment, resolve
 from lineclear.core.names import agent_name
 from lineclear.core.refusals import Refusal
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lineclear.app.ports import Presence, Store, Tx, View
+    from lineclear.core.tokens import Bearer
 
 
 def identify(
@@ -30,7 +32,10 @@ def identify(
     client: str = "",
     session: str = "",
 ) -> Caller:
-    """`client` and `session`: as a hook's input names them, which counts more than the environment."""
+    """`client` and `session`: as a hook's input names them, which counts more than the environment.
+
+    A token that is not good is refused, whatever other signs there are: nobody falls back to another name.
+    """
     if session or client:
         is_marked = True
     else:
@@ -41,20 +46,20 @@ def identify(
 
     token = environ.get("LINECLEAR_TOKEN", "")
 
-    def look(view: View) -> tuple[str, str, str]:
-        bearer = _bearer(view, token) if token else ""
-        if bearer and given.startswith(bearer + "/"):
-            bearer = given  # its sub-agent
-        if given or bearer:
+    def look(view: View) -> tuple[str, str, Bearer | None]:
+        bearer = _bearer(view, token) if token else None
+        is_known = bearer is not None and (bearer.kind == OF_AGENT or not is_marked)
+        if given or is_known:
             return "", "", bearer
         known = next((agent.name for agent in view.pick(AGENT, "session", (session,))), "") if session else ""
-        return known, agent_of_tree(view, tree), ""
+        return known, agent_of_tree(view, tree), bearer
 
     is_named = given and not session and not token
-    session_agent, tree_agent, bearer = ("", "", "") if is_named else store.read(look)
+    session_agent, tree_agent, bearer = ("", "", None) if is_named else store.read(look)
     actor = resolve(
         Signs(
-            person=person, token_name=bearer, token_kind="agent", given=given, client=client, session=session,
+            person=person, token_name=bearer.name if bearer is not None else "",
+            token_kind=bearer.kind if bearer is not None else "", given=given, client=client, session=session,
             session_agent=session_agent, tree_agent=tree_agent, is_marked=is_marked,
         )
     )  # fmt: skip
@@ -63,7 +68,7 @@ def identify(
         is_person=actor.is_person,
         tree=tree,
         client="" if actor.is_person else client,
-        session="" if actor.is_person or given or bearer else session,
+        session=session if actor.source == "session" else "",
         op=op,
         keep_ms=keep_ms,
     )
@@ -93,11 +98,7 @@ def _take_name(store: Store, presence: Presence, caller: Caller, silence_ms: int
         presence.touch(caller.name, None)
 
 
-def _bearer(view: View, token: str) -> str:
-    """The agent whose run was given this token; a run that has ended has none any more."""
-    from hashlib import sha256
+def _bearer(view: View, token: str) -> Bearer:
+    from lineclear.app.tokens import verify
 
-    from lineclear.app.runs import live_runs
-
-    digest = sha256(token.encode()).hexdigest()
-    return next((run.agent for run in live_runs(view) if run.token_hash == digest), "")
+    return verify(view, token)

@@ -103,6 +103,11 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "a run is over; numbers that the client did not tell are -1",
         ("id", "how", "reason", "exit_code", "tokens_in", "tokens_out", "cost_micros", "snapshot"),
     ),
+    "TokenIssued": (
+        "a person made a token for a name; its secret is not in the log, and cannot be found from its hash",
+        ("id", "name", "kind", "hash", "note", "expires_ns"),
+    ),
+    "TokenRevoked": ("a person ended a token", ("id",)),
     "CandidateSubmitted": (
         "a branch wants to land; `after` are candidates that must land before it",
         ("id", "branch", "tip", "base", "agent", "task", "attempt", "priority", "after"),

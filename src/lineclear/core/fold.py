@@ -21,6 +21,7 @@ from lineclear.core.tables import (
     RUN,
     TASK,
     TASK_DEP,
+    TOKEN,
     VALUE,
     WAIT,
     WORKTREE,
@@ -35,6 +36,7 @@ from lineclear.core.tables import (
     Run,
     Task,
     TaskDep,
+    Token,
     Value,
     Wait,
     Worktree,
@@ -301,6 +303,27 @@ def _run_ended(ledger: Ledger, event: Event) -> None:
     ledger.put(RUN, run.changed(state=ENDED_RUN, asked="", token_hash="", ended_ns=event.at_ns, **told))
 
 
+# -- tokens -----------------------------------------------------------------------------------
+
+
+def _token_issued(ledger: Ledger, event: Event) -> None:
+    b = event.body
+    ledger.put(
+        TOKEN,
+        Token(
+            b["id"], b["name"], b["kind"], b["hash"], b["note"], event.actor, event.position, event.at_ns,
+            b["expires_ns"], "", 0,
+        ),
+    )  # fmt: skip
+
+
+def _token_revoked(ledger: Ledger, event: Event) -> None:
+    token = ledger.get(TOKEN, (event.body["id"],))
+    if token is None:
+        raise BrokenLog(f"event {event.position} revokes a token that was never issued")
+    ledger.put(TOKEN, token.changed(revoker=event.actor, revoked_ns=event.at_ns))
+
+
 # -- values and proposals ---------------------------------------------------------------------
 
 
@@ -432,6 +455,8 @@ FOLDS: dict[str, Fold] = {
     "RunResumed": _run_resumed,
     "RunAsked": _run_asked,
     "RunEnded": _run_ended,
+    "TokenIssued": _token_issued,
+    "TokenRevoked": _token_revoked,
     **QUEUE_FOLDS,
     "ValuePut": _value_put,
     "ValueDeleted": _value_deleted,

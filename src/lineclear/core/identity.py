@@ -1,8 +1,9 @@
 """Who acts: the one resolver for every door (hook, MCP, shell, files).
 
-First that answers: a checked token; a name given (`--as`, LINECLEAR_AGENT); the client's session;
-the agent bound to this worktree; the person. Any mark of an agent makes the actor an agent: it may
-not use a person's verbs, however its name was found.
+First that answers: an agent's checked token; a name given (`--as`, LINECLEAR_AGENT); a person's checked
+token; the client's session; the agent bound to this worktree; the person. Any mark of an agent makes the
+actor an agent: it may not use a person's verbs, however its name was found, nor is it the person whose token
+it has.
 """
 
 from __future__ import annotations
@@ -64,11 +65,15 @@ class Actor:
 
 
 def resolve(signs: Signs) -> Actor:
+    """Refuses an agent's token together with a name that is neither its own nor a sub-agent's."""
     may_be_person = not signs.is_marked and not signs.session
-    if signs.token_name:
-        return Actor(signs.token_name, is_person=signs.token_kind == PERSON and may_be_person, source="token")
+    if signs.token_name and signs.token_kind == AGENT:
+        return Actor(_spoken_for(signs.token_name, signs.given), is_person=False, source="token")
+    person = signs.token_name or signs.person
     if signs.given:
-        return Actor(signs.given, is_person=signs.given == signs.person and may_be_person, source="name")
+        return Actor(signs.given, is_person=signs.given == person and may_be_person, source="name")
+    if signs.token_name and may_be_person:
+        return Actor(signs.token_name, is_person=True, source="token")
     if signs.session:
         if signs.session_agent:
             return Actor(signs.session_agent, is_person=False, source="session")
@@ -80,6 +85,16 @@ def resolve(signs: Signs) -> Actor:
     if signs.tree_agent:
         return Actor(signs.tree_agent, is_person=False, source="worktree")
     return Actor(signs.person, is_person=True, source="person")
+
+
+def _spoken_for(owner: str, given: str) -> str:
+    if not given or given == owner:
+        return owner
+    if given.startswith(owner + "/"):
+        return given
+    from lineclear.core.refusals_tokens import token_of_another
+
+    raise token_of_another(owner, given)
 
 
 def read_environment(environ: Mapping[str, str]) -> tuple[str, str, bool]:
@@ -100,3 +115,13 @@ def next_name(client: str, taken: set[str]) -> str:
     while f"{client}-{number}" in taken:
         number += 1
     return f"{client}-{number}"
+
+
+# What a command's answer depends on beside its words and its place: who asks, and settings of ours.
+_ABOUT_CALLERS = frozenset(
+    [name for name, _ in (*SESSION_VARIABLES, *MARKS)] + ["USER", "LOGNAME", "NO_COLOR"]
+)
+
+
+def is_about_caller(variable: str) -> bool:
+    return variable.startswith("LINECLEAR_") or variable in _ABOUT_CALLERS

@@ -17,6 +17,7 @@ LEAST_SECRET_CHARS = 6
 _FORMS = (
     r"(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"  # the name and the password in a URL
     r"|\b(?:gh[opsur]|github_pat|glpat|sk|pk|rk|xox[abeoprs])[-_][A-Za-z0-9_-]{16,}"
+    r"|\blc_[0-9a-f]{10}_[A-Za-z0-9_-]{16,}"  # a token of ours
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # a JSON web token
     r"|(?<=-----)[\s\S]{0,20}PRIVATE KEY-----[\s\S]*?(?:-----END|\Z)"

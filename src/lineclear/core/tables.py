@@ -7,7 +7,7 @@ characters). Rows are never changed in place: `changed` makes the next one.
 
 from __future__ import annotations
 
-from operator import attrgetter
+from _operator import attrgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,6 +163,23 @@ class Run(Row):
         self.how, self.reason, self.exit_code = how, reason, exit_code
         self.tokens_in, self.tokens_out, self.cost_micros = tokens_in, tokens_out, cost_micros
         self.snapshot, self.started_ns, self.ended_ns = snapshot, started_ns, ended_ns
+
+
+class Token(Row):
+    """What somebody can show to prove a name. Of its secret only the hash is kept; `expires_ns` 0: never."""
+
+    __slots__ = (
+        "id", "name", "kind", "hash", "note", "issuer", "made", "made_ns", "expires_ns", "revoker",
+        "revoked_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: str, name: str, kind: str, hash: str, note: str, issuer: str, made: int, made_ns: int,
+        expires_ns: int, revoker: str, revoked_ns: int,
+    ) -> None:  # fmt: skip
+        self.id, self.name, self.kind, self.hash, self.note = id, name, kind, hash, note
+        self.issuer, self.made, self.made_ns, self.expires_ns = issuer, made, made_ns, expires_ns
+        self.revoker, self.revoked_ns = revoker, revoked_ns
 
 
 class Candidate(Row):
@@ -357,6 +374,7 @@ TASK = Table("task", Task, ("id",), {"ready": ("state", "unmet", "priority", "id
 TASK_DEP = Table("task_dep", TaskDep, ("task", "dep"), {"dep": ("dep",)})
 WORKTREE = Table("worktree", Worktree, ("name",), {"agent": ("agent",)})
 RUN = Table("run", Run, ("id",), {"state": ("state", "id"), "task": ("task", "id")})
+TOKEN = Table("token", Token, ("id",), {"name": ("name", "id")})
 CANDIDATE = Table(
     "candidate",
     Candidate,
@@ -378,8 +396,8 @@ LOG = Table("log", Entry, ("position",), {"subject": ("subject", "position")})
 
 # What a replay of the log must give exactly; operations are answers kept for a time, not facts.
 PROJECTED: tuple[Table[Any], ...] = (
-    AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, WORKTREE, RUN, CANDIDATE, LANDING, VERDICT, CHECK_RECORD, MODE,
-    VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
+    AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, WORKTREE, RUN, TOKEN, CANDIDATE, LANDING, VERDICT,
+    CHECK_RECORD, MODE, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
 )  # fmt: skip
 ALL: tuple[Table[Any], ...] = (*PROJECTED, OPERATION, LOG)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lineclear.app import agents, claims, messages, proposals, queue, runs, tasks, values
+from lineclear.app import agents, claims, messages, proposals, queue, runs, tasks, tokens, values
 from lineclear.app.ports import Caller
 from lineclear.core.audit import MOST_FINDINGS, Auditor, lost_update
 from lineclear.core.codec import event_of
@@ -71,6 +71,9 @@ def eventful_world() -> World:
     messages.mark_read(store, Caller("cat"), [urgent])
     run_a_client(world)
     run_a_queue(world)
+    for id in ("a", "b"):
+        tokens.issue(store, PAT, "bob", id=id, secret_hash="c0ffee")
+    tokens.revoke(store, PAT, "a")
     world.stand_in_line("bob", "row:users/2")
     return world
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lineclear.core.identity import MARKS, SESSION_VARIABLES, Signs, next_name, read_environment, resolve
+from tests.world import refused
 
 PERSON_TOKEN = {"token_name": "boss", "token_kind": "person"}
 AGENT_TOKEN = {"token_name": "robot", "token_kind": "agent"}
@@ -21,13 +22,21 @@ EVERYTHING = KNOWN | MARKED | TREE
 CASES: list[tuple[dict[str, Any], str, bool, str, bool]] = [
     # A checked token is who it says.
     (AGENT_TOKEN, "robot", False, "token", False),
-    (AGENT_TOKEN | {"given": "ann"} | EVERYTHING, "robot", False, "token", False),
+    (AGENT_TOKEN | EVERYTHING, "robot", False, "token", False),
+    (AGENT_TOKEN | {"given": "robot"} | EVERYTHING, "robot", False, "token", False),
+    (AGENT_TOKEN | {"given": "robot/arm"} | EVERYTHING, "robot/arm", False, "token", False),
     (PERSON_TOKEN, "boss", True, "token", False),
     (PERSON_TOKEN | TREE, "boss", True, "token", False),
-    (PERSON_TOKEN | {"given": "ann"}, "boss", True, "token", False),
-    # A person's token in an agent's hands makes no person.
-    (PERSON_TOKEN | MARKED, "boss", False, "token", False),
-    (PERSON_TOKEN | UNKNOWN, "boss", False, "token", False),
+    # A person speaks for any agent; here the person is the token's.
+    (PERSON_TOKEN | {"given": "ann"}, "ann", False, "name", False),
+    (PERSON_TOKEN | {"given": "boss"} | TREE, "boss", True, "name", False),
+    (PERSON_TOKEN | {"given": "pat"}, "pat", False, "name", False),
+    # A person's token in an agent's hands makes no person, and no agent of the person's name.
+    (PERSON_TOKEN | MARKED, "gemini", False, "mark", True),
+    (PERSON_TOKEN | MARKED | TREE, "painter", False, "worktree", False),
+    (PERSON_TOKEN | KNOWN, "claude-3", False, "session", False),
+    (PERSON_TOKEN | UNKNOWN, "claude", False, "session", True),
+    (PERSON_TOKEN | {"given": "boss"} | MARKED, "boss", False, "name", False),
     # A given name comes before everything that is only found.
     ({"given": "ann"}, "ann", False, "name", False),
     ({"given": "ann"} | EVERYTHING, "ann", False, "name", False),
@@ -61,6 +70,13 @@ def test_the_table_of_cases(
 ) -> None:
     actor = resolve(Signs(person="pat", **signs))
     assert (actor.name, actor.is_person, actor.source, actor.is_new) == (name, is_person, source, is_new)
+
+
+@pytest.mark.parametrize("given", ["ann", "pat", "robotic", "rob"])
+@pytest.mark.parametrize("signs", [{}, EVERYTHING, TREE])
+def test_an_agents_token_speaks_for_nobody_else(signs: dict[str, Any], given: str) -> None:
+    with refused("token.other"):
+        resolve(Signs(person="pat", given=given, **(AGENT_TOKEN | signs)))
 
 
 @pytest.mark.parametrize(("variable", "client"), SESSION_VARIABLES)

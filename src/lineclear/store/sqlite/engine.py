@@ -8,7 +8,6 @@ hooks have hushed is lifted before the commit of an event that it could concern 
 from __future__ import annotations
 
 import os
-from array import array
 
 import apsw
 
@@ -330,9 +329,9 @@ class SqliteStore:
             # Only a foreign lock holder (another tool on our file) could make us wait here.
             db.set_busy_timeout(FOREIGN_LOCK_MS)
             db.set_wal_hook(self._note_wal)  # takes the place of SQLite's own automatic checkpoint
-            # The last one to leave would checkpoint outside the gate, at the cost of every command.
+            # The last one to leave would checkpoint outside the gate, at the cost of every command, and
+            # remove the WAL.
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, _persist_wal())
             db.pragma("synchronous", 2)
             _check_schema(db, self._path)
         except apsw.Error as error:
@@ -391,13 +390,6 @@ _REFUSALS: tuple[tuple[type[Exception], Callable[[str, str], refusals.Refusal]],
 )
 
 
-_ON = array("i", [1])  # lives as long as the module: SQLite is given its address
-
-
-def _persist_wal() -> int:
-    return _ON.buffer_info()[0]
-
-
 def _migrations() -> list[Migration]:
     from importlib.resources import files
 
@@ -413,7 +405,7 @@ def _check_schema(db: apsw.Connection, path: str) -> None:
 
 
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
-SCHEMA_NUMBER = 3
+SCHEMA_NUMBER = 4
 
 
 def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
@@ -441,7 +433,10 @@ def _migrate(db: apsw.Connection, path: str, now_ns: int) -> bool:
         raise refusals_store.store_newer(path, before, SCHEMA_NUMBER)
     if before == SCHEMA_NUMBER:
         return False
-    db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, _persist_wal())
+    from array import array  # loads `collections`, which a hook would feel
+
+    is_on = array("i", [1])
+    db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, is_on.buffer_info()[0])
     db.pragma("journal_mode", "wal")
     db.wal_autocheckpoint(0)
     db.pragma("synchronous", 2)

@@ -1,0 +1,101 @@
+"""token add, token list, token revoke."""
+
+from __future__ import annotations
+
+from lineclear.cli.command import Command, Context
+from lineclear.cli.parser import duration
+from lineclear.cli.render import Table
+from lineclear.core.durations import LONGEST_MS, MINUTE_MS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+
+def _declare_add(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="who proves its name with it")
+    parser.add_argument(
+        "--person", action="store_true", help="a person's: may do what people may, and act as any agent"
+    )
+    parser.add_argument("--note", default="", help='what it is for ("build machine")')
+    parser.add_argument(
+        "--ttl",
+        type=duration(MINUTE_MS, LONGEST_MS),
+        default=0,
+        help="how long it is good (until it is revoked), like 90d",
+    )
+
+
+def add(context: Context, args: Namespace) -> None:
+    """The token alone goes to stdout, for scripts; a repeat has words in its place, which are no token."""
+    from lineclear.app.tokens import issue
+    from lineclear.core.tokens import write_token
+    from lineclear.wiring.tokens import new_id, new_secret
+
+    id, (secret, secret_hash) = new_id(), new_secret()
+    answer = issue(
+        context.store,
+        context.caller,
+        args.name,
+        id=id,
+        secret_hash=secret_hash,
+        is_person=args.person,
+        note=args.note,
+        ttl_ms=args.ttl,
+    )
+    made = answer["token"]
+    which = f"Token {made['id']} of the {made['kind']} {made['name']}"
+    if answer.get("replayed"):
+        text = f"replayed: {which} was made before; it was shown then, and cannot be shown again."
+        context.out.data({**answer, "secret": None}, text)
+        return
+    token = write_token(id, secret)
+    context.out.data({**answer, "secret": token}, token)
+    until = f"Good until {made['expires_at']}." if made["expires_at"] else "Good until it is revoked."
+    context.out.hint(f"{which}: shown this once. {until}")
+
+
+def list_(context: Context, _args: Namespace) -> None:
+    from lineclear.app.tokens import list_tokens
+
+    tokens, head = context.store.read(lambda view: (list_tokens(view), view.head))
+    columns = ["ID", "NAME", "KIND", "STATE", "MADE", "BY", "EXPIRES", "REVOKED", "NOTE"]
+    rows = [_row(token) for token in tokens]
+    context.out.data({"tokens": tokens}, Table(columns, rows, empty="Nobody has a token."))
+    context.delivered(head)
+
+
+def _row(token: dict[str, Any]) -> list[Any]:
+    revoked = f"{token['revoked_at']} by {token['revoked_by']}" if token["revoked_at"] else ""
+    return [
+        *(token[name] for name in ("id", "name", "kind", "state", "made_at", "made_by")),
+        token["expires_at"] or "never",
+        revoked,
+        token["note"],
+    ]
+
+
+def _declare_revoke(parser: ArgumentParser) -> None:
+    parser.add_argument("which", metavar="ID|NAME", help="one token, or all tokens of a name")
+
+
+def revoke(context: Context, args: Namespace) -> None:
+    from lineclear.app.tokens import revoke as end
+
+    answer = end(context.store, context.caller, args.which)
+    context.out.data(answer, *(_ended(token, answer["revoked"]) for token in answer["tokens"]))
+
+
+def _ended(token: dict[str, Any], now: list[str]) -> str:
+    which = f"Token {token['id']} of the {token['kind']} {token['name']}"
+    if token["id"] in now:
+        return f"{which} is revoked."
+    return f"{which} was revoked before, by {token['revoked_by']} at {token['revoked_at']}."
+
+
+COMMANDS = {
+    "token add": Command(add, _declare_add, is_write=True),
+    "token list": Command(list_),
+    "token revoke": Command(revoke, _declare_revoke, is_write=True),
+}
