@@ -105,7 +105,7 @@ def test_a_tracked_file_gets_no_path_of_this_machine(line: CommandLine, repo: Te
     assert "lineclear/hook" in text
     # What another worktree has checked out is not changed under its agent.
     assert repo.git("status", "--porcelain", at=tree) == ""
-    assert "other worktrees get the hooks when you commit it" in told.err
+    assert "other worktrees get our part when you commit it" in told.err
 
 
 def test_the_command_of_a_shared_file_finds_the_hook_from_anywhere(

@@ -74,8 +74,8 @@ def test_codex_fires_in_a_worktree_made_later(line: CommandLine, repo: Temporary
     mine.ok("setup", "codex")
     mine.ok("worktree", "add", "ada", "--agent", "ada")
     log = place / "fired"
-    with serving() as url:
-        probe = PROBES["codex"][0](url)
+    with serving() as model:
+        probe = PROBES["codex"][0](model.url)
         subprocess.run(
             probe.argv,
             cwd=repo.path.parent / "repo.worktrees/ada",

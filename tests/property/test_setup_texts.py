@@ -15,6 +15,8 @@ from lineclear.clients.setup.values import CannotSetUp, Change, Found, Plan
 PATH = "/srv/shop/.qwen/settings.json"
 OURS = {"hooks": [{"type": "command", "command": "/x/lineclear/hook qwen Stop"}]}
 WHERE = ("hooks", "Stop")
+SERVER = {"command": "/x/lineclear/hook", "args": ["mcp"]}
+SERVERS = ("servers", "lineclear")
 
 _keys = st.sampled_from(["a", "b", "hooks", "Stop", "PreToolUse", "é", "//"])
 _leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just("/* no comment */")
@@ -70,6 +72,23 @@ def test_what_is_put_in_is_there_beside_everything_else(text: str) -> None:
 def test_out_again_is_byte_for_byte(text: str) -> None:
     after, record = put_in(text)
     assert json_hooks.without_ours(after, PATH, record, []) == text
+
+
+@given(written(), written())
+def test_a_server_goes_in_by_its_name_and_out_again(text: str, other: str) -> None:
+    """Beside hooks; and alone, also by the record of another text, where it is found by its command."""
+    plan, found = Plan(), Found("/srv/shop", files={PATH: text.encode()})
+    entries: list[json_hooks.Entry] = [(WHERE, OURS)]
+    after = json_hooks.install(plan, found, PATH, entries, servers=[(SERVERS, SERVER)])
+    said = jsonc.parse(after).plain()
+    assert said["servers"].pop("lineclear") == SERVER
+    assert json_hooks.without_ours(after, PATH, plan.record, []) == text
+    alone = json_hooks.install(Plan(), found, PATH, [], servers=[(SERVERS, SERVER)])
+    changed, there = Plan(), Found("/srv/shop", files={PATH: other.encode()})
+    json_hooks.install(changed, there, PATH, [], servers=[(SERVERS, SERVER)])
+    left = json_hooks.without_ours(alone, PATH, changed.record, [])
+    assert left is not None
+    assert jsonc.parse(left).plain() == jsonc.parse(text).plain()
 
 
 @given(written(), written())

@@ -7,6 +7,7 @@ coding agents ask models in; which one is meant is seen by the path. Nothing lea
 from __future__ import annotations
 
 import json
+import re
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -150,6 +151,8 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             body = {}
         events = answer(self.path, body) if isinstance(body, dict) else None
+        if events is not None and isinstance(self.server, _Server):
+            self.server.heard.append(body)
         if events is None:
             self._send(404, "application/json", b'{"input_tokens": 1}')
         elif ":generateContent" in self.path or (self.path.endswith("completions") and len(events) == 1):
@@ -190,18 +193,45 @@ class _Handler(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.heard: list[dict[str, Any]] = []
+
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that is ended in the middle of a request is no news."""
 
 
+class Model:
+    """Its address, and what clients asked it."""
+
+    __slots__ = ("heard", "url")
+
+    def __init__(self, url: str, heard: list[dict[str, Any]]) -> None:
+        self.url, self.heard = url, heard
+
+    def shown(self, server: str) -> set[str]:
+        """The tools of an MCP server that it was told of, by their names there.
+
+        Clients put the server's name before a tool's, with a sign of their own between; where they hide tools
+        until they are searched for, they name them, too.
+        """
+        name = re.compile(rf"(?:mcp_+)?{re.escape(server)}(?:__|[_-])(\w+)")
+        return {found for body in self.heard for found in name.findall(json.dumps(body))}
+
+    def may_search(self, server: str) -> bool:
+        """Codex names servers only, in the tool that searches them."""
+        words = [json.dumps(tool) for body in self.heard for tool in body.get("tools") or []]
+        return any('"tool_search"' in word and f"\\n- {server}: " in word for word in words)
+
+
 @contextmanager
-def serving() -> Iterator[str]:
-    """The server's address, while the block lasts."""
-    with _Server(("127.0.0.1", 0), _Handler) as server:
+def serving() -> Iterator[Model]:
+    """The server, while the block lasts."""
+    with _Server() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
+            yield Model(f"http://127.0.0.1:{server.server_address[1]}", server.heard)
         finally:
             server.shutdown()
             thread.join()

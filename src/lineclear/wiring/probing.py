@@ -1,7 +1,10 @@
-"""`setup --check`, wired: starts the real client with a model that is none, and sees whether our hook ran."""
+"""`setup --check`, wired: starts the real client with a model that is none, and sees whether our hook ran and
+whether that model was shown our tools; asks our server itself which it has.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -9,9 +12,11 @@ import tempfile
 
 from lineclear.clients.probe_model import serving
 from lineclear.clients.probes import PROBES, PROGRAMS
-from lineclear.clients.setup.registry import setup_of
+from lineclear.clients.setup.registry import CLIENTS, NO, setup_of
+from lineclear.clients.setup.servers import NAME, START_S
 from lineclear.clients.setup.values import Found
 from lineclear.git.gate import run_hook
+from lineclear.process.asking import ask
 from lineclear.process.commands import run_to_end
 from lineclear.wiring.setup import open_site, plan_install
 
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from lineclear.clients.probe_model import Model
     from lineclear.clients.probes import Probe
     from lineclear.wiring.setup import Site
 
@@ -30,8 +36,17 @@ _LEFT_OUT = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_
              "GIT_INDEX_FILE", "GIT_WORK_TREE")  # fmt: skip
 
 
+# As any client begins; the revision is one that every client of today understands.
+_GREETING = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "lineclear setup --check", "version": "1"},
+}
+
+
 def check_client(cwd: str, environ: Mapping[str, str], name: str) -> dict[str, Any]:
-    """state: fired, silent, absent (not installed), untried (no probe known), missing (not set up)."""
+    """state: fired, silent, toolless (the hook ran, the tools did not come), absent (not installed), untried
+    (no probe known), missing (not set up)."""
     site = open_site(cwd, environ)
     if not setup_of(name).files(Found(site.root)):
         return _result(name, "untried", f"{name} has no hooks, so there is nothing to fire")
@@ -42,13 +57,51 @@ def check_client(cwd: str, environ: Mapping[str, str], name: str) -> dict[str, A
         return _result(
             name, "missing", f"not as set-up would make it ({stale[0]}). Next: lineclear setup {name}"
         )
+    has_server = bool(site.record(name).get("server")) and CLIENTS[name].tools != NO
+    tools = _tools_of(site) if has_server else []
+    if has_server and not tools:
+        words = "our MCP server was started and gave no list of its tools. Next: lineclear doctor"
+        return _result(name, "toolless", words)
     if name not in PROBES:
-        return _untried(name, environ)
+        return _untried(name, environ) | {"tools": tools}
     make, event = PROBES[name]
     if shutil.which(make("").argv[0], path=environ.get("PATH")) is None:
         words = f"{name} is not installed, or not on the PATH: its files are in place, and nothing was fired"
-        return _result(name, "absent", words)
-    return _fire(site, name, event)
+        return _result(name, "absent", words, *_offers(tools), tools=tools)
+    result = _fire(site, name, event, tools)
+    # Copilot (1.0.102) does not wait for a server; one that comes too late is no fault of the settings.
+    return _fire(site, name, event, tools) if result["state"] == "toolless" else result
+
+
+def _tools_of(site: Site) -> list[str]:
+    """What our own server says it has, asked as a client does."""
+    calls: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": _GREETING},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    ]
+    said = ask(
+        [site.stub, "mcp"],
+        [json.dumps({"jsonrpc": "2.0"} | call).encode() for call in calls],
+        is_answer=lambda line: _answered(line).get("id") == 2,
+        cwd=site.root,
+        env=_as_person(site),
+        timeout_s=START_S,
+    )
+    tools = _answered(said).get("result", {}).get("tools", [])
+    return [tool["name"] for tool in tools]
+
+
+def _answered(line: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _offers(tools: list[str]) -> list[str]:
+    return [f"the MCP server answers, with {len(tools)} tools"] if tools else []
 
 
 def _untried(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -57,10 +110,10 @@ def _untried(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
     return _result(name, "untried", words if is_there else f"{words} ({name} is not on the PATH)")
 
 
-def _fire(site: Site, name: str, event: str) -> dict[str, Any]:
+def _fire(site: Site, name: str, event: str, tools: list[str]) -> dict[str, Any]:
     make, _ = PROBES[name]
-    with _private_place(site) as place, serving() as url:
-        probe = make(url)
+    with _private_place(site) as place, serving() as model:
+        probe = make(model.url)
         log = os.path.join(place, "fired")
         done = run_to_end(
             shlex.join(probe.argv),
@@ -70,12 +123,27 @@ def _fire(site: Site, name: str, event: str) -> dict[str, Any]:
         )
         fired = _lines(log)
     if f"{name} {event}" in fired:
-        return _result(name, "fired", f"{name} ran the hook: {', '.join(sorted(set(fired)))}", fired=fired)
+        ran = f"{name} ran the hook: {', '.join(sorted(set(fired)))}"
+        came, words = _came(name, model, tools)
+        state = "fired" if came else "toolless"
+        return _result(name, state, ran, *words, fired=fired, tools=tools)
     lines = [f"{name} was started and did not run the hook before its tool (it ended with {done.code})"]
     lines += [f"it ran: {', '.join(sorted(set(fired)))}"] if fired else []
     lines += [probe.hint] if probe.hint else []
     lines += [f"its last words: {done.tail.strip()[-300:]}"] if done.code else []
-    return _result(name, "silent", *lines, fired=fired)
+    return _result(name, "silent", *lines, fired=fired, tools=tools)
+
+
+def _came(name: str, model: Model, tools: list[str]) -> tuple[bool, list[str]]:
+    """Did the model learn of the tools? True where there are none to learn of."""
+    shown = model.shown(NAME) & set(tools)
+    if not tools:
+        return True, []
+    if shown:
+        return True, [f"its model was shown {len(shown)} of {len(tools)} tools: {', '.join(sorted(shown))}"]
+    if model.may_search(NAME):
+        return True, [f"its model may search the {len(tools)} tools of the server: {', '.join(tools)}"]
+    return False, [f"the MCP server has {len(tools)} tools, but {name}'s model was shown none of them, twice"]
 
 
 def _private_place(site: Site) -> tempfile.TemporaryDirectory[str]:
@@ -84,14 +152,17 @@ def _private_place(site: Site) -> tempfile.TemporaryDirectory[str]:
 
 
 def _environment(site: Site, probe: Probe, place: str, log: str) -> dict[str, str]:
-    env = {name: value for name, value in site.environ.items() if name not in _LEFT_OUT}
-    env |= probe.env | {"LINECLEAR_PROBE": log, "PWD": site.root}
+    env = _as_person(site) | probe.env | {"LINECLEAR_PROBE": log, "PWD": site.root}
     for variable, (name, text) in probe.files.items():
         path = os.path.join(place, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         env[variable] = path
     return env
+
+
+def _as_person(site: Site) -> dict[str, str]:
+    return {name: value for name, value in site.environ.items() if name not in _LEFT_OUT}
 
 
 def _lines(path: str) -> list[str]:
@@ -117,5 +188,14 @@ def check_git(cwd: str, environ: Mapping[str, str], name: str) -> dict[str, Any]
     return _result(name, "silent", words, "Next: lineclear setup git")
 
 
-def _result(name: str, state: str, *lines: str, fired: list[str] | None = None) -> dict[str, Any]:
-    return {"client": name, "state": state, "fired": fired or [], "lines": list(lines)}
+def _result(
+    name: str, state: str, *lines: str, fired: list[str] | None = None, tools: list[str] | None = None
+) -> dict[str, Any]:
+    """`fired`: the hooks that ran; `tools`: what our server offers."""
+    return {
+        "client": name,
+        "state": state,
+        "fired": fired or [],
+        "tools": tools or [],
+        "lines": list(lines),
+    }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sys
 from contextlib import contextmanager
 
@@ -17,11 +18,13 @@ from lineclear.clients.setup.registry import CLIENTS, setup_of
 from lineclear.clients.setup.templating import fill
 from lineclear.clients.setup.values import FORMAT, CannotSetUp, Change, Found, Plan
 from lineclear.core import refusals_setup
+from lineclear.core.identity import MARKS, SESSION_VARIABLES
 from lineclear.git.gate import tracked
 from lineclear.git.layout import find_layout, worktrees
 from lineclear.git.pictures import STATUS
 from lineclear.git.worktrees import ignored_of
 from lineclear.process.files import write_atomically
+from lineclear.settings import PREFIX
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
 
 TYPE_CHECKING = False
@@ -110,19 +113,25 @@ def check_name(name: str) -> None:
 # -- plans ------------------------------------------------------------------------------------
 
 
-def plan_install(site: Site, name: str, roots: Sequence[str] | None = None) -> Planned:
-    """For the main worktree and, where the client needs that, for the others."""
+def plan_install(
+    site: Site, name: str, roots: Sequence[str] | None = None, *, has_server: bool | None = None
+) -> Planned:
+    """For the main worktree and, where the client needs that, for the others.
+
+    `has_server`: with our MCP server, or without; None: as it was set up before.
+    """
     planned, old = Planned(site, name), site.record(name)
-    record: dict[str, Any] = {"format": FORMAT, "client": name, "files": {}}
+    wanted = bool(old.get("server")) if has_server is None else has_server
+    record: dict[str, Any] = {"format": FORMAT, "client": name, "server": wanted, "files": {}}
     module = setup_of(name)
     private: list[str] = []
     for root in _roots(site, module.IN_WORKTREES) if roots is None else roots:
         found = _look(site, name, root, old)
-        if found.shared and not found.is_main:
-            # Tracked files come with a merge; changing them here would put us into somebody's next commit.
-            _say_commit(planned, found)
-            continue
+        found.has_server = wanted
         plan = _asked(lambda found=found: module.plan_install(found))
+        if not found.is_main:
+            _leave_tracked(plan, found)
+            _say_commit(planned, found)
         planned.take(plan)
         record["files"] |= plan.record.get("files", {})
         private += [os.path.relpath(path, root) for path in plan.private if path.startswith(root + "/")]
@@ -138,11 +147,21 @@ def plan_install(site: Site, name: str, roots: Sequence[str] | None = None) -> P
     return planned
 
 
+def _leave_tracked(plan: Plan, found: Found) -> None:
+    """Tracked files come with a merge; changing them here would put us into somebody's next commit."""
+    plan.changes = [change for change in plan.changes if change.path not in found.shared]
+    kept = plan.record.get("files", {})
+    plan.record["files"] = {path: noted for path, noted in kept.items() if path not in found.shared}
+
+
 def _say_commit(planned: Planned, found: Found) -> None:
-    path = os.path.relpath(sorted(found.shared)[0], found.root)
-    note = f"{path} is tracked by git: other worktrees get the hooks when you commit it and they merge that"
-    if note not in planned.notes and any(change.path.endswith("/" + path) for change in planned.changes):
-        planned.notes.append(note)
+    changed = {change.path for change in planned.changes}
+    for path in sorted(os.path.relpath(path, found.root) for path in found.shared):
+        note = (
+            f"{path} is tracked by git: other worktrees get our part when you commit it and they merge that"
+        )
+        if note not in planned.notes and f"{planned.site.root}/{path}" in changed:
+            planned.notes.append(note)
 
 
 def plan_remove(site: Site, name: str) -> Planned:
@@ -151,9 +170,10 @@ def plan_remove(site: Site, name: str) -> Planned:
     module = setup_of(name)
     for root in _roots(site, module.IN_WORKTREES):
         found = _look(site, name, root, old)
-        if found.shared and not found.is_main:
-            continue
-        planned.take(_asked(lambda found=found: module.plan_remove(found)))
+        plan = _asked(lambda found=found: module.plan_remove(found))
+        if not found.is_main:
+            _leave_tracked(plan, found)
+        planned.take(plan)
     plan, found = Plan(), _look_at(site, site.root, [_exclude(site)], old)
     blocks.remove(plan, found, _exclude(site), name)
     planned.take(plan)
@@ -184,8 +204,10 @@ def _look(site: Site, name: str, root: str, record: Mapping[str, Any]) -> Found:
 def _look_at(site: Site, root: str, paths: Sequence[str], record: Mapping[str, Any]) -> Found:
     found = _found(site, root, record)
     # In a worktree that lacks the file a tracked one will come with a merge: then it is not ours to make.
-    found.files = {path: _read(path) for path in paths}
     found.shared = frozenset(tracked(root, paths))
+    # Nor is what somebody's branch makes of it a reason to refuse.
+    is_left = found.shared if not found.is_main else frozenset()
+    found.files = {path: None if path in is_left else _read(path) for path in paths}
     return found
 
 
@@ -235,11 +257,18 @@ def _plan_stub(planned: Planned) -> None:
         planned.changes.append(Change(planned.site.stub, before, text, is_program=True))
 
 
-def stub_text() -> str:
+def stub_text(python: str = "") -> str:
     """The program that every client's hook ends in: this interpreter, and only the paths it needs."""
     program = fill("hook_program.txt", PATHS=repr(import_paths())).strip()
     status = shlex.join(word for word in STATUS if word != "-z")
-    return fill("hook.sh", PYTHON=shlex.quote(sys.executable), PROGRAM=shlex.quote(program), STATUS=status)
+    # Who calls, and from where, as the environment says it.
+    signs = [name for name, _ in (*SESSION_VARIABLES, *MARKS) if not name.startswith(PREFIX)]
+    names = " ".join((*signs, "CLAUDE_PROJECT_DIR", "USER", "LOGNAME"))
+    return fill(
+        "hook.sh", PYTHON=shlex.quote(python or sys.executable), PROGRAM=shlex.quote(program), STATUS=status,
+        ASK=shlex.quote(fill("ask_serve.bash", NAMES=names).rstrip("\n")),
+        BASH=shlex.quote(shutil.which("bash") or ""),
+    )  # fmt: skip
 
 
 def import_paths() -> list[str]:

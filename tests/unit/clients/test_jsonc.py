@@ -88,7 +88,39 @@ def test_only_ours_is_taken_out(text: str, after: str) -> None:
 def test_what_we_made_goes_when_it_is_empty() -> None:
     assert jsonc.drop_if_empty('{"x": 1, "hooks": {}}', ["hooks"]) == '{"x": 1}'
     assert jsonc.drop_if_empty('{"hooks": {"a": []}}', ["hooks"]) == '{"hooks": {"a": []}}'
-    assert jsonc.drop('{"/srv": "TRUST", "x": 1}', "/srv", "TRUST") == '{ "x": 1}'
+    assert jsonc.drop('{"/srv": "TRUST", "x": 1}', ["/srv"], lambda said: said == "TRUST") == '{ "x": 1}'
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("{}", '{\n  "servers": {\n    "a": 1\n  }\n}'),
+        ('{"servers": {}}', '{"servers": {\n  "a": 1\n}}'),
+        ('{"servers": {"b": 2}}', '{"servers": {"b": 2, "a": 1}}'),
+        (
+            '{\n  "servers": {\n    "b": 2 // two\n  }\n}',
+            '{\n  "servers": {\n    "b": 2, // two\n    "a": 1\n  }\n}',
+        ),
+    ],
+)
+def test_a_member_is_put_under_its_name(text: str, after: str) -> None:
+    patch = jsonc.Patch(text)
+    patch.grow(jsonc.put(text, ["servers", "a"], 1))
+    assert patch.text == after
+    assert jsonc.shrink(patch.text, patch.pieces) == text
+
+
+@pytest.mark.parametrize("text", ['{"servers": {"a": 2}}', '{"servers": []}', "[]"])
+def test_a_name_that_is_taken_or_no_object_is_not_written_over(text: str) -> None:
+    with pytest.raises(jsonc.Unreadable):
+        jsonc.put(text, ["servers", "a"], 1)
+
+
+def test_a_member_is_dropped_only_if_it_is_ours() -> None:
+    text = '{"servers": {"b": 2, "a": 1}}'
+    assert jsonc.drop(text, ["servers", "a"], lambda said: said == 1) == '{"servers": {"b": 2}}'
+    assert jsonc.drop(text, ["servers", "a"], lambda said: said == 3) == text
+    assert jsonc.drop(text, ["other", "a"], lambda said: True) == text
 
 
 def test_pieces_that_were_edited_since_are_not_cut_out() -> None:

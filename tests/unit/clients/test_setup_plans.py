@@ -58,7 +58,7 @@ def on_disk(texts: Mapping[str, str]) -> Files:
 def find(
     name: str, disk: Files, record: Mapping[str, object] | None = None, shared: tuple[str, ...] = ()
 ) -> Found:
-    found = Found(ROOT, home=HOME, stub=STUB, record=record or {}, shared=shared)
+    found = Found(ROOT, home=HOME, stub=STUB, record=record or {}, shared=shared, has_server=True)
     found.files = {path: disk.get(path) for path in setup_of(name).files(found)}
     return found
 

@@ -23,6 +23,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "Next: run `lineclear worktree list`.",
     ),
     (
+        refusals_gate.cannot_ask,
+        ("file:logo.png", "locked"),
+        "gate.unreachable 4",
+        "file:logo.png is locked, and the shared store cannot be asked whose it is.\n"
+        "Nobody changes it until the store is back. Go on with your other files.\n"
+        "Next: run `lineclear doctor`.",
+    ),
+    (
         refusals_gate.main_is_landed,
         ("main",),
         "gate.main 4",

@@ -1,4 +1,4 @@
-"""setup CLIENT: lineclear's hooks into a client's own files; look whether they run; take them out."""
+"""setup CLIENT: lineclear's hooks and tools into a client's own files; look, remove."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument("client", metavar="CLIENT", nargs="?", default="", help="claude, codex, ..., or git")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--check", action="store_true", help="start the client and see whether its hook runs")
+    how.add_argument("--check", action="store_true", help="start the client: do hook and tools work?")
     how.add_argument("--remove", action="store_true", help="take out exactly what was put in")
     how.add_argument("--list", action="store_true", help="show every client, and what holds for it")
+    parser.add_argument("--no-mcp", action="store_true", help="hooks only: leave the MCP server out")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be changed")
 
 
@@ -37,8 +38,10 @@ def _client(context: Context, args: Namespace) -> int:
     from lineclear.wiring import setup as setups
 
     site = setups.open_site(context.cwd, context.environ)
-    plan = setups.plan_remove if args.remove else setups.plan_install
-    planned = plan(site, args.client)
+    if args.remove:
+        planned = setups.plan_remove(site, args.client)
+    else:
+        planned = setups.plan_install(site, args.client, has_server=not args.no_mcp)
     if not args.dry_run:
         setups.carry_out(planned)
     return _tell(context, args, planned)

@@ -1,5 +1,6 @@
 """Codex: hooks in the project's own file. They run in silence or not at all: the project has to be trusted,
-and each hook by the hash of its words, both in Codex's config.toml. Seen with 0.166.0.
+and each hook by the hash of its words, both in Codex's config.toml. Our server is in the config.toml of the
+project, of each worktree its own, which is read where the main worktree is trusted. Seen with 0.166.0.
 
 In a linked worktree Codex reads the main checkout's file, under that file's name, but only where the
 worktree has a `.codex/hooks.json` as well; so worktrees get a copy, and trusting once covers all.
@@ -13,7 +14,7 @@ import shlex
 import tomllib
 
 from lineclear.clients.hooking.codex import EVENTS
-from lineclear.clients.setup import blocks, json_hooks, jsonc, project_json
+from lineclear.clients.setup import blocks, json_hooks, jsonc, project_json, servers
 from lineclear.clients.setup.kimi import check_toml
 from lineclear.clients.setup.values import CannotSetUp, Found, Plan
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 IN_WORKTREES = True
+_SERVER = "codex, its server"
 
 
 def files(found: Found) -> list[str]:
-    return [f"{found.root}/.codex/hooks.json", _config(found)]
+    return [f"{found.root}/.codex/hooks.json", f"{found.root}/.codex/config.toml", _config(found)]
 
 
 def _config(found: Found) -> str:
@@ -34,13 +36,42 @@ def _config(found: Found) -> str:
 
 
 def plan_install(found: Found) -> Plan:
-    plan, path = Plan(), files(found)[0]
+    plan, (path, own, _) = Plan(), files(found)
     entries = project_json.entries(found, path, "codex", json_hooks.TIMEOUT_S)
     text = json_hooks.install(plan, found, path, entries)
+    _serve(plan, found, own)
     if found.is_main:
         _trust(plan, found, path, text)
         _offer_root(plan, found)
     return plan
+
+
+def _serve(plan: Plan, found: Found, path: str) -> None:
+    """Codex does not wait for a server that is not `required`; whoever clones the project may do without."""
+    if not found.has_server:
+        blocks.remove(plan, found, path, _SERVER)
+        return
+    if path == _config(found):
+        plan.notes.append(f"{path} is for all projects, so the server is not put in; see `codex mcp add`")
+        return
+    text = found.text(path)
+    base = blocks.without_block(text, path, found.record, _SERVER) if text is not None else None
+    known = _parsed(path, base or "").get("mcp_servers", {})
+    if servers.NAME in known:
+        plan.notes.append(f"{path} has a server of its own called {servers.NAME}; it stays as it is")
+        return
+    words = servers.command(found, path)
+    lines = [
+        f"[mcp_servers.{servers.NAME}]",
+        f"command = {json.dumps(words[0])}",
+        f"args = {json.dumps(words[1:])}",
+        f"startup_timeout_sec = {servers.START_S}",
+        f"tool_timeout_sec = {servers.CALL_S}",
+    ]
+    lines += ["required = true"] if json_hooks.is_private(found, path) else []
+    check_toml(path, blocks.install(plan, found, path, _SERVER, lines))
+    if base is None and path not in found.shared:
+        plan.private.append(path)
 
 
 def _offer_root(plan: Plan, found: Found) -> None:
@@ -129,7 +160,10 @@ def _snake(event: str) -> str:
 
 
 def plan_remove(found: Found) -> Plan:
-    plan = project_json.plan_remove(found, files(found)[0])
+    path, own, _ = files(found)
+    plan = project_json.plan_remove(found, path)
+    if own != _config(found):
+        blocks.remove(plan, found, own, _SERVER)
     if found.is_main:
         blocks.remove(plan, found, _config(found), _name(found))
     return plan

@@ -11,7 +11,7 @@ from lineclear.clients.setup.values import CannotSetUp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from lineclear.clients.setup.values import Found, Plan
@@ -28,7 +28,12 @@ def command_for(found: Found, path: str, client: str, event: str) -> str:
     """What the client runs. An absolute path only in a file that stays on this machine."""
     if is_private(found, path):
         return shlex.join([found.stub, client, event])
-    return fill("find_hook.sh", CLIENT=client, EVENT=event).strip()
+    return find_hook(client, event)
+
+
+def find_hook(client: str, event: str) -> str:
+    """A line of shell that finds the stub from where it runs, and ends at once where there is none."""
+    return fill("find_hook.sh", FIND=fill("find_git.sh").strip(), CLIENT=client, EVENT=event).strip()
 
 
 def is_private(found: Found, path: str) -> bool:
@@ -58,47 +63,112 @@ def holds_ours(value: Any) -> bool:
     return isinstance(command, str) and MARK in command
 
 
+def holds_server(value: Any) -> bool:
+    """Is this member the MCP server that we put in, also where the client has written it again?"""
+    if not isinstance(value, dict):
+        return False
+    words = [value.get("command"), value.get("args")]
+    return any(MARK in str(word) for word in words)
+
+
 # -- in ---------------------------------------------------------------------------------------
 
 
-def install(plan: Plan, found: Found, path: str, entries: Sequence[Entry], skeleton: str = "{}") -> str:
-    """The file with every entry appended where it belongs; gives the new text. Twice is once."""
+def install(
+    plan: Plan,
+    found: Found,
+    path: str,
+    entries: Sequence[Entry],
+    skeleton: str = "{}",
+    servers: Sequence[Entry] = (),
+) -> str:
+    """The file with every entry appended where it belongs; gives the new text. Twice is once.
+
+    An entry is added to the array at its place, a server is put there by its name, if that is free.
+    """
     before = found.text(path)
-    base = _base(found, path, entries)
+    noted = found.record.get("files", {}).get(path, {})
+    if before is not None and noted and _is_in(before, noted, entries, servers, path):
+        _note(plan, found, path, noted)
+        return before
+    base = _base(found, path, entries, servers)
     is_blank = base is None or not base.strip("\ufeff \t\r\n")
     patch = jsonc.Patch(skeleton + "\n" if base is None or is_blank else base)
-    made_paths = _missing(patch.text, entries, path)
+    servers = _free(plan, patch.text, servers, path)
+    if not entries and not servers:
+        plan.change(path, before, base)
+        return base or ""
+    made_paths = _missing(
+        patch.text, [*(where for where, _ in entries), *(where[:-1] for where, _ in servers)], path
+    )
     for where, value in entries:
-        _grow(patch, path, where, value)
+        _grow(patch, path, jsonc.insert, where, value)
+    for where, value in servers:
+        _grow(patch, path, jsonc.put, where, value)
     plan.change(path, before, patch.text)
-    noted = found.record.get("files", {}).get(path, {})
-    is_made = base is None or bool(noted.get("made"))
-    plan.record.setdefault("files", {})[path] = {
-        "made": is_made,
+    note = {
+        "made": base is None or bool(noted.get("made")),
         "blank": base if is_blank else None,
         "sha256": digest(patch.text),
         "pieces": [] if is_blank else [list(piece) for piece in patch.pieces],
         "paths": made_paths + [keys for keys in noted.get("paths", []) if keys not in made_paths],
         "where": sorted({where for where, _ in entries}),
+        "servers": [list(where) for where, _ in servers],
     }
-    if is_made and path not in found.shared:
-        plan.private.append(path)
+    _note(plan, found, path, note)
     return patch.text
 
 
-def _base(found: Found, path: str, entries: Sequence[Entry]) -> str | None:
+def _note(plan: Plan, found: Found, path: str, note: Mapping[str, Any]) -> None:
+    plan.record.setdefault("files", {})[path] = note
+    if note["made"] and path not in found.shared:
+        plan.private.append(path)
+
+
+def _is_in(
+    text: str, noted: Mapping[str, Any], entries: Sequence[Entry], servers: Sequence[Entry], path: str
+) -> bool:
+    """Is all of it there as we would write it, though the client has written the file again?"""
+    if {where for where, _ in entries} != set(map(tuple, noted["where"])):
+        return False
+    if {where for where, _ in servers} != set(map(tuple, noted.get("servers", []))):
+        return False
+    if not text.strip("\ufeff \t\r\n"):
+        return False
+    root = _parsed(text, path)
+    for where, value in entries:
+        array = jsonc.node_at(root, where)
+        if array is None or array.kind != "array" or value not in array.plain():
+            return False
+    nodes = [(jsonc.node_at(root, where), value) for where, value in servers]
+    return all(node is not None and node.plain() == value for node, value in nodes)
+
+
+def _base(found: Found, path: str, entries: Sequence[Entry], servers: Sequence[Entry]) -> str | None:
     """The text without what an earlier set-up has put in."""
     text = found.text(path)
     if text is None:
         return None
-    return without_ours(text, path, found.record, [where for where, _ in entries])
+    places = [where for where, _ in entries], [where for where, _ in servers]
+    return without_ours(text, path, found.record, *places)
 
 
-def _missing(text: str, entries: Sequence[Entry], path: str) -> list[list[str]]:
+def _free(plan: Plan, text: str, servers: Sequence[Entry], path: str) -> list[Entry]:
+    """Those whose name the user has not given to a server of their own."""
+    root, free = _parsed(text, path), []
+    for where, value in servers:
+        if jsonc.node_at(root, where) is None:
+            free.append((where, value))
+        else:
+            plan.notes.append(f"{path} has a server of its own called {where[-1]}; it stays as it is")
+    return free
+
+
+def _missing(text: str, places: Sequence[tuple[str, ...]], path: str) -> list[list[str]]:
     """The containers on the way that are not there yet, deepest first: ours to remove again."""
     root = _parsed(text, path)
     missing: set[tuple[str, ...]] = set()
-    for where, _ in entries:
+    for where in places:
         for length in range(1, len(where) + 1):
             if jsonc.node_at(root, where[:length]) is None:
                 missing.add(where[:length])
@@ -112,9 +182,15 @@ def _parsed(text: str, path: str) -> jsonc.Node:
         raise CannotSetUp(path, str(error)) from None
 
 
-def _grow(patch: jsonc.Patch, path: str, where: Sequence[str], value: Any) -> None:
+def _grow(
+    patch: jsonc.Patch,
+    path: str,
+    add: Callable[[str, Sequence[str], Any], list[jsonc.Insertion]],
+    where: Sequence[str],
+    value: Any,
+) -> None:
     try:
-        patch.grow(jsonc.insert(patch.text, where, value))
+        patch.grow(add(patch.text, where, value))
     except jsonc.Unreadable as error:
         raise CannotSetUp(path, str(error)) from None
 
@@ -136,7 +212,11 @@ def remove(plan: Plan, found: Found, path: str, skeleton: str = "{}") -> None:
 
 
 def without_ours(
-    text: str, path: str, record: Mapping[str, Any], where: Sequence[Sequence[str]]
+    text: str,
+    path: str,
+    record: Mapping[str, Any],
+    where: Sequence[Sequence[str]],
+    servers: Sequence[Sequence[str]] = (),
 ) -> str | None:
     """The text as it was before us; None for a file that was not there."""
     noted = record.get("files", {}).get(path, {})
@@ -152,6 +232,8 @@ def without_ours(
     _parsed(text, path)
     for keys in sorted({*map(tuple, where), *map(tuple, noted.get("where", []))}):
         text = _strip_one(text, keys)
+    for keys in sorted({*map(tuple, servers), *map(tuple, noted.get("servers", []))}):
+        text = jsonc.drop(text, keys, holds_server)
     for keys in noted.get("paths", []):
         text = jsonc.drop_if_empty(text, keys)
     return text
@@ -167,8 +249,11 @@ def _strip_one(text: str, keys: tuple[str, ...]) -> str:
 
 
 def _is_bare(text: str, path: str, skeleton: str) -> bool:
-    found: bool = _parsed(text, path).plain() == jsonc.parse(skeleton).plain()
-    return found
+    """Is nothing left but what we began with? `$schema` and `$version` are written by clients themselves."""
+    root = _parsed(text, path).plain()
+    left = {key: value for key, value in root.items() if key[:1] != "$"} if isinstance(root, dict) else root
+    is_bare: bool = left == jsonc.parse(skeleton).plain()
+    return is_bare
 
 
 def digest(text: str) -> str:

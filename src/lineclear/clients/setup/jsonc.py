@@ -140,29 +140,42 @@ class Style:
 
 def insert(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
     """The insertions that append `value` to the array at `path`; what is missing on the way is made."""
-    node, style = parse(text), Style(text)
+    node, missing = _reach(text, path[:-1])
+    child = node.member(path[-1]) if not missing else None
+    if child is None:
+        return _append(text, node, Style(text), *_nested([*missing, path[-1]], [value]))
+    if child.kind != "array":
+        raise Unreadable(f'"{".".join(path)}" is not an array')
+    return _append(text, child, Style(text), "", value)
+
+
+def put(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
+    """The insertions that add a member under this name; the name must be free."""
+    node, missing = _reach(text, path[:-1])
+    if not missing and node.member(path[-1]) is not None:
+        raise Unreadable(f'"{".".join(path)}" is there already')
+    return _append(text, node, Style(text), *_nested([*missing, path[-1]], value))
+
+
+def _reach(text: str, path: Sequence[str]) -> tuple[Node, list[str]]:
+    """The object that is as far along the path as there are any, and the names behind it."""
+    node = parse(text)
     if node.kind != "object":
         raise Unreadable("it is not an object")
     for place, key in enumerate(path):
         child = node.member(key)
         if child is None:
-            made: Any = [value]
-            for name in reversed(path[place + 1 :]):
-                made = {name: made}
-            return _append(text, node, style, key, made)
-        wanted = "array" if place == len(path) - 1 else "object"
-        if child.kind != wanted:
-            raise Unreadable(f'"{".".join(path[: place + 1])}" is not an {wanted}')
+            return node, list(path[place:])
+        if child.kind != "object":
+            raise Unreadable(f'"{".".join(path[: place + 1])}" is not an object')
         node = child
-    return _append(text, node, style, "", value)
+    return node, []
 
 
-def put(text: str, key: str, value: Any) -> list[Insertion]:
-    """The insertions that add a member to the object at the root."""
-    node = parse(text)
-    if node.kind != "object":
-        raise Unreadable("it is not an object")
-    return _append(text, node, Style(text), key, value)
+def _nested(names: Sequence[str], value: Any) -> tuple[str, Any]:
+    for name in reversed(names[1:]):
+        value = {name: value}
+    return names[0], value
 
 
 def _append(text: str, node: Node, style: Style, key: str, value: Any) -> list[Insertion]:
@@ -257,12 +270,14 @@ def drop_if_empty(text: str, path: Sequence[str]) -> str:
     return text
 
 
-def drop(text: str, key: str, value: Any) -> str:
-    """Without a member of the root, if it still has this value."""
-    root = parse(text)
-    for place, (name, node) in enumerate(root.items):
-        if name == key and node.plain() == value:
-            return _without(text, root, place)
+def drop(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -> str:
+    """Without the member at `path`, if it is ours."""
+    parent = node_at(parse(text), path[:-1])
+    if parent is None or parent.kind != "object":
+        return text
+    for place, (name, node) in enumerate(parent.items):
+        if name == path[-1] and is_ours(node.plain()):
+            return _without(text, parent, place)
     return text
 
 

@@ -9,8 +9,7 @@ import tomllib
 
 from lineclear.clients.hooking.kimi import EVENTS
 from lineclear.clients.setup import blocks
-from lineclear.clients.setup.json_hooks import TIMEOUT_S
-from lineclear.clients.setup.templating import fill
+from lineclear.clients.setup.json_hooks import TIMEOUT_S, find_hook
 from lineclear.clients.setup.values import CannotSetUp, Found, Plan
 
 IN_WORKTREES = False
@@ -25,7 +24,7 @@ def plan_install(found: Found) -> Plan:
     lines: list[str] = []
     for event in EVENTS:
         # Never the path of one repository: the file is read in all of them.
-        command = fill("find_hook.sh", CLIENT="kimi", EVENT=event).strip()
+        command = find_hook("kimi", event)
         lines += [
             "[[hooks]]",
             f'event = "{event}"',

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from lineclear.clients.hooking.registry import hooking
-from lineclear.clients.setup import json_hooks
+from lineclear.clients.setup import json_hooks, servers
 from lineclear.clients.setup.values import Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from lineclear.clients.setup.values import Found
 
 
@@ -22,9 +25,17 @@ def entries(found: Found, path: str, client: str, timeout: int) -> list[json_hoo
     return made
 
 
-def plan_install(found: Found, path: str, client: str, timeout: int = json_hooks.TIMEOUT_S) -> Plan:
+def plan_install(
+    found: Found,
+    path: str,
+    client: str,
+    timeout: int = json_hooks.TIMEOUT_S,
+    server: Mapping[str, Any] | None = None,
+) -> Plan:
+    """`server`: our MCP server, where the client keeps servers in the same file."""
     plan = Plan()
-    json_hooks.install(plan, found, path, entries(found, path, client, timeout))
+    added = servers.members(found, [servers.SERVERS], server) if server is not None else []
+    json_hooks.install(plan, found, path, entries(found, path, client, timeout), servers=added)
     return plan
 
 

@@ -1,8 +1,10 @@
-"""Qwen Code: hooks in the project's settings, in Claude Code's words; `timeout` is in milliseconds."""
+"""Qwen Code: hooks, in Claude Code's words, and our server in the project's settings; `timeout` is in
+milliseconds.
+"""
 
 from __future__ import annotations
 
-from lineclear.clients.setup import project_json
+from lineclear.clients.setup import project_json, servers
 from lineclear.clients.setup.values import Found, Plan
 
 IN_WORKTREES = True
@@ -13,7 +15,9 @@ def files(found: Found) -> list[str]:
 
 
 def plan_install(found: Found) -> Plan:
-    plan = project_json.plan_install(found, files(found)[0], "qwen", 10_000)
+    path = files(found)[0]
+    server = servers.entry(servers.command(found, path), timeout=servers.CALL_S * 1000)
+    plan = project_json.plan_install(found, path, "qwen", 10_000, server)
     plan.notes.append("where Qwen Code's folder trust is switched on, trust this folder when it asks")
     return plan
 

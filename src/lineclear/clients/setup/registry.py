@@ -20,19 +20,22 @@ if TYPE_CHECKING:
 
 
 HARD, AFTER, TOLD, NO = "hard", "after the fact", "told only", "no"
+AT_ONCE, SEARCHED = "at once", "by search"
 
 
 class Reach:
-    """What holds for a client. `seen`: tried with the real program, or only read about."""
+    """What holds for a client. `seen`: tried with the real program, or only read about. `tools`: how it gets
+    the tools of our MCP server from set-up; `no` where it is told of them by hand, if at all."""
 
-    __slots__ = ("closed", "context", "cost", "edits", "seen", "shell", "subagents", "title")
+    __slots__ = ("closed", "context", "cost", "edits", "seen", "shell", "subagents", "title", "tools")
 
     def __init__(
         self, title: str, *, edits: str, context: str, shell: str, subagents: str, cost: str, closed: str,
-        seen: str,
+        seen: str, tools: str = NO,
     ) -> None:  # fmt: skip
         self.title, self.edits, self.context, self.shell = title, edits, context, shell
         self.subagents, self.cost, self.closed, self.seen = subagents, cost, closed, seen
+        self.tools = tools
 
 
 _ONE, _NONE = "one process for an edit", "no sign of them"
@@ -42,31 +45,31 @@ _LATER = "after a tool, at the start"
 CLIENTS: dict[str, Reach] = {
     "claude": Reach(
         "Claude Code", edits=HARD, context="at every tool", shell=AFTER, subagents="by name", cost=_ONE,
-        closed="yes", seen="real program",
+        closed="yes", seen="real program", tools=AT_ONCE,
     ),
     "codex": Reach(
         "Codex CLI", edits=HARD, context="at every tool", shell=AFTER, subagents="told of", cost=_ONE,
-        closed="no", seen="real program",
+        closed="no", seen="real program", tools=SEARCHED,
     ),
     "gemini": Reach(
         "Gemini CLI", edits=HARD, context="after a tool, at a prompt", shell=AFTER, subagents=_NONE,
-        cost=_ONE, closed="no", seen="real program",
+        cost=_ONE, closed="no", seen="real program", tools=AT_ONCE,
     ),
     "qwen": Reach(
         "Qwen Code", edits=HARD, context="at every tool", shell=AFTER, subagents=_NONE, cost=_ONE,
-        closed="no", seen="real program",
+        closed="no", seen="real program", tools=SEARCHED,
     ),
     "opencode": Reach(
         "opencode", edits=HARD, context=_LATER, shell=AFTER, subagents=_NONE,
-        cost=_ONE, closed="no", seen="real program",
+        cost=_ONE, closed="no", seen="real program", tools=AT_ONCE,
     ),
     "copilot": Reach(
         "GitHub Copilot CLI", edits=HARD, context="at every tool", shell=AFTER, subagents=_NONE,
-        cost=_ONE, closed="no", seen="real program",
+        cost=_ONE, closed="no", seen="real program", tools=AT_ONCE,
     ),
     "cursor": Reach(
         "Cursor", edits=HARD, context=_LATER, shell=AFTER, subagents="told of", cost=_ONE,
-        closed="yes", seen="documentation",
+        closed="yes", seen="documentation", tools=AT_ONCE,
     ),
     "droid": Reach(
         "Factory droid", edits=HARD, context="at every tool", shell=AFTER, subagents=_NONE,

@@ -25,9 +25,13 @@ class Found:
     `shared`: those that git tracks: others will get what we write. `stub`: the program a hook calls.
     `record`: what an earlier set-up has put in, {} when there was none. `is_closed`: fail closed is wanted.
     `is_main`: the root is the main worktree; what concerns the whole repository is done from there.
+    `has_server`: our MCP server is wanted, too.
     """
 
-    __slots__ = ("files", "home", "is_closed", "is_main", "record", "root", "shared", "stub", "variables")
+    __slots__ = (
+        "files", "has_server", "home", "is_closed", "is_main", "record", "root", "shared", "stub",
+        "variables",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -41,11 +45,13 @@ class Found:
         variables: Mapping[str, str] | None = None,
         is_closed: bool = False,
         is_main: bool = True,
+        has_server: bool = False,
     ) -> None:
         self.root, self.home, self.stub = root, home, stub
         self.files = dict(files or {})
         self.shared, self.record = frozenset(shared), dict(record or {})
         self.variables, self.is_closed, self.is_main = dict(variables or {}), is_closed, is_main
+        self.has_server = has_server
 
     def text(self, path: str) -> str | None:
         """The file's text; None when it is not there."""

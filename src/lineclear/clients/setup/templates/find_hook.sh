@@ -1,1 +1,1 @@
-d="$PWD"; until [ -e "$d/.git" ] || [ -z "$d" ]; do d="${d%/*}"; done; g="$d/.git"; if [ -f "$g" ]; then read -r _ g <"$g"; case "$g" in /*) ;; *) g="$d/$g" ;; esac; fi; for h in "$g/lineclear/hook" "$g/../../lineclear/hook"; do [ -x "$h" ] && exec "$h" @CLIENT@ @EVENT@; done; exit 0
+@FIND@; for h in "$g/lineclear/hook" "$g/../../lineclear/hook"; do [ -x "$h" ] && exec "$h" @CLIENT@ @EVENT@; done; exit 0

@@ -4,6 +4,11 @@
 if [ "$1" = claude ] && [ -z "$CLAUDECODE$CLAUDE_CODE_SESSION_ID" ]; then
     exit 0
 fi
+# A client starts our MCP server this way, too: this file alone names an interpreter. `-P`: nothing that lies in the
+# repository is taken for a module of ours.
+if [ "$1" = mcp ]; then
+    exec @PYTHON@ -P -m lineclear "$@"
+fi
 if [ -n "$LINECLEAR_PROBE" ]; then
     echo "$1 $2" >>"$LINECLEAR_PROBE"
     exit 0
@@ -12,13 +17,15 @@ fi
 ask() {
     exec @PYTHON@ -I -S -c @PROGRAM@ "$@"
 }
-unset LINECLEAR_STATUS seen
+unset LINECLEAR_STATUS LINECLEAR_CALL seen served noted
 state=${0%/*}
-case $state:$2 in
-/*:PreToolUse | /*:PostToolUse | /*:PostToolUseFailure | /*:BeforeTool | /*:AfterTool) ;;
-*) ask "$@" ;;
+case $state in /*) ;; *) ask "$@" ;; esac
+case $2 in
+PreToolUse | PostToolUse | PostToolUseFailure | BeforeTool | AfterTool) [ ! -d "$state/hush/s" ] || noted=yes ;;
 esac
-[ -d "$state/hush/s" ] || ask "$@"
+# Making a worktree takes longer than a server is waited for.
+[ ! -f "$state/serve/door" ] || [ "$2" = WorktreeCreate ] || served=yes
+[ -n "$noted$served" ] || ask "$@"
 
 # Most calls are edits of a file that is this session's already, or commands that change nothing, and nothing is to
 # be told. lineclear has left a note of that (src/lineclear/process/hush.py), which whoever changes anything about it
@@ -165,9 +172,14 @@ passes() {
 
 here=$PWD
 { said=$(LC_ALL=C cat); } 2>/dev/null
-passes "$1" "$2" 2>/dev/null && exit 0
+[ -n "$noted" ] && passes "$1" "$2" 2>/dev/null && exit 0
 cd "$here" 2>/dev/null
 [ -z "$seen" ] || [ ${#seen} -gt 4000 ] || export LINECLEAR_STATUS="$seen"
+# `lineclear serve` answers in a tenth of the time; a variable of the environment holds no more than 128 KiB.
+if [ -n "$served" ] && [ ${#said} -le 30000 ] && [ -x @BASH@ ]; then
+    export said
+    exec @BASH@ -p -c @ASK@ "$state/serve/door" @PYTHON@ -I -S -c @PROGRAM@ "$@"
+fi
 ask "$@" <<END
 $said
 END
