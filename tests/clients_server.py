@@ -50,9 +50,18 @@ class Asked:
     agent: str
     step: int
     body: dict[str, Any]
+    language: Language
 
     def holds(self, text: str) -> bool:
         return text in json.dumps(self.body, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What came of one use of a tool, as the model got to see it."""
+
+    text: str
+    is_error: bool
 
 
 def say(text: str, *, tokens_in: int = 1000, tokens_out: int = 50) -> Step:
@@ -80,7 +89,7 @@ def shell(command: str) -> Step:
     return Step("shell", {"command": command})
 
 
-def tool(server: str, name: str, **arguments: Any) -> Step:
+def tool(server: str, name: str, /, **arguments: Any) -> Step:
     """A tool of an MCP server."""
     return Step("mcp", {"server": server, "tool": name, "arguments": json.dumps(arguments)})
 
@@ -97,6 +106,11 @@ class Messages:
         blocks = [block for message in body["messages"] for block in _blocks(message)]
         mine = ("assistant", "text"), ("user", "tool_result")
         return sum((role, block.get("type")) in mine for role, block in blocks)
+
+    def told(self, body: dict[str, Any]) -> list[Told]:
+        blocks = [block for message in body["messages"] for _, block in _blocks(message)]
+        answers = [block for block in blocks if block.get("type") == "tool_result"]
+        return [Told(_text_of(block["content"]), bool(block.get("is_error"))) for block in answers]
 
     def is_aside(self, body: dict[str, Any]) -> bool:
         """Titles and the like: asked without tools."""
@@ -151,10 +165,16 @@ class Messages:
 class Responses:
     """OpenAI's; the tools are those of Codex, which edits by patches and reads by commands."""
 
+    ANSWERS = ("function_call_output", "custom_tool_call_output")
+
     def position(self, body: dict[str, Any]) -> int:
-        kinds = ("function_call_output", "custom_tool_call_output")
         items = body["input"]
-        return sum(item.get("type") in kinds or item.get("role") == "assistant" for item in items)
+        return sum(item.get("type") in self.ANSWERS or item.get("role") == "assistant" for item in items)
+
+    def told(self, body: dict[str, Any]) -> list[Told]:
+        """Codex has no mark for an error: the words say it."""
+        answers = [item for item in body["input"] if item.get("type") in self.ANSWERS]
+        return [Told(_text_of(item["output"]), is_error=False) for item in answers]
 
     def is_aside(self, body: dict[str, Any]) -> bool:
         return not body.get("tools")
@@ -210,6 +230,11 @@ class Gemini:
         parts = [(content.get("role"), part) for content in body["contents"] for part in content["parts"]]
         return sum("functionResponse" in part or (role == "model" and "text" in part) for role, part in parts)
 
+    def told(self, body: dict[str, Any]) -> list[Told]:
+        parts = [part for content in body["contents"] for part in content["parts"]]
+        answers = [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
+        return [Told(answer.get("error") or answer["output"], "error" in answer) for answer in answers]
+
     def is_aside(self, body: dict[str, Any]) -> bool:
         return not any(tool.get("functionDeclarations") for tool in body.get("tools") or [])
 
@@ -258,6 +283,10 @@ def _blocks(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(message["role"], block) for block in blocks]
 
 
+def _text_of(content: str | list[dict[str, Any]]) -> str:
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
 def language_of(path: str) -> Language | None:
     if path.endswith("/messages"):
         return Messages()
@@ -294,6 +323,12 @@ class Model:
         """Did the model of this agent get to see the text: in the prompt, or from a tool?"""
         with self._lock:
             return any(asked.agent == agent and asked.holds(text) for asked in self.asked)
+
+    def told(self, agent: str) -> list[Told]:
+        """What the tools answered this agent's model, in order, as its newest request has it."""
+        with self._lock:
+            asked = [asked for asked in self.asked if asked.agent == agent][-1]
+        return asked.language.told(asked.body)
 
     def fault_at(self, agent: str, position: int) -> Fault | None:
         fault = self.faults.get(agent, {}).get(position)
@@ -338,7 +373,7 @@ class _Handler(BaseHTTPRequestHandler):
         agent, position = path.split("/")[1], language.position(body)
         if isinstance(language, Messages):
             agent = language.player(body) or agent
-        asked = Asked(agent, position, body)
+        asked = Asked(agent, position, body, language)
         self.model.note(asked)
         self.model.on_asked(asked)
         fault = self.model.fault_at(agent, position)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,8 @@ class Office:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps({"hooks": hooks}))
         exclude = self.repo.path / ".git/info/exclude"
-        exclude.write_text("".join(f"/{place}\n" for place, _ in PLACES.values()))
+        places = (".mcp.json", *(place for place, _ in PLACES.values()))
+        exclude.write_text("".join(f"/{place}\n" for place in places))
 
     def client(self, client: str, name: str, model: Model) -> RealClient:
         try:
@@ -111,6 +113,22 @@ class Office:
         for name, _ in PLACES.values():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_text((self.repo.path / name).read_text())
+
+    def offer_tools(self, client: str, place: Path, *options: str) -> list[str]:
+        """The one entry that docs/how-to/mcp.md shows; gives words for the client's command line."""
+        server: dict[str, Any] = {"command": str(self.program), "args": ["mcp", *options]}
+        if client == "codex":
+            table = f"command={json.dumps(server['command'])}, args={json.dumps(server['args'])}"
+            return ["--config", f"mcp_servers.lineclear={{{table}, required=true}}"]
+        if client == "claude":
+            servers = {"lineclear": server | {"alwaysLoad": True}}
+            (place / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+            return []
+        file = self.repo.path / PLACES["gemini"][0]  # copied into each worktree
+        settings = json.loads(file.read_text())
+        settings["mcpServers"] = {"lineclear": server}
+        file.write_text(json.dumps(settings))
+        return []
 
     def run(
         self, client: str, name: str, model: Model, at: Path | None = None, words: Sequence[str] = ()

@@ -147,6 +147,7 @@ def test_a_file_is_proposed_whole_as_a_patch_or_away(shop: CommandLine, repo: Te
     )
     shop.ok("propose", "migrations/0001_users.sql", "--patch", "-", "--as", "ben", stdin=patch)
     shop.ok("propose", "migrations/0001_users.sql", "--remove", "--as", "cleo")
+    shop.ok("propose", "migrations/0001_users.sql", "--text", "", "--as", "dora")
     numbers = [found["id"] for found in shop.json("proposal", "list")["proposals"]]
     told = [shop.ok("proposal", "show", str(number)).out for number in numbers]
     assert "new file (made from main at" in told[0]
@@ -154,6 +155,10 @@ def test_a_file_is_proposed_whole_as_a_patch_or_away(shop: CommandLine, repo: Te
     assert "new content (made from main at" in told[1]
     assert "> CREATED;\n" in told[1]
     assert "the file goes (made from main at" in told[2]
+    assert "new content (made from main at" in told[3]
+    rows = shop.ok("proposal", "list").out.splitlines()[1:]
+    whats = ["new file", "new content", "the file goes", "new content"]
+    assert [what in row for row, what in zip(rows, whats, strict=True)] == [True] * 4
 
 
 @pytest.mark.parametrize(

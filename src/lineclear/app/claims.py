@@ -10,6 +10,7 @@ from lineclear.core.claims import (
     EXCLUSIVE,
     INTENT,
     MODES,
+    SHARED,
     Request,
     claim_expired,
     claim_released,
@@ -27,17 +28,20 @@ from lineclear.core.events import Draft
 from lineclear.core.fold import granted_claim
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
+from lineclear.core.refusals_values import not_the_writer
 from lineclear.core.resources import ancestors, overlaps
+from lineclear.core.strategies import SINGLE_WRITER, strategy_for
 from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_names, split_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
     from lineclear.core.claims import Answer, Blocker
     from lineclear.core.resources import Resource
+    from lineclear.core.strategies import Rule, Sharing
     from lineclear.core.tables import Claim, Fence, Wait
 
 DEFAULT_TTL_MS, LEAST_TTL_MS, MOST_TTL_MS = 30 * 60_000, 1_000, 24 * 3_600_000
@@ -65,8 +69,17 @@ def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
     return list(found.values())
 
 
-def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """Grant or renew all resources, or refuse and say who is in the way. Never waits."""
+def ask(
+    store: Store,
+    liveness: Liveness,
+    caller: Caller,
+    request: Request,
+    then: Callable[[Tx], None] | None = None,
+) -> dict[str, Any]:
+    """Grant or renew all resources, or refuse and say who is in the way. Never waits.
+
+    `then` goes with the grant, in its transaction.
+    """
     _check(request)
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -74,9 +87,28 @@ def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> d
         answer = _decide_now(tx, request, liveness)
         if answer.blockers:
             raise refusals.claim_held(answer.blockers[0], request, tx.now, len(answer.blockers))
-        return _grant(tx, caller, request, answer)
+        granted = _grant(tx, caller, request, answer)
+        if then is not None:
+            then(tx)
+        return granted
 
     return once(store, caller, "claim", _arguments(request), work, _still_holds)
+
+
+def refuse_owned(rules: list[Rule], caller: Caller, request: Request) -> None:
+    """Nobody holds what has a named writer but the writer, whom it would keep out; a person may."""
+    if caller.is_person or request.mode == SHARED:
+        return
+    for resource in request.resources:
+        sharing = strategy_for(resource, rules)
+        if sharing.strategy == SINGLE_WRITER and sharing.owner and not _is_writer(sharing, caller.name):
+            raise not_the_writer(resource.text, sharing.owner)
+
+
+def _is_writer(sharing: Sharing, name: str) -> bool:
+    from lineclear.core.phases import admits_integrator  # which hooks, who import this module, do without
+
+    return is_family(sharing.owner, name) or admits_integrator(sharing, name)
 
 
 def stand_in_line(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:

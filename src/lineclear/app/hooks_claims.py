@@ -47,11 +47,14 @@ def _announce(desk: Desk, spot: Spot, task: int, symbol: str) -> None:
     request = Request(
         desk.caller.name, spot.tree, INTENT, [spot.resource], ttl_ms=desk.ttl_ms, note=note, task=task
     )
-    ask(desk.store, desk.liveness, desk.caller, request)
-    others = desk.store.read(lambda view: [c.agent for c in strangers_at(view, desk, spot)])
-    if others:
-        words = newcomer(desk.caller.name, spot.resource.text, task, note)
-        desk.store.transact(desk.caller, lambda tx: _tell_all(tx, sorted(set(others)), words))
+
+    def tell_others(tx: Tx) -> None:
+        others = {claim.agent for claim in strangers_at(tx, desk, spot)}
+        if others:
+            _tell_all(tx, sorted(others), newcomer(desk.caller.name, spot.resource.text, task, note))
+
+    # Together: an announcement that is there is not made again, and then nobody would be told.
+    ask(desk.store, desk.liveness, desk.caller, request, tell_others)
 
 
 def _tell_all(tx: Tx, agents: list[str], words: str) -> None:
@@ -85,8 +88,12 @@ def begin_short(desk: Desk, spots: list[Spot]) -> None:
         is_short = bool(desk.memory.get("short", spot.resource.text))
         if claim is None or claim.mode != EXCLUSIVE or is_short:
             wanted.append(spot)
-            before = "none" if claim is None or is_short else f"{claim.mode} {claim.ttl_ms}"
-            desk.memory.set("short", spot.resource.text, before)
+            # Asked again, what was there before the first time counts.
+            if not is_short:
+                before = "none" if claim is None else f"{claim.mode} {claim.ttl_ms}"
+                desk.memory.set("short", spot.resource.text, before)
+    # First remembered, then taken: a call that dies in between, or after, leaves nothing that nobody ends.
+    desk.memory.save()
     for spot in wanted:
         request = Request(
             desk.caller.name, spot.tree, EXCLUSIVE, [spot.resource], ttl_ms=SHORT_MS, note="one edit"

@@ -44,8 +44,9 @@ def judge(view: View, desk: Desk, spot: Spot) -> list[tuple[str, str, int, str]]
 
 
 def _held(view: View, desk: Desk, spot: Spot, sharing: Sharing, claim: Claim) -> Exception:
-    if sharing.strategy == SINGLE_WRITER:
-        return refusals_values.not_the_writer(spot.resource.text, sharing.owner or claim.agent)
+    writer = sharing.owner or claim.agent
+    if sharing.strategy == SINGLE_WRITER and not is_family(writer, desk.caller.name):
+        return refusals_values.not_the_writer(spot.resource.text, writer)
     mode = EXCLUSIVE if spot.is_shared or sharing.strategy == LOCKED else INTENT
     request = Request(desk.caller.name, spot.tree, mode, [spot.resource], ttl_ms=desk.ttl_ms)
     refusal = claim_held(Blocker(spot.resource, claim, claim.resource, 0), request, view.now, 1)

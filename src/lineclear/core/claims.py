@@ -148,18 +148,19 @@ def decide_claim(
 ) -> Answer:
     """Grant, renew, or name what blocks. `near` is any superset of the claims that could overlap."""
     answer = Answer()
-    live = _end_lapsed(near, now, is_dead, answer.ended)
+    live = end_lapsed(near, now, is_dead, answer.ended)
     ahead = _end_dead_tickets(request, waits, now, is_dead, answer.ended)
     for resource in request.resources:
         _decide_one(request, resource, live, ahead, now, answer)
     return answer
 
 
-def _end_lapsed(
-    near: Iterable[Claim], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
+def end_lapsed(
+    claims: Iterable[Claim], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
 ) -> list[Claim]:
+    """Those that still hold; the end of each other one is added to `ended`."""
     live = []
-    for claim in near:
+    for claim in claims:
         if is_over(claim.until_ns, now):
             ended.append(claim_expired(claim))
         elif claim.bond and is_dead(claim.bond):

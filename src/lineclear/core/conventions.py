@@ -82,7 +82,10 @@ def _special_lines(rules: tuple[Rule, ...]) -> list[str]:
     lines = []
     for strategy, words in (
         (LOCKED, "Locked; before you change one of these, run `lineclear claim PATH --wait 10m`"),
-        (SINGLE_WRITER, "One writer each; unless that is you, run `lineclear propose PATH JSON` instead"),
+        (
+            SINGLE_WRITER,
+            "One writer each; unless that is you, run `lineclear propose PATH --file NEWFILE` instead",
+        ),
         (READ_ONLY, "Read-only; never change these"),
     ):
         found = [_resource(rule) for rule in rules if rule.strategy == strategy and not rule.phase]

@@ -22,7 +22,7 @@ FAILED, USAGE, HELD, NOT_ALLOWED, NOT_FOUND, FINDINGS, STALE, TIMED_OUT, BUDGET 
 class Refusal(Exception):
     """A clear no: a stable code, up to three lines of words, and the facts as data."""
 
-    __slots__ = ("code", "exit_code", "facts", "next", "what", "who")
+    __slots__ = ("code", "exit_code", "facts", "next", "next_is", "what", "who")
 
     def __init__(
         self,
@@ -31,14 +31,16 @@ class Refusal(Exception):
         *,
         who: str = "",
         next_: str = "",
+        next_is: str = "run",
         exit_code: int = FAILED,
         **facts: Any,
     ) -> None:
+        """`next_is`: what one does with `next_`, which is a command unless said otherwise."""
         super().__init__(what)
         self.code = code
         self.what = what
         self.who = who
-        self.next = next_
+        self.next, self.next_is = next_, next_is
         self.exit_code = exit_code
         self.facts = facts
 
@@ -47,12 +49,17 @@ class Refusal(Exception):
         if self.who:
             lines.append(self.who)
         if self.next:
-            lines.append(f"Next: run `{self.next}`.")
+            lines.append(following(self.next, self.next_is))
         return "\n".join(lines)
 
     def as_data(self) -> dict[str, Any]:
         message = self.what if not self.who else f"{self.what} {self.who}"
         return {"code": self.code, "message": message, "next": self.next, **self.facts}
+
+
+def following(next_: str, next_is: str = "run") -> str:
+    """The line that names the next action."""
+    return f"Next: {next_is} `{next_}`."
 
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/:@%+=,")
@@ -68,6 +75,12 @@ def quote(text: str) -> str:
 def pasted(text: str, stand_in: str = "RESOURCE") -> str:
     """A name inside a next action; one too long to paste is stood in for."""
     return quote(text) if len(text) <= 60 else stand_in
+
+
+def proposing(resource: str) -> str:
+    """The next action of whoever may not write: a file is proposed as a file, all else as JSON."""
+    form = "--file PATH" if resource.startswith("file:") else "JSON"
+    return f"lineclear propose {pasted(resource)} {form}"
 
 
 def named(agent: str) -> str:
@@ -285,6 +298,12 @@ def not_found(kind: str, name: str, next_: str) -> Refusal:
 def bad_usage(command: str, message: str) -> Refusal:
     what = f"{command}: {shorten(message, 160)}."
     return Refusal("usage", what, next_=f"{command} --help", exit_code=USAGE, command=command)
+
+
+def bad_arguments(tool: str, message: str, example: str) -> Refusal:
+    """For a tool, whose arguments have other names than the options of its verb."""
+    what = f"{tool}: {shorten(message, 160)}."
+    return Refusal("usage", what, next_=example, next_is="call", exit_code=USAGE, command=tool)
 
 
 def unknown_verb(typed: str, close: str) -> Refusal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.refusals import FINDINGS, HELD, NOT_ALLOWED, USAGE, Refusal, named, pasted, shorten
+from lineclear.core.refusals import FINDINGS, HELD, NOT_ALLOWED, USAGE, Refusal, named, proposing, shorten
 
 
 def other_phase(resource: str, bound: str, now: str, owner: str) -> Refusal:
@@ -11,7 +11,7 @@ def other_phase(resource: str, bound: str, now: str, owner: str) -> Refusal:
         "write.phase",
         f"{shorten(resource)} is not written in the phase {now}.",
         who=f"It is written{by} once a person begins the phase {bound}; until then it is proposed.",
-        next_=_propose(resource),
+        next_=proposing(resource),
         exit_code=NOT_ALLOWED,
         resource=resource,
         phase=now,
@@ -20,17 +20,12 @@ def other_phase(resource: str, bound: str, now: str, owner: str) -> Refusal:
     )
 
 
-def _propose(resource: str) -> str:
-    form = "--file PATH" if resource.startswith("file:") else "JSON"
-    return f"lineclear propose {pasted(resource)} {form}"
-
-
 def only_integrated(resource: str) -> Refusal:
     return Refusal(
         "write.integrated",
         f"{shorten(resource)} is being integrated and not yours to write.",
         who="The integrator writes it, until a person ends the phase integrate.",
-        next_=_propose(resource),
+        next_=proposing(resource),
         exit_code=NOT_ALLOWED,
         resource=resource,
     )

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from lineclear.core.instants import show_wall
-from lineclear.core.refusals import HELD, NOT_ALLOWED, STALE, Refusal, named, pasted, shorten, until
+from lineclear.core.refusals import (
+    HELD,
+    NOT_ALLOWED,
+    STALE,
+    Refusal,
+    named,
+    pasted,
+    proposing,
+    shorten,
+    until,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +63,7 @@ def write_held(resource: str, claim: Claim, now: Instant) -> Refusal:
         "write.held",
         f"{shorten(resource)} is not yours to write.",
         who=f"{named(claim.agent)} holds {shorten(claim.resource)} {until(claim.until_ns, now)}.",
-        next_=f"lineclear propose {pasted(resource)} JSON",
+        next_=proposing(resource),
         exit_code=HELD,
         resource=resource,
         holder=claim.agent,
@@ -87,7 +97,7 @@ def not_the_writer(resource: str, owner: str) -> Refusal:
         "write.not_owner",
         f"{shorten(resource)} has a single writer, and it is not you.",
         who=f"{named(owner)} writes it." if owner else "Nobody owns it now.",
-        next_=f"lineclear propose {pasted(resource)} JSON",
+        next_=proposing(resource),
         exit_code=NOT_ALLOWED,
         resource=resource,
         holder=owner,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, Protocol
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, Protocol, TextIO
 
     from lineclear.core.refusals import Refusal
 
@@ -20,9 +20,51 @@ if TYPE_CHECKING:
             """A refusal in the same form as those that verbs give."""
 
         def follow(self, call: Call, /) -> Iterator[list[dict[str, Any]]]:
-            """Events of the log as they come, from now on, until the call is stopped."""
+            """Events of the log as they come, until the call is stopped; at first none, once it has begun.
+            It ends by itself where the store cannot be reached."""
+
+        def command(self, words: list[str], call: Call, out: TextIO, err: TextIO, /) -> int:
+            """Do a command line's words where the call's visitor stands, in its environment: the exit code of
+            the process it would have been, and what that would have written. `Stopped` as above; it is also
+            raised, before anything is done, for words that are not ours to do."""
 
         def close(self) -> None: ...
+
+
+# Keys in a request's scope: who asks, and what is at work for this one request.
+VISITOR, EXCHANGE = "lineclear.visitor", "lineclear.exchange"
+
+
+class Visitor:
+    """Whom a door let in: the environment it stands for, where it works ("" if it does not say), and whether
+    it showed that it is a person. `agent` is the name that it gave or proved, "" if none. `proof` tells
+    visitors with different proofs apart."""
+
+    __slots__ = ("agent", "cwd", "environ", "is_person", "proof")
+
+    def __init__(
+        self, environ: Mapping[str, str], *, cwd: str, is_person: bool, proof: str, agent: str = ""
+    ) -> None:
+        self.environ, self.cwd, self.is_person = environ, cwd, is_person
+        self.proof, self.agent = proof, agent
+
+
+class Exchange:
+    """One request over HTTP. `session`: the one that is kept for whoever asks, "" if none is."""
+
+    __slots__ = ("_calls", "session")
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self._calls: set[Call] = set()
+
+    def begin(self, call: Call) -> None:
+        self._calls.add(call)
+
+    def end(self) -> None:
+        """It was answered, or nobody is there any more to be answered: whatever still waits is stopped."""
+        for call in self._calls:
+            call.stop()
 
 
 class Stopped(Exception):
@@ -32,7 +74,7 @@ class Stopped(Exception):
 class Call:
     """One question: under which operation id, with which signs of who asks, and how it is stopped."""
 
-    __slots__ = ("_stop", "key", "on_hint", "signs")
+    __slots__ = ("_is_stopped", "key", "on_hint", "signs", "until", "visitor")
 
     def __init__(
         self,
@@ -40,19 +82,22 @@ class Call:
         key: str = "",
         signs: dict[str, str] | None = None,
         on_hint: Callable[[str], None] | None = None,
+        visitor: Visitor | None = None,
     ) -> None:
         """`signs`: variables as an agent's environment would show them. `on_hint` is told, from the thread
-        that waits, what it waits for."""
-        from threading import Event
-
-        self.key, self.signs, self.on_hint = key, signs or {}, on_hint
-        self._stop = Event()
+        that waits, what it waits for. Without a `visitor` it is asked by whoever started us."""
+        self.key, self.signs, self.on_hint, self.visitor = key, signs or {}, on_hint, visitor
+        self._is_stopped = False
+        # On this host's clock: later nobody is there to hear the answer, and nothing must begin.
+        self.until = float("inf")
 
     def stop(self) -> None:
-        self._stop.set()
+        self._is_stopped = True
 
     def is_stopped(self) -> bool:
-        return self._stop.is_set()
+        from time import monotonic
+
+        return self._is_stopped or monotonic() > self.until
 
 
 class Reply:

@@ -20,7 +20,7 @@ from lineclear import __version__
 from lineclear.core.refusals import Refusal
 from lineclear.mcp import catalog, pages, prompts
 from lineclear.mcp.callers import signs_of
-from lineclear.mcp.desk import Call, Reply, Stopped
+from lineclear.mcp.desk import EXCHANGE, VISITOR, Call, Reply, Stopped
 from lineclear.mcp.watching import MOST_TEXT, Watch, stop_when_cancelled, unknown_page
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ STOP_WITHIN_S = 10.0
 def serve(desk: Desk, *, is_all: bool) -> int:
     """Answer on stdin and stdout until the client closes them or somebody sends SIGTERM; the exit code."""
     try:
-        anyio.run(_Service(desk, is_all=is_all).run)
+        anyio.run(Service(desk, is_all=is_all).run)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client is gone
     finally:
@@ -57,15 +57,18 @@ def serve(desk: Desk, *, is_all: bool) -> int:
     return 0
 
 
-class _Service:
+class Service:
+    """What is answered, whatever way the questions come in."""
+
     def __init__(self, desk: Desk, *, is_all: bool) -> None:
         self._desk, self._tools = desk, catalog.offered(is_all=is_all)
+        self._listed: types.ListToolsResult | None = None
         self._quick, self._waiting = anyio.CapacityLimiter(QUICK_CALLS), anyio.CapacityLimiter(WAITING_CALLS)
         self._running: set[Call] = set()
         self._watch = Watch(desk)
 
-    async def run(self) -> None:
-        server: Server[Any] = Server(
+    def server(self) -> Server[Any]:
+        return Server(
             "lineclear",
             version=__version__,
             instructions=INSTRUCTIONS,
@@ -79,7 +82,29 @@ class _Service:
             on_subscriptions_listen=self._watch.listen,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
+            # No argument of ours is repeated in a header; unless told so, the SDK lists all tools each time.
+            get_tool_input_schema=lambda _name: None,
         )
+
+    async def watch(self) -> None:
+        """Tell those who subscribed, until we are cancelled."""
+        await self._watch.run()
+
+    def forget(self, session: str) -> None:
+        """It is not kept any more: nobody hears what it subscribed to."""
+        self._watch.forget(session)
+
+    async def stop_calls(self) -> None:
+        """End every call that waits; when we come back none is at work, or the time for it is over."""
+        for call in self._running:
+            call.stop()
+        with anyio.move_on_after(STOP_WITHIN_S):
+            while self._running:
+                await anyio.sleep(0.01)
+
+    async def run(self) -> None:
+        """Over stdin and stdout."""
+        server = self.server()
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
             group.start_soon(self._end_on_signal)
             group.start_soon(self._watch.run)
@@ -90,18 +115,16 @@ class _Service:
         """The SDK's reader sits in a read that nothing can end: when all is put away, we end the process."""
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             async for _ in signals:
-                for call in self._running:
-                    call.stop()
-                with anyio.move_on_after(STOP_WITHIN_S):
-                    while self._running:
-                        await anyio.sleep(0.01)
+                await self.stop_calls()
                 self._desk.close()
                 os._exit(0)
 
     # -- tools -------------------------------------------------------------------------------------
 
     async def _list_tools(self, _asked: Asked, _params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in self._tools.values()])
+        if self._listed is None:
+            self._listed = types.ListToolsResult(tools=[_described(tool) for tool in self._tools.values()])
+        return self._listed
 
     async def _call_tool(self, asked: Asked, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
@@ -111,14 +134,20 @@ class _Service:
             given, key = tool.read(params.arguments or {})
         except Refusal as refusal:
             return _result(self._desk.refuse(refusal))
-        return _result(await self._perform(asked, tool.verb, given, key))
+        reply = await self._perform(asked, tool.verb, given, key)
+        return _result(tool.retold(reply, params.arguments or ()))
 
     async def _perform(self, asked: Asked, verb: str, given: dict[str, Any], key: str = "") -> Reply:
         params = asked.session.client_params
         signs = signs_of(params.client_info.name if params else "", dict(asked.meta or {}))
-        call = Call(key=key, signs=signs)
+        scope = asked.request.scope if asked.request is not None else {}
+        call = Call(key=key, signs=signs, visitor=scope.get(VISITOR))
+        if EXCHANGE in scope:
+            scope[EXCHANGE].begin(call)
 
         def work() -> Reply:
+            if call.is_stopped():
+                raise Stopped  # while it waited for a thread
             return self._desk.perform(verb, given, call)
 
         self._running.add(call)
@@ -127,7 +156,7 @@ class _Service:
                 return await self._wait(asked, call, work)
             return await to_thread.run_sync(work, limiter=self._quick)
         except Stopped:
-            raise MCPError(types.INTERNAL_ERROR, "The call was stopped: the server ends.") from None
+            raise MCPError(types.INTERNAL_ERROR, "The call was stopped before it was done.") from None
         finally:
             self._running.discard(call)
 

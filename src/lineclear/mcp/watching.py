@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import anyio
 import mcp_types as types
 from anyio import from_thread, to_thread
@@ -9,7 +11,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from lineclear.mcp import pages
-from lineclear.mcp.desk import Call
+from lineclear.mcp.desk import EXCHANGE, Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from lineclear.mcp.desk import Desk
 
 MOST_TEXT = 200
+# Of one session; a page that is asked for beyond that is still there to be read.
+MOST_PAGES = 100
+# One that does not take its news must not keep them from the others.
+TELL_WITHIN_S = 1.0
+BEGIN_WITHIN_S, AGAIN_S = 5.0, 1.0
 
 
 class Watch:
@@ -30,9 +37,10 @@ class Watch:
         self._desk = desk
         self._bus = InMemorySubscriptionBus()
         self._streams = ListenHandler(self._bus)
-        self._subscribed: dict[str, ServerSession] = {}
-        self._listened: list[str] = []
-        self._is_wanted = anyio.Event()
+        # session ("" over stdin and stdout) -> address -> how it is told
+        self._subscribed: dict[str, dict[str, ServerSession]] = {}
+        self._listened: Counter[str] = Counter()
+        self._is_wanted, self._is_following = anyio.Event(), anyio.Event()
 
     async def subscribe(
         self, asked: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
@@ -40,28 +48,46 @@ class Watch:
         address = str(params.uri)
         if pages.verb_of(address) is None:
             raise unknown_page(address)
-        self._subscribed[address] = asked.session
-        self._is_wanted.set()
+        session = _session_of(asked)
+        if session is None:
+            words = "This session began with a server that has ended: begin a new one to be told of changes"
+            raise MCPError(types.INVALID_REQUEST, words)
+        wanted = self._subscribed.setdefault(session, {})
+        if address not in wanted and len(wanted) >= MOST_PAGES:
+            raise _too_many()
+        wanted[address] = asked.session
+        await self._be_heard()
         return types.EmptyResult()
 
     async def unsubscribe(
-        self, _asked: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
+        self, asked: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        self._subscribed.pop(str(params.uri), None)
+        self._subscribed.get(_session_of(asked) or "", {}).pop(str(params.uri), None)
         return types.EmptyResult()
+
+    def forget(self, session: str) -> None:
+        self._subscribed.pop(session, None)
 
     async def listen(
         self, asked: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        wanted = list(params.notifications.resource_subscriptions or ())
-        self._listened += wanted
-        if wanted:
-            self._is_wanted.set()
+        wanted = set(params.notifications.resource_subscriptions or ())
+        if len(wanted) > MOST_PAGES:
+            raise _too_many()
+        self._listened.update(wanted)
         try:
+            if wanted:
+                await self._be_heard()
             return await self._streams(asked, params)
         finally:
-            for address in wanted:
-                self._listened.remove(address)
+            self._listened.subtract(wanted)
+            self._listened += Counter()  # forgets what nobody listens to
+
+    async def _be_heard(self) -> None:
+        """Whoever is told that it is subscribed misses nothing from then on."""
+        self._is_wanted.set()
+        with anyio.move_on_after(BEGIN_WITHIN_S):
+            await self._is_following.wait()
 
     async def run(self) -> None:
         """Follows the log from the moment that somebody first wants to hear of it."""
@@ -69,18 +95,27 @@ class Watch:
         call = Call()
         async with anyio.create_task_group() as group:
             group.start_soon(stop_when_cancelled, call)
-            await to_thread.run_sync(self._follow, call, limiter=anyio.CapacityLimiter(1))
-            group.cancel_scope.cancel()
+            while True:
+                await to_thread.run_sync(self._follow, call, limiter=anyio.CapacityLimiter(1))
+                # The store is away. What happens meanwhile is unknown, so every page may be another one.
+                await anyio.sleep(AGAIN_S)
+                await self._tell(None)
 
     def _follow(self, call: Call) -> None:
         for events in self._desk.follow(call):
             from_thread.run(self._tell, events)
 
-    async def _tell(self, events: list[dict[str, Any]]) -> None:
-        for address, session in list(self._subscribed.items()):
-            if _is_touched(address, events):
-                await session.send_resource_updated(address)
-        for address in dict.fromkeys(self._listened):
+    async def _tell(self, events: list[dict[str, Any]] | None) -> None:
+        """None: whatever may have happened."""
+        self._is_following.set()
+        for session, wanted in list(self._subscribed.items()):
+            with anyio.move_on_after(TELL_WITHIN_S) as patience:
+                for address, way in list(wanted.items()):
+                    if _is_touched(address, events):
+                        await way.send_resource_updated(address)
+            if patience.cancelled_caught:
+                self.forget(session)
+        for address in list(self._listened):
             if _is_touched(address, events):
                 await self._bus.publish(ResourceUpdated(uri=address))
 
@@ -89,8 +124,20 @@ def unknown_page(address: str) -> MCPError:
     return MCPError(types.INVALID_PARAMS, f"There is no resource {address[:MOST_TEXT]}")
 
 
-def _is_touched(address: str, events: list[dict[str, Any]]) -> bool:
-    return any(pages.is_touched(address, event) for event in events)
+def _too_many() -> MCPError:
+    return MCPError(types.INVALID_REQUEST, f"At most {MOST_PAGES} resources can be listened to")
+
+
+def _session_of(asked: ServerRequestContext[Any, Any]) -> str | None:
+    """ "" over stdin and stdout; None where no session is kept, and so nothing to be told on."""
+    if asked.request is None:
+        return ""
+    exchange = asked.request.scope.get(EXCHANGE)
+    return exchange.session or None if exchange is not None else None
+
+
+def _is_touched(address: str, events: list[dict[str, Any]] | None) -> bool:
+    return events is None or any(pages.is_touched(address, event) for event in events)
 
 
 async def stop_when_cancelled(call: Call) -> None:

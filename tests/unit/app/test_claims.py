@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from lineclear.app import claims
-from lineclear.app.claims import MOST_NOTE, MOST_RESOURCES, TICKET_TTL_MS
+from lineclear.app.claims import MOST_NOTE, MOST_RESOURCES, TICKET_TTL_MS, refuse_owned
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
-from lineclear.core.claims import EXCLUSIVE, INTENT, SHARED
+from lineclear.core.claims import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.refusals import HELD, NOT_ALLOWED, NOT_FOUND, STALE, USAGE
+from lineclear.core.strategies import Rule
 from lineclear.core.tables import AGENT, CLAIM, WAIT
 from tests.world import HOUR_MS, MINUTE_MS, World, refused, resource
 
@@ -526,3 +527,28 @@ def test_a_wait_is_repeated_as_the_grant_that_it_ended_in(world: World) -> None:
     granted = world.try_ticket("bob", ticket, "src/a.py", op="op-1")
     again = world.stand_in_line("bob", "src/a.py", op="op-1")
     assert again == granted | {"replayed": True, "still_valid": True}
+
+
+# -- what has a named writer ------------------------------------------------------------------
+
+
+OWNED = [Rule(resource("docs/plan.md"), "single-writer", "ann", "rule 1")]
+
+
+@pytest.mark.parametrize("mode", [EXCLUSIVE, INTENT])
+def test_what_has_a_named_writer_is_not_held_by_others(world: World, mode: str) -> None:
+    with refused("write.not_owner") as caught:
+        refuse_owned(OWNED, Caller("bob"), request_of("bob", "docs/plan.md", mode))
+    assert caught.value.next == "lineclear propose file:docs/plan.md --file PATH"
+
+
+def test_its_writer_a_person_and_whoever_only_reads_may_claim_it(world: World) -> None:
+    refuse_owned(OWNED, Caller("ann"), request_of("ann", "docs/plan.md", EXCLUSIVE))
+    refuse_owned(OWNED, Caller("ann/helper"), request_of("ann/helper", "docs/plan.md", EXCLUSIVE))
+    refuse_owned(OWNED, Caller("sam", is_person=True), request_of("sam", "docs/plan.md", EXCLUSIVE))
+    refuse_owned(OWNED, Caller("bob"), request_of("bob", "docs/plan.md", SHARED))
+    refuse_owned(OWNED, Caller("bob"), request_of("bob", "docs/other.md", EXCLUSIVE))
+
+
+def request_of(agent: str, text: str, mode: str) -> Request:
+    return Request(agent, "main", mode, [resource(text)], ttl_ms=MINUTE_MS)

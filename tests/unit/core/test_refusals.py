@@ -110,6 +110,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "The store cannot be opened.\npermission denied\nNext: run `lineclear doctor`.",
     ),
     (
+        words.store_unreachable,
+        ("postgresql://db/team", "connection refused"),
+        "store.unreachable 1",
+        "The shared store is out of reach; nothing was changed.\n"
+        "connection refused\n"
+        "Next: run `lineclear doctor`.",
+    ),
+    (
         words.store_damaged,
         ("/r", "file is not a database"),
         "store.damaged 1",
@@ -400,6 +408,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "Next: run `lineclear propose value:plan JSON`.",
     ),
     (
+        words.not_the_writer,
+        ("file:docs/plan.md", "ann"),
+        "write.not_owner 4",
+        "file:docs/plan.md has a single writer, and it is not you.\n"
+        "ann writes it.\n"
+        "Next: run `lineclear propose file:docs/plan.md --file PATH`.",
+    ),
+    (
         words.not_the_owner,
         ("value:plan", "ann"),
         "proposal.not_owner 4",
@@ -460,6 +476,12 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         ("lineclear claim", "a resource is missing"),
         "usage 2",
         "lineclear claim: a resource is missing.\nNext: run `lineclear claim --help`.",
+    ),
+    (
+        words.bad_arguments,
+        ("claim", "resources is missing", 'claim {"resources": ["a"]}'),
+        "usage 2",
+        'claim: resources is missing.\nNext: call `claim {"resources": ["a"]}`.',
     ),
     (
         words.unknown_verb,

@@ -108,6 +108,7 @@ HOSTILE: dict[str, Any] = {
 
 # Parameters that mean something else in one function.
 PARTICULAR: dict[str, dict[str, Any]] = {
+    "bad_arguments": {"tool": "value_put", "example": 'call {"resources": ["login.py"]}'},
     "bad_value": {"name": "number of resources"},
     "claim_deadlock": {"cycle": [HOSTILE["blocker"]] * 9},
     "no_branch": {"place": "/" + LONG_PATH},

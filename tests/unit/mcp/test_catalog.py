@@ -10,8 +10,10 @@ import pytest
 
 from lineclear.cli.index import INDEX
 from lineclear.cli.main import load, make_parser
-from lineclear.core.refusals import Refusal
+from lineclear.cli.serving import fill
+from lineclear.core.refusals import Refusal, bad_usage
 from lineclear.mcp.catalog import READ, TOOLS, Tool, offered
+from lineclear.mcp.desk import Reply
 from lineclear.mcp.prompts import PROMPTS, prompt_text
 
 MOST_TOKENS = 1_500
@@ -85,6 +87,63 @@ def test_a_task_may_be_a_number() -> None:
 def test_what_is_wrong_is_said(tool: str, arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(Refusal, match=re.escape(words)):
         TOOLS[tool].read(arguments)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "given"),
+    [
+        ("task_add", {"title": "x", "priority": "1"}, {"title": "x", "priority": 1}),
+        ("task_add", {"title": "x", "priority": 1.0}, {"title": "x", "priority": 1}),
+        ("say", {"text": "x", "urgent": "true"}, {"text": "x", "urgent": True}),
+        ("say", {"text": "true", "urgent": "false"}, {"text": "true", "urgent": False}),
+        ("say", {"text": 7}, {"text": "7"}),
+    ],
+)
+def test_what_can_only_mean_one_thing_is_taken_as_meant(
+    tool: str, arguments: dict[str, Any], given: dict[str, Any]
+) -> None:
+    assert TOOLS[tool].read(arguments)[0] == given
+
+
+@pytest.mark.parametrize(
+    "value", ["one", "2.5", "-", "", "9" * 5_000, "\u0663", 1.5, float("inf"), [1], None]
+)
+def test_what_is_no_whole_number_is_refused(value: Any) -> None:
+    with pytest.raises(Refusal, match="number must be a whole number"):
+        TOOLS["proposal_accept"].read({"number": value})
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
+def test_the_example_of_a_call_is_a_call_that_the_verb_takes(tool: Tool) -> None:
+    """The verb's own parser has the last word, so that nobody is sent from one refusal into the next."""
+    for names in ((), tuple(tool.takes)):
+        name, _, arguments = tool.example(*names).partition(" ")
+        given, _key = tool.read(json.loads(arguments))
+        assert name == tool.name
+        fill(make_parser(tool.verb, load(tool.verb)), given)
+
+
+def test_whoever_calls_wrongly_is_shown_a_call_with_the_argument_that_was_wrong() -> None:
+    with pytest.raises(Refusal) as caught:
+        TOOLS["task_add"].read({"title": "x", "priority": "high"})
+    assert caught.value.next == 'task_add {"title": "...", "priority": 5}'
+    assert str(caught.value).endswith('Next: call `task_add {"title": "...", "priority": 5}`.')
+
+
+def test_a_refusal_that_names_the_help_of_the_verb_names_a_call_instead() -> None:
+    refusal = bad_usage("lineclear claim", "mode is one of shared, intent")
+    reply = Reply({"error": refusal.as_data()}, str(refusal), is_refused=True)
+    told = TOOLS["claim"].retold(reply, {"resources": ["a"], "mode": "mine"})
+    example = 'claim {"resources": ["login.py"], "mode": "intent"}'
+    assert told.content["error"]["next"] == example
+    assert told.text == f"lineclear claim: mode is one of shared, intent.\nNext: call `{example}`."
+    assert told.is_refused
+
+
+@pytest.mark.parametrize("error", [{}, {"error": {"code": "claim.held", "next": "lineclear who a"}}])
+def test_every_other_answer_stays_as_it_is(error: dict[str, Any]) -> None:
+    reply = Reply(error, "words")
+    assert TOOLS["claim"].retold(reply, ()) is reply
 
 
 @pytest.mark.parametrize("name", PROMPTS)

@@ -42,8 +42,10 @@ def _declare_claim(parser: ArgumentParser) -> None:
 
 
 def _request(context: Context, args: Namespace, mode: str) -> Request:
+    from lineclear.app.claims import refuse_owned
+
     repo, caller = context.repo, context.caller
-    return Request(
+    request = Request(
         caller.name,
         caller.tree,
         mode,
@@ -52,6 +54,8 @@ def _request(context: Context, args: Namespace, mode: str) -> Request:
         note=args.note,
         task=args.task,
     )
+    refuse_owned(repo.settings.rules, caller, request)
+    return request
 
 
 def claim(context: Context, args: Namespace) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
+    from lineclear.core.file_changes import FileChange
     from lineclear.core.resources import Resource
 
 STATES = ("open", "accepted", "rejected", "superseded", "all")
@@ -28,6 +29,7 @@ def _declare_propose(parser: ArgumentParser) -> None:
         "payload", metavar="JSON", nargs="?", help="the change, for a value its new content; - reads stdin"
     )
     parser.add_argument("--file", metavar="PATH", help="for a file: its new content; - reads stdin")
+    parser.add_argument("--text", help="for a file: its new content, given here")
     parser.add_argument(
         "--patch", metavar="PATH", help="for a file: a patch of main's version; - reads stdin"
     )
@@ -68,14 +70,14 @@ def propose(context: Context, args: Namespace) -> None:
 
 
 def _payload(context: Context, args: Namespace, resource: Resource) -> str:
-    ways = [args.payload is not None, args.file is not None, args.patch is not None, args.remove]
-    if sum(ways) != 1:
-        raise bad_usage("lineclear propose", "give one of JSON, --file, --patch and --remove")
+    ways = (args.payload, args.file, args.text, args.patch, args.remove or None)
+    if sum(way is not None for way in ways) != 1:
+        raise bad_usage("lineclear propose", "give one of JSON, --file, --text, --patch and --remove")
     if args.payload is not None:
         return given_text(args.payload)
     from lineclear.wiring.proposing import file_payload
 
-    text = read_input(args.file, context.cwd, "propose") if args.file is not None else None
+    text = read_input(args.file, context.cwd, "propose") if args.file is not None else args.text
     patch = read_input(args.patch, context.cwd, "propose") if args.patch is not None else ""
     task = args.task or context.own_task
     return file_payload(context.repo, context.caller, resource, text=text, patch=patch, task=task)
@@ -112,7 +114,9 @@ def list_(context: Context, args: Namespace) -> None:
 
 
 def _row(found: dict[str, Any]) -> list[Any]:
-    words = [shorten(canonical(found["payload"]), 60), shorten(found["note"], 40)]
+    change = read_change(found["payload"])
+    payload = canonical(found["payload"]) if change is None else _what_changes(change)
+    words = [shorten(payload, 60), shorten(found["note"], 40)]
     return [found[name] for name in ("id", "state", "resource", "author", "base_version")] + words
 
 
@@ -149,9 +153,14 @@ def _payload_lines(payload: object) -> list[str]:
     if change is None:
         return [quoted(canonical(payload))]
     made_from = f"made from main at {change.commit[:12]}" + (f", for T-{change.task}" if change.task else "")
+    what = f"{_what_changes(change)} ({made_from})"
+    return [what] if change.text is None else [f"{what}:", quoted(change.text)]
+
+
+def _what_changes(change: FileChange) -> str:
     if change.text is None:
-        return [f"the file goes ({made_from})"]
-    return [f"{'new content' if change.blob else 'new file'} ({made_from}):", quoted(change.text)]
+        return "the file goes"
+    return "new content" if change.blob else "new file"
 
 
 def accept(context: Context, args: Namespace) -> None:
