@@ -6,44 +6,65 @@ Everything a call says is kept for its answer instead of being printed.
 from __future__ import annotations
 
 import io
+import os
 import threading
 from time import monotonic
 
-from lineclear.cli.command import Context
-from lineclear.cli.main import as_bug, load, make_parser
+from lineclear.cli.at_once import perform_at_once
+from lineclear.cli.command import Context, Surroundings
+from lineclear.cli.index import is_served
+from lineclear.cli.main import as_bug, load, make_parser, run
 from lineclear.cli.render import SCHEMA, Output
+from lineclear.core import refusals_serve
 from lineclear.core.identity import read_environment
-from lineclear.core.names import operation_id
+from lineclear.core.names import agent_name, operation_id
+from lineclear.core.outages import is_outage
 from lineclear.core.refusals import Refusal
-from lineclear.mcp.desk import Reply, Stopped
+from lineclear.mcp.desk import Call, Reply, Stopped
+from lineclear.wiring.repo import stay_warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser, Namespace
-    from collections.abc import Iterator, Mapping
-    from typing import Any, Self
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, Self, TextIO, TypeVar
 
-    from lineclear.app.ports import Caller, Listener, Store
+    from lineclear.app.ports import Caller, Listener, Store, Tx, View
     from lineclear.cli.command import Command
-    from lineclear.mcp.desk import Call
+    from lineclear.mcp.desk import Visitor
     from lineclear.process.bonds import Bond
     from lineclear.wiring.repo import Repo
 
+    T = TypeVar("T")
+
 # Settings may change while we stay: nothing that was opened is used for longer than this.
 FRESH_S = 5.0
+# Opened and used by nobody; each has a cache of its own.
+MOST_FREE = 16
+TREE_FRESH_S, MOST_TREES = 1.0, 1_000
+# What may change how a repository is opened, but for what only says who asks.
+_SETTING = ("LINECLEAR_", "GIT_")
+_SIGNS = ("LINECLEAR_AGENT", "LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY")
 
 
 class Office:
     """Does verbs for many calls at once; each has an opened repository to itself while it lasts."""
 
-    def __init__(self, environ: Mapping[str, str], *, cwd: str, given: str = "") -> None:
-        self._environ, self._cwd, self._given = dict(environ), cwd, given
-        self._is_marked = read_environment(environ)[2]
+    def __init__(
+        self, environ: Mapping[str, str], *, cwd: str, given: str = "", is_bond: bool = True
+    ) -> None:
+        """`is_bond`: whoever calls lives and dies with this process."""
+        self._environ, self._cwd, self._given, self._is_bond = dict(environ), cwd, given, is_bond
         self._lock = threading.Lock()
-        self._free: list[tuple[float, Repo]] = []
+        self._free: list[tuple[float, str, Repo]] = []
         self._parsers: dict[str, tuple[Command, ArgumentParser]] = {}
         self._bond: tuple[str, Bond] | None = None
         self._is_closed = False
+        stay_warm()
+        # Where the state of the repository is that we were opened for; "" until somebody asks.
+        self._home = ""
+        # agent -> until when we believe it, and where its worktree is
+        self._trees: dict[str, tuple[float, str]] = {}
 
     def perform(self, verb: str, given: dict[str, Any], call: Call) -> Reply:
         out = Kept(call)
@@ -63,10 +84,23 @@ class Office:
         args.command = []
         context = self._context(call, out)
         try:
-            command.run(context, args)
+            context.perform(verb, command, args)
         finally:
             context.close()
         return out.answered()
+
+    def command(self, words: list[str], call: Call, out: TextIO, err: TextIO) -> int:
+        visitor = call.visitor
+        if visitor is None or not is_served(words) or not os.path.isdir(visitor.cwd):
+            raise Stopped
+
+        def make(output: Output, environ: Mapping[str, str], *, cwd: str, given: str, key: str) -> Sitting:
+            if not self.is_ours(cwd, environ):
+                raise Stopped
+            return Sitting(self, call, output, environ, cwd=cwd, given=given, key=key)
+
+        around = Surroundings(cwd=visitor.cwd, out=out, err=err, make=make, passes=(Stopped,))
+        return run(words, visitor.environ, around)
 
     def _prepared(self, verb: str) -> tuple[Command, ArgumentParser]:
         if verb not in self._parsers:
@@ -75,10 +109,57 @@ class Office:
         return self._parsers[verb]
 
     def _context(self, call: Call, out: Kept) -> Sitting:
+        visitor = call.visitor
+        environ = self._environ if visitor is None else visitor.environ
         # A client that does not show itself in the environment shows itself in its call.
-        environ = self._environ if self._is_marked else {**self._environ, **call.signs}
+        if not read_environment(environ)[2] and (visitor is None or not visitor.is_person):
+            environ = {**environ, **call.signs}
         key = operation_id(call.key) if call.key else ""
-        return Sitting(self, call, out, environ, cwd=self._cwd, given=self._given, key=key)
+        return Sitting(self, call, out, environ, cwd=self._where(visitor), given=self._given, key=key)
+
+    def _where(self, visitor: Visitor | None) -> str:
+        """Where a visitor works: the tree that it names, else its agent's own if that is here, else ours."""
+        if visitor is None or not (visitor.cwd or visitor.agent):
+            return self._cwd
+        if visitor.cwd:
+            return visitor.cwd
+        from lineclear.app.worktrees import worktrees_of
+
+        name, now = agent_name(visitor.agent), monotonic()
+        until, place = self._trees.get(name, (0.0, ""))
+        if now < until:
+            return place
+        rows = self._look(lambda view: worktrees_of(view, name))
+        own = (row.path for row in reversed(rows) if self.is_ours(row.path, self._environ))
+        place = next(own, self._cwd)
+        if len(self._trees) >= MOST_TREES:
+            self._trees.clear()
+        self._trees[name] = now + TREE_FRESH_S, place
+        return place
+
+    def _look(self, read: Callable[[View], T]) -> T:
+        """What the store of the repository says, asked by nobody in particular."""
+        context = Sitting(self, Call(), Kept(), self._environ, cwd=self._cwd, given="", key="")
+        context.is_mirrored = False
+        try:
+            return context.store.read(read)
+        finally:
+            context.close()
+
+    def is_ours(self, cwd: str, environ: Mapping[str, str]) -> bool:
+        """Is this place in a worktree of the repository that we were opened for?"""
+        from lineclear.wiring.repo import state_directory_at
+
+        if not self._home:
+            self._home = state_directory_at(self._cwd, self._environ)
+        return cwd.startswith("/") and state_directory_at(cwd, environ) == self._home
+
+    def admit(self, token: str) -> tuple[str, str, str]:
+        """A token's id, and the name and kind behind it; refuses one that is not good."""
+        from lineclear.app.tokens import verify
+
+        bearer = self._look(lambda view: verify(view, token))
+        return bearer.id, bearer.name, bearer.kind
 
     def refuse(self, refusal: Refusal) -> Reply:
         return Kept().refused(refusal)
@@ -89,7 +170,9 @@ class Office:
         context = self._context(call, Kept())
         try:
             store = context.store
-            for events, _ in follow(store, store.read(lambda view: view.head)):
+            head = store.read(lambda view: view.head)
+            yield []
+            for events, _ in follow(store, head):
                 yield events
         except (Refusal, Stopped):
             return  # nothing to follow here, or nobody who listens
@@ -98,26 +181,38 @@ class Office:
 
     # -- what is kept open ---------------------------------------------------------------------
 
-    def borrow(self) -> tuple[float, Repo] | None:
-        """When it was opened, and an opened repository that nobody uses now, if there is a fresh one."""
-        while True:
-            with self._lock:
-                if not self._free:
-                    return None
-                opened_at, repo = self._free.pop()
-            if monotonic() - opened_at < FRESH_S:
-                return opened_at, repo
+    def borrow(self, place: str) -> tuple[float, Repo] | None:
+        """When it was opened, and a repository that nobody uses now, opened for this place; a fresh one."""
+        with self._lock:
+            stale, found = self._sort_out(place)
+        for repo in stale:
             repo.close()
+        return found
 
-    def give_back(self, opened_at: float, repo: Repo) -> None:
+    def _sort_out(self, place: str) -> tuple[list[Repo], tuple[float, Repo] | None]:
+        oldest = monotonic() - FRESH_S
+        stale = [repo for opened_at, _, repo in self._free if opened_at < oldest]
+        self._free = [entry for entry in self._free if entry[0] >= oldest]
+        for entry in reversed(self._free):
+            if entry[1] == place:
+                self._free.remove(entry)
+                return stale, (entry[0], entry[2])
+        return stale, None
+
+    def give_back(self, opened_at: float, place: str, repo: Repo) -> None:
         with self._lock:
             if not self._is_closed:
-                self._free.append((opened_at, repo))
-                return
+                self._free.append((opened_at, place, repo))
+                if len(self._free) <= MOST_FREE:
+                    return
+                repo = self._free.pop(0)[2]
         repo.close()
 
     def bond(self, repo: Repo) -> str:
-        """The bond of this process, never released: a client that starts us again has the grace for it."""
+        """The bond of this process, never released: a client that starts us again has the grace for it.
+        "" where those who call do not live and die with us: their claims end with their leases."""
+        if not self._is_bond:
+            return ""
         with self._lock:
             if self._bond is None:
                 self._bond = repo.hold_bond("agent")
@@ -126,14 +221,14 @@ class Office:
     def close(self) -> None:
         with self._lock:
             self._is_closed, free, self._free = True, self._free, []
-        for _, repo in free:
+        for _, _, repo in free:
             repo.close()
 
 
 class Sitting(Context):
     """The surroundings of one call of many."""
 
-    __slots__ = ("_call", "_office", "_opened_at", "_stoppable")
+    __slots__ = ("_call", "_office", "_opened_at", "_place", "_stoppable")
 
     def __init__(
         self,
@@ -148,16 +243,42 @@ class Sitting(Context):
     ) -> None:
         super().__init__(out, environ, cwd=cwd, given=given, key=key)
         self._office, self._call, self._opened_at = office, call, 0.0
+        self._place = place_of(self.cwd, environ)
         self._stoppable: Any = None
 
     def _open(self) -> Repo:
-        kept = self._office.borrow()
+        kept = self._office.borrow(self._place)
+        is_stranger = kept is None and self._call.visitor is not None
+        if is_stranger and not self._office.is_ours(self.cwd, self.environ):
+            raise refusals_serve.elsewhere(self.cwd)
         self._opened_at, repo = kept or (monotonic(), super()._open())
         repo.environ = self.environ
         return repo
 
+    def perform(self, verb: str, command: Command, args: Namespace) -> int:
+        try:
+            return self._perform(verb, command, args)
+        except Refusal as lost:
+            if not self.key or not lost.facts.get("is_lost"):
+                raise
+            # A warm connection may have died unnoticed; under its key the same can be asked once more.
+            try:
+                return self._perform(verb, command, args)
+            except Refusal as refusal:
+                raise (lost if is_outage(refusal) else refusal) from None
+
+    def _perform(self, verb: str, command: Command, args: Namespace) -> int:
+        code = perform_at_once(verb, command, self, args)
+        return super().perform(verb, command, args) if code is None else code
+
+    def beside(self, repo: Repo, out: Output) -> Context:
+        other = super().beside(repo, out)
+        if isinstance(other, Sitting):
+            other._stoppable = None
+        return other
+
     def _put_back(self, repo: Repo) -> None:
-        self._office.give_back(self._opened_at, repo)
+        self._office.give_back(self._opened_at, self._place, repo)
 
     @property
     def store(self) -> Store:
@@ -171,7 +292,7 @@ class Sitting(Context):
         is_known = self._caller is not None
         caller = super().caller
         # Who runs under a supervisor is bound to it already: we die with our client, not with the run.
-        if not is_known and not caller.is_person and not self.environ.get("LINECLEAR_TOKEN"):
+        if not is_known and not caller.is_person and not self.environ.get("LINECLEAR_RUN"):
             caller.bond = self._office.bond(self.repo)
         return caller
 
@@ -215,25 +336,40 @@ class Kept(Output):
 
 
 class _Stoppable:
-    """A store whose listeners hear that a call was stopped."""
+    """A store whose listeners hear that a call was stopped. What nobody waits for any more is not begun: a
+    call that was held up, and asked again elsewhere, has no effect when it goes on at last."""
 
-    __slots__ = ("_call", "_store")
+    __slots__ = ("_call", "_is_over", "_store")
 
     def __init__(self, store: Store, call: Call) -> None:
-        self._store, self._call = store, call
+        self._store, self._call, self._is_over = store, call, False
+
+    def transact(self, caller: Caller, work: Callable[[Tx], T]) -> T:
+        def guarded(tx: Tx) -> T:
+            self.check()
+            return work(tx)
+
+        # Looked at where nobody else can write: whoever asked again has written before us, or comes after.
+        return self._store.transact(caller, guarded)
+
+    def check(self) -> None:
+        """Raises once: what is done after that puts things away."""
+        if not self._is_over and self._call.is_stopped():
+            self._is_over = True
+            raise Stopped
 
     def listen(self) -> _Ear:
-        return _Ear(self._store.listen(), self._call)
+        return _Ear(self._store.listen(), self.check)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
 
 class _Ear:
-    __slots__ = ("_bell", "_call")
+    __slots__ = ("_bell", "_check")
 
-    def __init__(self, bell: Listener, call: Call) -> None:
-        self._bell, self._call = bell, call
+    def __init__(self, bell: Listener, check: Callable[[], None]) -> None:
+        self._bell, self._check = bell, check
 
     def __enter__(self) -> Self:
         self._bell.__enter__()
@@ -243,12 +379,16 @@ class _Ear:
         self._bell.__exit__(*exc)
 
     def wait(self, timeout_s: float) -> bool:
-        if self._call.is_stopped():
-            raise Stopped
+        self._check()
         is_rung = self._bell.wait(timeout_s)
-        if self._call.is_stopped():
-            raise Stopped
+        self._check()
         return is_rung
+
+
+def place_of(cwd: str, environ: Mapping[str, str]) -> str:
+    """What an opened repository depends on: where one stands, and what the environment says of settings."""
+    names = sorted(name for name in environ if name.startswith(_SETTING) and name not in _SIGNS)
+    return "\0".join((cwd, *(f"{name}={environ[name]}" for name in names)))
 
 
 # -- arguments -----------------------------------------------------------------------------------

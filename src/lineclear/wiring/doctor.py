@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 LEAST_GIT = (2, 38)
+SOON_NS = 7 * 86_400 * 1_000_000_000
 
 
 def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]:
@@ -33,6 +34,8 @@ def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]
             ("trust", _trust),
             ("store", _store),
             ("log", _log),
+            ("tokens", _tokens),
+            ("serve", _server),
             ("leftovers", _leftovers),
             ("hooks", _hooks),
             ("clients", _clients),
@@ -140,6 +143,42 @@ def _log(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
         yield PROBLEM, f"{finding['kind']} at {finding['position']}: {finding['text']}"
     if not report["findings"]:
         yield OK, f"{report['events']} events and the tables agree"
+
+
+def _tokens(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    """The one that is shown to us, and those that end soon."""
+    from lineclear.app.tokens import list_tokens, verify
+    from lineclear.core.instants import show_wall
+
+    token = repo.environ.get("LINECLEAR_TOKEN", "")
+    soon = repo.clock.now().wall_ns + SOON_NS
+    for row in repo.store.read(list_tokens):
+        if row["state"] == "live" and (row["expires_at"] or "9") <= show_wall(soon):
+            yield NOTE, f"token {row['id']} of the {row['kind']} {row['name']} ends at {row['expires_at']}"
+    if token:
+        bearer = repo.store.read(lambda view: verify(view, token))
+        yield OK, f"LINECLEAR_TOKEN is the {bearer.kind} {bearer.name}'s"
+
+
+def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
+    from lineclear import __version__
+    from lineclear.process import door as doors
+
+    door = doors.read_door(repo.state_directory)
+    is_running = doors.is_held(repo.state_directory)
+    again = "`lineclear serve --stop` and start it again"
+    if door is not None and is_running and door.version != __version__:
+        yield NOTE, f"the server is version {door.version}, this is {__version__}: {again}"
+    elif is_running:
+        yield OK, f"served at {door.url} (process {door.pid})" if door else "a server is starting or ending"
+    elif door is not None:
+        yield NOTE, "the last server was killed; commands and hooks work without it"
+    try:
+        errors = os.path.getsize(f"{doors.directory_of(repo.state_directory)}/{doors.LOG}")
+    except OSError:
+        return
+    if errors:
+        yield NOTE, f"the server noted errors: {doors.directory_of(repo.state_directory)}/{doors.LOG}"
 
 
 def _leftovers(repo: Repo, fix: bool) -> Iterator[tuple[str, str]]:

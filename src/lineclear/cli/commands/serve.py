@@ -1,0 +1,169 @@
+"""serve: one process that stays, for hooks, tools over HTTP and commands, and works in the background."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from lineclear.cli.command import Command
+from lineclear.core import refusals, refusals_serve
+from lineclear.process import door as doors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from lineclear.cli.command import Context
+    from lineclear.process.door import Door
+
+START_WITHIN_S, STOP_WITHIN_S = 20.0, 20.0
+
+
+def _declare(parser: ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--detach", action="store_true", help="come back when it serves, and let it stay")
+    what.add_argument("--status", action="store_true", help="say where it is and what it does")
+    what.add_argument(
+        "--stop", action="store_true", help="end it; what it was doing is finished or given back"
+    )
+    what.add_argument(
+        "--install", action="store_true", help="make it a service that starts with your session"
+    )
+    what.add_argument("--uninstall", action="store_true", help="end that service and take it away")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen on (default: only this machine)"
+    )
+    parser.add_argument("--port", type=int, default=-1, help="0 for any; without it the one of last time")
+    parser.add_argument(
+        "--name", action="append", default=[], dest="names", metavar="HOST",
+        help="another name that clients call it by",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tools", choices=("default", "all"), default="default", help="as for `lineclear mcp`"
+    )
+
+
+def serve(context: Context, args: Namespace) -> int:
+    if args.status:
+        return _status(context)
+    if args.stop:
+        return _stop(context)
+    if args.detach:
+        return _detach(context, args)
+    if args.install or args.uninstall:
+        return _service(context, is_wanted=args.install)
+    return _serve(context, args)
+
+
+def _serve(context: Context, args: Namespace) -> int:
+    from anyio import to_thread
+
+    from lineclear.cli.serving import Office
+    from lineclear.hook.serving import Hooks
+    from lineclear.serve.background import Background
+    from lineclear.serve.doorkeeper import plain_environ
+    from lineclear.serve.running import Plan, run
+    from lineclear.wiring.repo import open_repo, settings_root
+
+    repo = context.repo
+    root, environ = settings_root(repo.layout), plain_environ(context.environ)
+    office = Office(environ, cwd=root, is_bond=False)
+
+    async def admit(token: str) -> tuple[str, str, str]:
+        return await to_thread.run_sync(office.admit, token)
+
+    def say(door: Door) -> None:
+        context.out.stream(
+            {"url": door.url, "socket": door.socket, "pid": door.pid, "repository": root},
+            f"lineclear serves {root} at {door.url} (tools: {door.url}/mcp). Ctrl-C ends it.",
+        )
+
+    plan = Plan(
+        repo.state_directory, root, environ, host=args.host, port=args.port, names=tuple(args.names),
+        is_all=args.tools == "all",
+    )  # fmt: skip
+    hooks = Hooks(repo.layout.common_dir)
+    work = Background(lambda: open_repo(root, environ))
+    try:
+        return run(plan, office, hooks.answer, admit, work, say)
+    finally:
+        hooks.close()
+
+
+def _detach(context: Context, args: Namespace) -> int:
+    from lineclear.process.detached import start
+
+    directory = context.repo.state_directory
+    before = doors.read_door(directory)
+    argv = [sys.executable, "-m", "lineclear", "serve", "-C", context.cwd, "--host", args.host]
+    argv += ["--port", str(args.port), "--tools", args.tools]
+    for name in args.names:
+        argv += ["--name", name]
+    if doors.is_held(directory):
+        raise refusals_serve.already_served(before.url if before else "", before.pid if before else 0)
+    doors.remove_door(directory)
+    start(argv, dict(context.environ))
+    end = time.monotonic() + START_WITHIN_S
+    while time.monotonic() < end:
+        found = doors.read_door(directory)
+        if found is not None:
+            context.out.data(_as_data(found), f"lineclear serves at {found.url} (process {found.pid}).")
+            return 0
+        time.sleep(0.02)
+    raise refusals_serve.does_not_start(int(START_WITHIN_S))
+
+
+def _status(context: Context) -> int:
+    from lineclear.cli.calling import ask
+
+    found = doors.read_door(context.repo.state_directory)
+    reply = ask(found, "GET", "/") if found is not None else None
+    if found is None or reply is None:
+        raise refusals_serve.not_served()
+    data = reply["data"]
+    lines = [f"lineclear {data['version']} serves {data['repository']} at {found.url} (process {found.pid})."]
+    lines += [f"  {name}: {work['state']}" for name, work in data["work"].items()]
+    context.out.data({**data, "socket": found.socket}, *lines)
+    return 0
+
+
+def _stop(context: Context) -> int:
+    from lineclear.cli.calling import ask
+
+    directory = context.repo.state_directory
+    found = doors.read_door(directory)
+    if found is None or ask(found, "POST", "/stop") is None:
+        if not doors.is_held(directory):
+            raise refusals_serve.not_served()
+        raise refusals_serve.does_not_stop(found.pid if found else 0, 0)
+    end = time.monotonic() + STOP_WITHIN_S
+    while doors.is_held(directory):
+        if time.monotonic() > end:
+            raise refusals_serve.does_not_stop(found.pid, int(STOP_WITHIN_S))
+        time.sleep(0.02)
+    context.out.data({"pid": found.pid}, "The server has ended.")
+    return 0
+
+
+def _service(context: Context, *, is_wanted: bool) -> int:
+    from lineclear.serve import installing
+
+    if not context.repo.caller(context.given).is_person:
+        raise refusals.person_only("change what starts with your session", context.caller.name)
+    if is_wanted:
+        report = installing.install(context.repo, context.environ)
+        verb = "is written and started" if report["changed"] else "is as it should be"
+        lines = [report["text"].rstrip("\n"), f"{report['path']} {verb}."]
+    else:
+        report = installing.uninstall(context.repo, context.environ)
+        verb = "is removed" if report["removed"] else "is not there"
+        lines = [f"{report['path']} {verb}."]
+    context.out.data(report, *lines, *report["notes"])
+    return 0
+
+
+def _as_data(door: Door) -> dict[str, object]:
+    return {"url": door.url, "socket": door.socket, "pid": door.pid}
+
+
+COMMANDS = {"serve": Command(serve, _declare)}

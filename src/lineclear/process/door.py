@@ -1,0 +1,135 @@
+"""Where `serve` is: a small file that its clients read, and the lock that makes it the only one.
+
+The file is not believed: who finds nobody behind it does the work alone. Its lines are host, port, key,
+socket, pid and version; a shell reads them too (clients/setup/templates/hook.sh).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+TYPE_CHECKING = False
+
+DIRECTORY, DOOR, LOCK, LOG, PORT, SOCKET = "serve", "door", "lock", "log", "port", "sock"
+# The kernel's own limit is 108 bytes on Linux and 104 on macOS, with the zero at the end.
+LONGEST_SOCKET_BYTES = 100
+_MOST_BYTES = 4096
+
+
+class Door:
+    """How to reach a server: by TCP with the key, or by its socket without."""
+
+    __slots__ = ("host", "key", "pid", "port", "socket", "version")
+
+    def __init__(self, host: str, port: int, key: str, socket: str, pid: int, version: str) -> None:
+        self.host, self.port, self.key = host, port, key
+        self.socket, self.pid, self.version = socket, pid, version
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+def directory_of(state_directory: str) -> str:
+    return f"{state_directory}/{DIRECTORY}"
+
+
+def read_door(state_directory: str) -> Door | None:
+    """None when no server is known, or what is there is not a door of ours."""
+    try:
+        fd = os.open(f"{state_directory}/{DIRECTORY}/{DOOR}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        text = os.read(fd, _MOST_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    lines = text.split("\n")
+    if len(lines) < 7 or not lines[1].isdigit() or not lines[4].isdigit():
+        return None
+    return Door(lines[0], int(lines[1]), lines[2], lines[3], int(lines[4]), lines[5])
+
+
+def write_door(state_directory: str, door: Door) -> None:
+    """Whole or not at all, for this user only. Not synced: after a power cut nobody is behind it anyway."""
+    lines = (door.host, str(door.port), door.key, door.socket, str(door.pid), door.version, "")
+    _write(f"{directory_of(state_directory)}/{DOOR}", "\n".join(lines))
+
+
+def _write(path: str, text: str) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, text.encode("utf-8", "surrogateescape"))
+    finally:
+        os.close(fd)
+    os.replace(temporary, path)
+
+
+def remove_door(state_directory: str) -> None:
+    try:
+        os.unlink(f"{directory_of(state_directory)}/{DOOR}")
+    except FileNotFoundError:
+        pass
+
+
+def remembered_port(state_directory: str) -> int:
+    """Where the server was last, so that addresses in clients' settings stay true; 0 if it never was."""
+    try:
+        with open(f"{directory_of(state_directory)}/{PORT}", encoding="ascii") as file:
+            text = file.read(8).strip()
+    except (OSError, ValueError):
+        return 0
+    return int(text) if text.isdigit() and 0 < int(text) < 65536 else 0
+
+
+def remember_port(state_directory: str, port: int) -> None:
+    _write(f"{directory_of(state_directory)}/{PORT}", f"{port}\n")
+
+
+def be_the_only_one(state_directory: str) -> int | None:
+    """The held lock, or None while another server has it. The kernel frees it, however its holder ends."""
+    directory = directory_of(state_directory)
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    fd = os.open(f"{directory}/{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def is_held(state_directory: str) -> bool:
+    """Does a server run, whether or not it can be reached already, or still?"""
+    try:
+        fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        # Shared, so that two who ask never take each other for the server.
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def socket_place(state_directory: str, runtime_directory: str) -> str:
+    """Beside the door; where that name is too long for a socket, in a directory of this user's alone."""
+    path = f"{directory_of(state_directory)}/{SOCKET}"
+    if len(os.fsencode(path)) <= LONGEST_SOCKET_BYTES:
+        return path
+    from hashlib import sha256
+
+    private = f"{runtime_directory or '/tmp'}/lineclear-{os.getuid()}"
+    os.makedirs(private, mode=0o700, exist_ok=True)
+    found = os.lstat(private)
+    if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(private):
+        raise PermissionError(f"{private} is not a directory of this user alone")
+    return f"{private}/{sha256(os.fsencode(path)).hexdigest()[:20]}.sock"

@@ -1,0 +1,206 @@
+"""What is served, and where: tools under /mcp, a client's hooks under /hook, verbs under /command.
+
+Plain ASGI: three kinds of requests need no framework beside the SDK's own.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+
+import anyio
+from anyio import to_thread
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from lineclear import __version__
+from lineclear.core import refusals_serve
+from lineclear.core.refusals import Refusal
+from lineclear.hook.serving import Elsewhere
+from lineclear.mcp.desk import EXCHANGE, VISITOR, Exchange
+from lineclear.mcp.server import Service
+from lineclear.serve.commanding import Commands
+from lineclear.serve.doorkeeper import is_from_socket, one, refuse
+from lineclear.serve.sessions import IDLE_S, Sessions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from typing import Any
+
+    from lineclear.mcp.desk import Desk, Visitor
+    from lineclear.serve.doorkeeper import Message, Receive, Scope, Send
+
+    # (client, event, the host's words, environment, where) -> (the answer, exit code)
+    AnswerHook = Callable[[str, str, bytes, Mapping[str, str], str], tuple[bytes, int]]
+
+MOST_BODY_BYTES, MOST_HOOK_BYTES = 4 << 20, 16 << 20
+SESSION = b"mcp-session-id"
+MOST_SESSIONS = 1_000
+HOOKS_AT_ONCE = 8
+# A stub gives up before that and asks by itself; a client's own http hook would wait for ever.
+HOOK_WITHIN_S = 30.0
+
+
+class Served:
+    """The application. `on_stop` is called by whoever may stop the server, `describe` tells of it."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        answer_hook: AnswerHook,
+        *,
+        is_all: bool,
+        describe: Callable[[], dict[str, Any]],
+        on_stop: Callable[[], None],
+    ) -> None:
+        self._service, self._commands = Service(desk, is_all=is_all), Commands(desk)
+        server = self._service.server()
+        self._lasting = StreamableHTTPSessionManager(
+            server,
+            max_request_body_size=MOST_BODY_BYTES,
+            max_sessions=MOST_SESSIONS,
+            session_idle_timeout=IDLE_S + 60,  # we give one up first, and so never ask for one that is gone
+        )
+        # For sessions that a server before us began: a restart is no reason to turn a client away.
+        self._passing = StreamableHTTPSessionManager(
+            server, stateless=True, max_request_body_size=MOST_BODY_BYTES
+        )
+        self._sessions = Sessions(self._service.forget)
+        self._answer_hook, self._hooks = answer_hook, anyio.CapacityLimiter(HOOKS_AT_ONCE)
+        self._describe, self._on_stop = describe, on_stop
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        async with self._lasting.run(), self._passing.run(), anyio.create_task_group() as group:
+            group.start_soon(self._service.watch)
+            yield
+            group.cancel_scope.cancel()
+
+    async def stop_calls(self) -> None:
+        self._commands.stop()
+        await self._service.stop_calls()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return  # we open and close by ourselves, and speak no websockets
+        try:
+            await self._serve(scope, receive, send)
+        except Refusal as refusal:
+            await refuse(send, refusal)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method, path = scope["method"], scope["path"]
+        if path == "/mcp":
+            await self._tools(scope, receive, send)
+        elif method == "POST" and path.startswith("/hook/"):
+            await self._hook(scope, receive, send)
+        elif method == "POST" and path == "/command":
+            body = await read_body(receive, MOST_BODY_BYTES)
+            await self._commands.answer(scope[VISITOR], body, receive, send)
+        elif method == "GET" and path == "/":
+            await answer_json(send, self._describe())
+        elif method == "POST" and path == "/stop" and is_from_socket(scope):
+            self._on_stop()
+            await answer_json(send, {"stopping": True})
+        else:
+            await answer(send, 404, b"", b"text/plain")
+
+    # -- tools -------------------------------------------------------------------------------------
+
+    async def _tools(self, scope: Scope, receive: Receive, send: Send) -> None:
+        visitor: Visitor = scope[VISITOR]
+        # A session can only be used by who began it.
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=visitor.proof, scopes=[]))
+        session = one(scope["headers"], SESSION).decode("latin-1")
+        if session and not self._sessions.take(session, visitor.proof):
+            await self._answer_once(scope, receive, send)
+            return
+        exchange = scope[EXCHANGE] = Exchange(session)
+        try:
+            await self._lasting.handle_request(scope, receive, self._noting(scope, visitor.proof, send))
+        finally:
+            exchange.end()
+            self._sessions.put_back(session, visitor.proof)
+
+    def _noting(self, scope: Scope, owner: str, send: Send) -> Send:
+        """Sends on, and notices which session begins or ends."""
+        asked = one(scope["headers"], SESSION)
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 300:
+                begun = one(message["headers"], SESSION)
+                if begun and not asked:
+                    self._sessions.begin(begun.decode("latin-1"), owner)
+                elif asked and scope["method"] == "DELETE":
+                    self._sessions.end(asked.decode("latin-1"))
+            await send(message)
+
+        return noting
+
+    async def _answer_once(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """For a session that is not kept: each request stands by itself, and there is no news to wait for."""
+        if scope["method"] == "GET":
+            await answer(send, 405, b"", b"text/plain", (b"allow", b"POST"))
+            return
+        exchange = scope[EXCHANGE] = Exchange("")
+        try:
+            await self._passing.handle_request(scope, receive, send)
+        finally:
+            exchange.end()
+
+    # -- hooks -------------------------------------------------------------------------------------
+
+    async def _hook(self, scope: Scope, receive: Receive, send: Send) -> None:
+        visitor: Visitor = scope[VISITOR]
+        client, _, event = str(scope["path"]).removeprefix("/hook/").partition("/")
+        if not client or not event or "/" in event:
+            raise refusals_serve.bad_call("a hook is /hook/CLIENT/EVENT")
+        body = await read_body(receive, MOST_HOOK_BYTES)
+        cwd = one(scope["headers"], b"x-lineclear-cwd").decode("utf-8", "surrogateescape") or visitor.cwd
+
+        def work() -> tuple[bytes, int]:
+            try:
+                return self._answer_hook(client, event, body, visitor.environ, cwd)
+            except Elsewhere:
+                raise refusals_serve.elsewhere(cwd) from None
+
+        with anyio.move_on_after(HOOK_WITHIN_S):
+            output, code = await to_thread.run_sync(work, limiter=self._hooks, abandon_on_cancel=True)
+            kind = b"application/json" if output[:1] == b"{" else b"text/plain; charset=utf-8"
+            await answer(send, 200, output, kind, (b"x-lineclear-exit", str(code).encode()))
+            return
+        logging.getLogger("lineclear").warning("hook %s %s took over %s s", client, event, HOOK_WITHIN_S)
+        await answer(send, 504, b"", b"text/plain")
+
+
+async def read_body(receive: Receive, limit: int) -> bytes:
+    pieces, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise refusals_serve.bad_call("it was cut off")
+        pieces.append(message.get("body", b""))
+        size += len(pieces[-1])
+        if size > limit:
+            raise refusals_serve.body_too_large(limit)
+        if not message.get("more_body"):
+            return b"".join(pieces)
+
+
+async def answer(send: Send, status: int, body: bytes, kind: bytes, *more: tuple[bytes, bytes]) -> None:
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *more]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def answer_json(send: Send, data: dict[str, Any]) -> None:
+    from json import dumps
+
+    envelope = {"schema": "lineclear/1", "data": data, "warnings": []}
+    await answer(send, 200, dumps(envelope).encode(), b"application/json")
+
+
+def described(repository: str, status: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    return {"name": "lineclear", "version": __version__, "repository": repository, **status()}
