@@ -28,7 +28,11 @@ SUBJECTS = (
     "stack",
     "queue",
     "mcp",
+    "mcp_http",
+    "serve",
     "supervisor",
+    "background",
+    "team",
     "parallel",
 )
 

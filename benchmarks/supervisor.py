@@ -36,22 +36,22 @@ def run(quick: bool) -> Report:
     with scratch() as directory:
         home = Path(directory, "home")
         home.mkdir()
-        repo = _sample(Path(directory, "repo"), clean_environment(home))
+        repo = sample(Path(directory, "repo"), clean_environment(home))
         with _supervisor(repo, 0) as alone:
             time.sleep(3)
-            empty_bytes = _resident_bytes(alone)
+            empty_bytes = resident_bytes(alone)
         _add_tasks(repo)
         with _supervisor(repo, AGENTS) as busy:
             time.sleep(10)  # the first snapshots, and all that is done once
-            before_s, began = _processor_s(busy), time.monotonic()
+            before_s, began = processor_s(busy), time.monotonic()
             time.sleep(watch_s)
-            share = (_processor_s(busy) - before_s) / (time.monotonic() - began)
-            full_bytes = _resident_bytes(busy)
+            share = (processor_s(busy) - before_s) / (time.monotonic() - began)
+            full_bytes = resident_bytes(busy)
             shell_bytes = _shells_bytes(busy)
     return _report(share, empty_bytes, full_bytes, shell_bytes, watch_s)
 
 
-def _sample(path: Path, environment: dict[str, str]) -> TemporaryRepo:
+def sample(path: Path, environment: dict[str, str]) -> TemporaryRepo:
     repo = TemporaryRepo.create(path, environment)
     for number in range(FILES):
         file = path / "src" / f"part{number % 20}" / f"module{number}.py"
@@ -99,13 +99,13 @@ def _until_at_work(repo: TemporaryRepo, agents: int) -> None:
 # -- what the system says -----------------------------------------------------------------------
 
 
-def _processor_s(pid: int) -> float:
+def processor_s(pid: int) -> float:
     """Of the process and of all its children that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(int(field) for field in fields[11:15]) / TICKS_PER_S
 
 
-def _resident_bytes(pid: int) -> int:
+def resident_bytes(pid: int) -> int:
     return _memory_bytes(pid, "Rss:")
 
 

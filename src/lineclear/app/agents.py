@@ -161,12 +161,12 @@ def free_agent(tx: Tx, name: str, why: str) -> list[str]:
 
 def bury(store: Store, caller: Caller, liveness: Liveness) -> list[str]:
     """Free every agent bound to a process of this host that has died; lease-bound ones are left."""
-    dead = store.read(lambda view: _dead_agents(view, liveness.is_dead))
+    dead = store.read(lambda view: dead_agents(view, liveness.is_dead))
     if not dead:
         return []
 
     def work(tx: Tx) -> list[str]:
-        still = [agent for agent in _dead_agents(tx, liveness.is_dead) if agent in dead]
+        still = [agent for agent in dead_agents(tx, liveness.is_dead) if agent in dead]
         for name in still:
             free_agent(tx, name, "gone")
         return still
@@ -174,6 +174,6 @@ def bury(store: Store, caller: Caller, liveness: Liveness) -> list[str]:
     return store.transact(caller, work)
 
 
-def _dead_agents(view: View, is_dead: Callable[[str], bool]) -> list[str]:
+def dead_agents(view: View, is_dead: Callable[[str], bool]) -> list[str]:
     bound = [agent for agent in view.scan(AGENT, "key") if agent.state == "here" and agent.bond]
     return [agent.name for agent in bound if is_dead(agent.bond)]

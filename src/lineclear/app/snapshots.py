@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lineclear.app.ports import View
+    from lineclear.app.ports import Presence, View
     from lineclear.core.tables import Worktree
 
 
@@ -49,6 +49,29 @@ def _of_row(row: Worktree) -> Work:
     return Work(
         row.agent, tree=row.name, path=row.path, branch=row.branch, base=row.base, task=row.task
     )  # fmt: skip
+
+
+def work_in(view: View, presence: Presence, tree: str, path: str, silence_ms: int) -> list[Work]:
+    """Whose work is in a worktree: its live agents, of several only those that were heard of lately. In the
+    main tree others work too, so nobody is counted there who is silent."""
+    here = [
+        agent
+        for agent in view.pick(AGENT, "tree", (tree,))
+        if agent.kind == "agent" and agent.state == "here" and "/" not in agent.name
+    ]
+    row = view.get(WORKTREE, (tree,))
+    if not here and row is not None and row.agent and view.get(AGENT, (row.agent,)) is None:
+        return [_of_row(row)]  # made or adopted for one who has not said a word yet
+    heard = [agent for agent in here if _is_heard(presence, agent.name, silence_ms)]
+    is_main = tree.rpartition("/")[2] == "main"
+    chosen = heard or ([] if is_main else sorted(here, key=lambda agent: agent.joined)[-1:])
+    task = row.task if row is not None else 0
+    return [Work(agent.name, tree=tree, path=path, task=task) for agent in chosen]
+
+
+def _is_heard(presence: Presence, name: str, silence_ms: int) -> bool:
+    idle_ns = presence.idle_ns(name)
+    return idle_ns is not None and idle_ns < silence_ms * 1_000_000
 
 
 def task_id(name: str) -> int:

@@ -116,7 +116,7 @@ def take(
     def work(tx: Tx) -> dict[str, Any]:
         me = ensure_agent(tx, caller)
         taken = tx.scan(TASK, "ready", (TAKEN,))
-        ended = end_lapsed(taken, tx.now, lambda name: _is_gone(tx, liveness, name))
+        ended = end_lapsed(taken, tx.now, lambda name: is_gone(tx, liveness, name))
         for draft in ended:
             tx.append(draft)
         lapsed = {draft.body["id"] for draft in ended}
@@ -149,7 +149,7 @@ def end_lapses(store: Store, liveness: Liveness, caller: Caller) -> int:
 
     def find(view: View) -> list[Draft]:
         taken = view.scan(TASK, "ready", (TAKEN,))
-        return end_lapsed(taken, view.now, lambda name: _is_gone(view, liveness, name))
+        return end_lapsed(taken, view.now, lambda name: is_gone(view, liveness, name))
 
     def work(tx: Tx) -> int:
         return len([tx.append(draft) for draft in find(tx)])
@@ -482,7 +482,7 @@ def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:
         raise refusals_tasks.import_cycle([str(ref) for ref in error.args[1]]) from error
 
 
-def _is_gone(view: View, liveness: Liveness, name: str) -> bool:
+def is_gone(view: View, liveness: Liveness, name: str) -> bool:
     agent = view.get(AGENT, (name,))
     return agent is not None and (agent.state == "gone" or bool(agent.bond and liveness.is_dead(agent.bond)))
 

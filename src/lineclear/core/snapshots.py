@@ -110,15 +110,53 @@ class Limits:
         return known
 
 
+# Up to so many questions cost less than an import of `re`, which a hook would feel.
+_FEW = 100
+
+
 def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
     """Does a text match one of these, as file names are matched?"""
+    wanted = list(patterns)
+    if not wanted:
+        return lambda _text: False
+    pieces = [pattern.split("*") for pattern in wanted]
+    match: Callable[[str], bool] | None = None
+    asked = 0
+
+    def is_one(text: str) -> bool:
+        nonlocal asked, match
+        if match is None:
+            asked += 1
+            if asked <= _FEW and is_plain:
+                return any(_fits(text, parts) for parts in pieces)
+            match = _compiled(wanted)
+        return match(text)
+
+    is_plain = not any(ch in pattern for pattern in wanted for ch in "[?")
+    return is_one
+
+
+def _fits(text: str, parts: list[str]) -> bool:
+    """The pieces of a pattern between its stars, in their order."""
+    if len(parts) == 1:
+        return text == parts[0]
+    first, *middle, last = parts
+    if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def _compiled(patterns: list[str]) -> Callable[[str], bool]:
     import re
     from fnmatch import translate
 
-    expressions = [translate(pattern) for pattern in patterns]
-    if not expressions:
-        return lambda _text: False
-    compiled = re.compile("|".join(expressions))
+    compiled = re.compile("|".join(translate(pattern) for pattern in patterns))
     return lambda text: compiled.match(text) is not None
 
 

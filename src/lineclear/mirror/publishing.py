@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
 from lineclear.app.mirroring import carry_out, head_of, picture
 from lineclear.core import task_page
@@ -306,14 +307,35 @@ class _Pass:
         self.troubles.append(f"{what} in {tree.name}: {error}")
 
 
+def publish_noted(repo: Repo, *, wait_s: float = WAIT_S) -> Done | None:
+    """As `publish`; what goes wrong is written down for the doctor, and raised."""
+    try:
+        done = publish(repo, wait_s=wait_s)
+    except Exception as error:
+        note_failure(repo.state_directory, f"{type(error).__name__}: {error}")
+        raise
+    note_failure(repo.state_directory, "")
+    return done
+
+
 def publish_quietly(repo: Repo, *, wait_s: float = WAIT_S) -> None:
     """After a change, by whoever made it: what goes wrong here never becomes the caller's trouble."""
-    try:
-        publish(repo, wait_s=wait_s)
-    except Exception as error:  # noqa: BLE001 - the one boundary of this surface; the doctor tells of it
-        note_failure(repo.state_directory, f"{type(error).__name__}: {error}")
-    else:
-        note_failure(repo.state_directory, "")
+    with suppress(Exception):  # the one boundary of this surface; the doctor tells of it
+        publish_noted(repo, wait_s=wait_s)
+
+
+def look_of(trees: Iterable[Tree]) -> list[tuple[str, int, int]]:
+    """What changes when somebody edits or removes a file of ours: (path, time, size), -1 for none."""
+    seen = []
+    for tree in trees:
+        for name in (PAGE, PRIVATE_PAGE, COORDINATION_FILE):
+            path = os.path.join(tree.path, name)
+            try:
+                found = os.lstat(path)
+                seen.append((path, found.st_mtime_ns, found.st_size))
+            except OSError:
+                seen.append((path, -1, -1))
+    return seen
 
 
 def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 # Variables of ours that are no settings: who acts, and what a command is told by those around it.
 OTHER_VARIABLES = (
-    "AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON", "DEBUG",
+    "AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON", "DEBUG", "SERVE",
     "TASK", "RUN", "PROMPT", "PORT", "PORTS", "WORKTREE", "EXIT", "GATE", "PROBE", "CHECK", "CHECK_TREE",
-    "SHARD", "SHARDS", "LANDED",
+    "SHARD", "SHARDS", "LANDED", "STATUS", "CALL",
 )  # fmt: skip
 
 MAX_FILE_BYTES = 256 * 1024

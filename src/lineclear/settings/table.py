@@ -391,6 +391,12 @@ ALL = (
         least=SECOND_MS // 2,
         most=MINUTE_MS,
     ),
+    # -- serve --
+    Setting("serve.queue", SWITCH, True, "while `lineclear serve` runs, it runs the queue"),
+    Setting(
+        "serve.snapshots", SWITCH, True, "while `lineclear serve` runs, it takes snapshots of agents' work"
+    ),
+    Setting("serve.mirror", SWITCH, True, "while `lineclear serve` runs, it keeps the files of [mirror]"),
 )
 SETTINGS = {setting.name: setting for setting in ALL}
 VARIABLES = {setting.variable: setting for setting in ALL}
@@ -471,6 +477,9 @@ class Settings:
     checks_gate_timeout_ms: int
     hooks_on_error: str
     hooks_timeout_ms: int
+    serve_queue: bool
+    serve_snapshots: bool
+    serve_mirror: bool
 
     def __init__(self) -> None:
         for setting in ALL:

@@ -36,7 +36,7 @@ def take_for(
     at_s = int(time.time())
     limits = limits_of(repo.settings)
     take_mark(_mark(repo, tree), 0)
-    taking = _snapshots(repo, tree, path)
+    taking, _ = snapshots_of(repo, tree, path)
     taken = taking.take(agent=agent, task=task, why=why, at_s=at_s, limits=limits)
     number = int(taken.ref.rpartition("/")[2]) if taken is not None else 0
     if number > repo.settings.snapshots_keep and number % _SLACK == 0:
@@ -59,7 +59,7 @@ def is_saved(repo: Repo, tree: str, path: str = "", *, lasting: bool = True) -> 
     """
     common_dir = repo.layout.common_dir
     try:
-        head, content, left_out = _snapshots(repo, tree, path).tree_now()
+        head, content, left_out = snapshots_of(repo, tree, path)[0].tree_now()
         if left_out or not head:
             return False
         main = Site(repo).main_commit()
@@ -113,8 +113,9 @@ def layout_of(repo: Repo, tree: str, path: str = "") -> Layout:
     return Layout(os.path.realpath(place), git_dir, common_dir)
 
 
-def _snapshots(repo: Repo, tree: str, path: str) -> Snapshots:
-    return Snapshots(layout_of(repo, tree, path), os.path.join(repo.state_directory, DIRECTORY))
+def snapshots_of(repo: Repo, tree: str, path: str) -> tuple[Snapshots, Layout]:
+    layout = layout_of(repo, tree, path)
+    return Snapshots(layout, os.path.join(repo.state_directory, DIRECTORY)), layout
 
 
 # -- without a supervisor ---------------------------------------------------------------------

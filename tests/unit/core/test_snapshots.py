@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lineclear.core.snapshots import (
+    _FEW,
     Kept,
     LeftOut,
     Limits,
@@ -32,6 +36,20 @@ from lineclear.core.snapshots import (
 )
 def test_secret_names(path: str, patterns: tuple[str, ...], secret: bool) -> None:
     assert Limits(secret_names=patterns).is_secret(path) is secret
+
+
+@given(
+    pattern=st.text(alphabet="ab.*/[]?", min_size=1, max_size=6),
+    names=st.lists(st.text(alphabet="ab.", min_size=1, max_size=6), min_size=1, max_size=4),
+)
+def test_the_first_questions_are_answered_like_all_others(pattern: str, names: list[str]) -> None:
+    limits = Limits(secret_names=[pattern])
+    early = [limits.is_secret(name) for name in names]
+    for number in range(_FEW):
+        limits.is_secret(f"x{number}")
+    assert early == [limits.is_secret(name) for name in names]
+    if "/" not in pattern:
+        assert early == [fnmatchcase(name, pattern) for name in names]
 
 
 def test_a_file_of_the_limits_own_size_goes_in() -> None:

@@ -79,6 +79,7 @@ def uninstall(context: Context, args: Namespace) -> None:
     plan = plan_uninstall(context.cwd, context.environ)
     context.is_mirrored = False
     if args.yes:
+        _end_service(context)
         take_away(context.repo)
     context.close()
     if args.yes:
@@ -93,6 +94,16 @@ def uninstall(context: Context, args: Namespace) -> None:
     if not args.yes:
         lines.append("Nothing was changed. Next: lineclear uninstall --yes")
     context.out.data({**plan, "removed": args.yes}, *lines)
+
+
+def _end_service(context: Context) -> None:
+    """A server that starts with the session would find nothing to serve any more."""
+    from lineclear.serve.installing import uninstall as take_service_away
+
+    try:
+        take_service_away(context.repo, context.environ)
+    except refusals.Refusal:
+        pass  # there is no manager of services here, or the file is not ours
 
 
 COMMANDS = {

@@ -1,0 +1,296 @@
+"""What `serve` does while nobody asks: queue, snapshots, files for agents, ends of leases.
+
+Each work is a thread with a repository of its own, opened anew after every failure and whenever the settings
+have changed. Nothing here is needed for the truth: without it the same happens in the commands, later. So a
+work that fails says so, rests, and goes on; and all of them may be killed at any instant.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from contextlib import closing
+
+from lineclear.app.ports import Caller
+from lineclear.core.instants import show_wall
+from lineclear.core.refusals import Refusal
+from lineclear.process.shielding import shield_thread
+from lineclear.serve.works import WORKS, hear
+from lineclear.settings import LOCAL_FILE, TEAM_FILE
+from lineclear.wiring.repo import person_name, read_settings, settings_root
+from lineclear.wiring.trust import RECORD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from lineclear.settings import Settings
+    from lineclear.wiring.repo import Repo
+
+    Marks = tuple[tuple[int, int, int], ...]
+
+SETTINGS_EVERY_S = 2.0
+FIRST_REST_S, LONGEST_REST_S = 0.5, 30.0
+TELL_AGAIN_S = 600.0
+STARTING, WAITING, OFF, FAILING, ENDED = "starting", "waiting", "off", "failing", "ended"
+
+
+def _write_down(words: str, is_trouble: bool) -> None:
+    logging.getLogger("lineclear.background").log(logging.WARNING if is_trouble else logging.INFO, words)
+
+
+class Background:
+    """All works of one repository. `tell` gets lines for the log of the server, and whether they are of a
+    trouble; `on_gone` is called once, from a thread of ours, when the repository (or what lineclear keeps in
+    it) is not there any more."""
+
+    def __init__(
+        self,
+        open_repo: Callable[[], Repo],
+        *,
+        tell: Callable[[str, bool], None] = _write_down,
+        on_gone: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._open_repo, self._tell, self._on_gone = open_repo, tell, on_gone
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        self.rings = 0
+        self._surroundings: _Surroundings | None = None
+        self._bell = _Thread(self, "bell", lambda _: True, hear)
+        self._works = [_Thread(self, work.name, work.is_wanted, work.run) for work in WORKS]
+
+    def start(self) -> None:
+        for thread in (self._bell, *self._works):
+            thread.start()
+
+    def stop(self, within_s: float = 10.0) -> bool:
+        """End all works; a running check is called off as by Ctrl-C. False: some still end by themselves."""
+        self._stopped.set()
+        self.ring()
+        deadline = time.monotonic() + within_s
+        threads = [
+            thread for thread in (self._bell, *self._works) if thread is not threading.current_thread()
+        ]
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in threads)
+
+    def status(self) -> dict[str, dict[str, Any]]:
+        """By work: its state, what it did last, what went wrong last; each with its time."""
+        return {thread.name: thread.status() for thread in self._works}
+
+    # -- for the threads ----------------------------------------------------------------------
+
+    def ring(self) -> None:
+        """The log has changed, or somebody said stop."""
+        self.rings += 1
+        for thread in (self._bell, *self._works):
+            thread.rung.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    def rest(self, seconds: float) -> bool:
+        """False when we are to stop."""
+        return not self._stopped.wait(seconds)
+
+    def open(self) -> tuple[Repo, Marks]:
+        """The repository, and the marks of the settings that it was opened with."""
+        before = self.marks()
+        repo = self._open_repo()
+        with self._lock:
+            if self._surroundings is None:
+                self._surroundings = _Surroundings(repo)
+        return repo, before or self.marks()
+
+    def marks(self) -> Marks:
+        """Differ when the settings or what is trusted has changed; empty until they have been found."""
+        if self._surroundings is None:
+            return ()
+        if not self._surroundings.is_there():
+            self._end_for_good()
+        return self._surroundings.marks()
+
+    def _end_for_good(self) -> None:
+        with self._lock:
+            is_first = not self._stopped.is_set()
+            self._stopped.set()
+        if is_first:
+            self._tell("The repository is gone.", True)
+            self.ring()
+            self._on_gone()
+
+    def tell(self, words: str, *, is_trouble: bool) -> None:
+        self._tell(words, is_trouble)
+
+
+class _Surroundings:
+    """What decides how the works are done, besides the store; looked at every few seconds, for all."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._directory = repo.state_directory
+        self._paths = (
+            os.path.join(settings_root(repo.layout), TEAM_FILE),
+            os.path.join(repo.state_directory, LOCAL_FILE),
+            os.path.join(repo.state_directory, RECORD),
+        )
+        self._lock = threading.Lock()
+        self._looked_at_s, self._marks = 0.0, ()
+        self.marks()
+
+    def is_there(self) -> bool:
+        return os.path.isdir(self._directory)
+
+    def marks(self) -> Marks:
+        with self._lock:
+            if not self._marks or time.monotonic() - self._looked_at_s >= SETTINGS_EVERY_S:
+                self._looked_at_s = time.monotonic()
+                self._marks = tuple(_mark(path) for path in self._paths)
+            return self._marks
+
+    _marks: Marks
+
+
+def _mark(path: str) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+class Ground:
+    """What a work stands on while it runs: its repository, who acts, and when to end."""
+
+    def __init__(self, thread: _Thread, repo: Repo, marks: Marks) -> None:
+        self.repo, self._thread, self._marks = repo, thread, marks
+        self._judged, self._is_off = marks, False
+        # What serve does of itself is done for whoever started it, an agent in whose shell that was or not.
+        name = person_name(repo.settings, repo.environ)
+        self.caller = Caller(name, is_person=True, tree=repo.tree)
+
+    def goes_on(self) -> bool:
+        """False: come back, because we stop or because the settings have changed."""
+        background = self._thread.background
+        return background.marks() == self._marks and not background.is_stopped
+
+    def is_stopped(self) -> bool:
+        """For what should not be cut short by any change of the settings: we stop, or this is off now."""
+        marks = self._thread.background.marks()
+        if marks != self._judged:
+            self._judged, self._is_off = marks, not self._thread.is_wanted(self._settings_now())
+        return self._is_off or self._thread.background.is_stopped
+
+    def _settings_now(self) -> Settings:
+        try:
+            return read_settings(self.repo.layout, self.repo.environ)
+        except Refusal:
+            return self.repo.settings
+
+    def wait(self, timeout_s: float) -> None:
+        """Until the log has changed, the time is over, or we stop."""
+        if self._thread.rung.wait(max(0.0, timeout_s)):
+            self._thread.rung.clear()
+
+    def rest(self, seconds: float) -> None:
+        """Until the time is over, or we stop."""
+        self._thread.background.rest(seconds)
+
+    def ring(self) -> None:
+        self._thread.background.ring()
+
+    @property
+    def rings(self) -> int:
+        """How often it rang: another number, and the log has changed."""
+        return self._thread.background.rings
+
+    def is_at(self, state: str) -> None:
+        """A word for the status; the state that was before a failure has ended with it."""
+        self._thread.state = state
+
+    def did(self, words: str = "", *, is_news: bool = True) -> None:
+        """Something was done: `words` for the status and, if it is news, for the log."""
+        self._thread.did(words, is_news)
+
+    def failed(self, words: str) -> None:
+        """A part of the work failed, and the rest goes on."""
+        self._thread.failed(words)
+
+
+class _Thread(threading.Thread):
+    def __init__(
+        self,
+        background: Background,
+        name: str,
+        is_wanted: Callable[[Settings], bool],
+        run: Callable[[Ground], None],
+    ) -> None:
+        super().__init__(name=name, daemon=True)
+        self.background, self.is_wanted, self._work = background, is_wanted, run
+        self.rung = threading.Event()
+        self.state = STARTING
+        self._last_done, self._done_at_ns = "", 0
+        self._last_error, self._failed_at_ns = "", 0
+        self._failures = 0
+        self._told, self._told_at_s = "", 0.0
+
+    def status(self) -> dict[str, Any]:
+        return {
+            "state": self.state if self.is_alive() or self.state == STARTING else ENDED,
+            "last_done": self._last_done,
+            "last_done_at": show_wall(self._done_at_ns) if self._done_at_ns else "",
+            "last_error": self._last_error,
+            "last_error_at": show_wall(self._failed_at_ns) if self._failed_at_ns else "",
+        }
+
+    def did(self, words: str, is_news: bool) -> None:
+        self._last_done, self._done_at_ns = words or self._last_done, time.time_ns()
+        self._failures = 0
+        if words and is_news:
+            self.background.tell(f"{self.name}: {words}", is_trouble=False)
+
+    def failed(self, words: str) -> None:
+        self._last_error, self._failed_at_ns = words, time.time_ns()
+        # The same again and again fills logs and says nothing.
+        if words != self._told or time.monotonic() - self._told_at_s > TELL_AGAIN_S:
+            self._told, self._told_at_s = words, time.monotonic()
+            self.background.tell(f"{self.name}: {words}", is_trouble=True)
+
+    def run(self) -> None:
+        shield_thread()
+        while not self.background.is_stopped:
+            try:
+                self._open_and_work()
+            except Exception as error:  # noqa: BLE001 - the one boundary of this surface: it goes on
+                self._rest_after(error)
+        self.state = ENDED
+
+    def _open_and_work(self) -> None:
+        repo, marks = self.background.open()
+        with closing(repo):
+            ground = Ground(self, repo, marks)
+            if self.is_wanted(repo.settings):
+                self.state = WAITING
+                self._work(ground)
+                return
+            self.state = OFF
+            while ground.goes_on():
+                ground.rest(SETTINGS_EVERY_S)
+
+    def _rest_after(self, error: Exception) -> None:
+        """Longer after each failure in a row; not at all when there is a new reason to hope."""
+        words = error.what if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
+        self.failed(words)
+        self.state = FAILING
+        marks = self.background.marks()
+        seconds = min(LONGEST_REST_S, FIRST_REST_S * 2**self._failures)
+        self._failures = min(self._failures + 1, 16)
+        deadline = time.monotonic() + seconds
+        while (left_s := deadline - time.monotonic()) > 0 and self.background.marks() == marks:
+            if not self.background.rest(min(left_s, SETTINGS_EVERY_S)):
+                return

@@ -1,0 +1,255 @@
+"""`serve` as a service of the user: started at login, and again when it fails. One for each clone.
+
+Linux with systemd; macOS with launchd, which is untested. What is written is planned first, from facts alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from hashlib import sha256
+
+from lineclear.clients.setup.templating import fill
+from lineclear.core import refusals_service, refusals_setup
+from lineclear.process import door as doors
+from lineclear.process.commands import run_to_end
+from lineclear.process.files import write_atomically
+from lineclear.settings import VARIABLES
+from lineclear.wiring.repo import settings_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from lineclear.wiring.repo import Repo
+
+_TEMPLATES = os.path.join(os.path.dirname(__file__), "templates")
+SYSTEMD, LAUNCHD = "systemd", "launchd"
+MARK = b"lineclear serve --install"
+# What the service finds of the environment that it was installed from; secrets do not belong in such a file.
+_CARRIED = ("PATH", "LINECLEAR_PERSON")
+_MOST_NAME = 40
+_LIMIT_S = 60.0
+
+
+class Service:
+    """What is written where, and the commands that start it and end it."""
+
+    __slots__ = ("clears", "ends", "label", "manager", "path", "starts", "text")
+
+    def __init__(
+        self, manager: str, label: str, path: str, text: bytes, *, clears: list[list[str]],
+        starts: list[list[str]], ends: list[list[str]],
+    ) -> None:  # fmt: skip
+        """`clears` end one that runs as it was written before; they may fail. The last of `ends` comes when
+        the file is gone."""
+        self.manager, self.label, self.path, self.text = manager, label, path, text
+        self.clears, self.starts, self.ends = clears, starts, ends
+
+
+def install(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Write the service and start it; again, it is brought up to date. The report has all of it."""
+    service = plan(repo, environ)
+    before = _read(service.path)
+    if before is not None and MARK not in before:
+        raise refusals_service.foreign(service.path)
+    is_changed = before != service.text
+    notes = _notes(repo, environ, is_first=before is None)
+    if is_changed:
+        _write(service)
+    for words in service.clears if is_changed else ():
+        _try(words, environ)
+    for words in service.starts:
+        _run(service, words, environ)
+    return {
+        "manager": service.manager,
+        "service": service.label,
+        "path": service.path,
+        "changed": is_changed,
+        "text": service.text.decode(),
+        "notes": notes,
+    }
+
+
+def uninstall(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
+    """End the service and take its file away; nothing to do is fine too."""
+    service = plan(repo, environ)
+    before = _read(service.path)
+    if before is not None and MARK not in before:
+        raise refusals_service.foreign(service.path)
+    notes = []
+    if before is not None:
+        for words in service.ends[:-1]:
+            notes += _try(words, environ)
+        os.unlink(service.path)
+        notes += _try(service.ends[-1], environ)
+    return {
+        "manager": service.manager,
+        "service": service.label,
+        "path": service.path,
+        "removed": before is not None,
+        "notes": notes,
+    }
+
+
+def plan(repo: Repo, environ: Mapping[str, str]) -> Service:
+    from shutil import which
+
+    root, path = settings_root(repo.layout), environ.get("PATH", os.defpath)
+    command = [sys.executable, "-P", "-m", "lineclear", "serve", "-C", root]
+    carried = {name: environ[name] for name in _CARRIED if environ.get(name)}
+    label = _label(root, repo.layout.common_dir)
+    home = environ.get("HOME") or os.path.expanduser("~")
+    for text in (*command, *carried.values(), repo.state_directory):
+        if "\n" in text or "\r" in text or not _is_text(text):
+            raise refusals_service.unusable_place(text)
+    if systemctl := which("systemctl", path=path):
+        config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        place = f"{config}/systemd/user/{label}.service"
+        unit = systemd_unit(root, repo.state_directory, command, carried)
+        return _for_systemd(systemctl, label, place, unit)
+    if launchctl := which("launchctl", path=path):
+        return _for_launchd(launchctl, label, home, command, carried)
+    raise refusals_service.no_manager()
+
+
+def _label(root: str, common_dir: str) -> str:
+    """Readable, and different for each clone."""
+    plain = "".join(
+        ch if ch.isascii() and (ch.isalnum() or ch in "._-") else "-" for ch in os.path.basename(root)
+    )
+    digest = sha256(os.fsencode(common_dir)).hexdigest()[:8]
+    return f"lineclear-{plain[:_MOST_NAME] or 'repo'}-{digest}"
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# -- systemd ------------------------------------------------------------------------------------
+
+
+def systemd_unit(root: str, state: str, command: Sequence[str], environ: Mapping[str, str]) -> bytes:
+    words = [_quoted(command[0]), *(_quoted(word.replace("$", "$$")) for word in command[1:])]
+    text = fill(
+        "systemd.service",
+        directory=_TEMPLATES,
+        PLACE=_plain("".join(ch if ch.isprintable() else " " for ch in root)),
+        STATE=_plain(state),
+        COMMAND=" ".join(words),
+        ENVIRONMENT="\n".join(f"Environment={_quoted(f'{name}={value}')}" for name, value in environ.items()),
+    )
+    return text.encode()
+
+
+def _plain(text: str) -> str:
+    """A percent sign would begin one of systemd's own words."""
+    return text.replace("%", "%%")
+
+
+def _quoted(text: str) -> str:
+    """One word, whatever is in it. In a command `$` means a variable, except in its first word."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    return f'"{_plain(escaped)}"'
+
+
+def _for_systemd(systemctl: str, label: str, path: str, text: bytes) -> Service:
+    name, user = f"{label}.service", [systemctl, "--user"]
+    return Service(
+        SYSTEMD, name, path, text,
+        # To enable only writes a link, so that comes about even where no manager runs now.
+        clears=[[*user, "stop", name]],
+        starts=[[*user, "enable", name], [*user, "daemon-reload"], [*user, "start", name]],
+        ends=[[*user, "stop", name], [*user, "disable", name], [*user, "daemon-reload"]],
+    )  # fmt: skip
+
+
+# -- launchd ------------------------------------------------------------------------------------
+
+
+def launchd_list(label: str, command: Sequence[str], environ: Mapping[str, str]) -> bytes:
+    import plistlib
+
+    return plistlib.dumps(
+        {
+            "Label": label,
+            "ProgramArguments": list(command),
+            "EnvironmentVariables": dict(environ),
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "ThrottleInterval": 5,
+            "LineclearNote": f"Written by `{MARK.decode()}`.",
+        }
+    )
+
+
+def _for_launchd(
+    launchctl: str, label: str, home: str, command: Sequence[str], environ: Mapping[str, str]
+) -> Service:
+    path = f"{home}/Library/LaunchAgents/{label}.plist"
+    domain = f"gui/{os.getuid()}"
+    bootout = [launchctl, "bootout", f"{domain}/{label}"]
+    text = launchd_list(label, command, environ)
+    return Service(
+        LAUNCHD, label, path, text,
+        clears=[bootout],
+        starts=[[launchctl, "enable", f"{domain}/{label}"], [launchctl, "bootstrap", domain, path]],
+        ends=[bootout, [launchctl, "disable", f"{domain}/{label}"]],
+    )  # fmt: skip
+
+
+# -- doing it -----------------------------------------------------------------------------------
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise refusals_setup.not_written(path, error.strerror or str(error)) from error
+
+
+def _write(service: Service) -> None:
+    try:
+        os.makedirs(os.path.dirname(service.path), exist_ok=True)
+        write_atomically(service.path, service.text)
+    except OSError as error:
+        raise refusals_setup.not_written(service.path, error.strerror or str(error)) from error
+
+
+def _run(service: Service, words: list[str], environ: Mapping[str, str]) -> None:
+    failed = _try(words, environ)
+    if failed:
+        last = service.starts[-1]
+        by_hand = (
+            "systemctl --user enable --now " + service.label if service.manager == SYSTEMD else " ".join(last)
+        )
+        raise refusals_service.not_started(service.path, failed[0], by_hand)
+
+
+def _try(words: list[str], environ: Mapping[str, str]) -> list[str]:
+    """What it says when it fails."""
+    done = run_to_end(words, cwd="/", env=environ, timeout_s=_LIMIT_S)
+    if done.code == 0:
+        return []
+    said = done.tail.strip().splitlines()
+    return [said[-1].rstrip(".") if said else f"{os.path.basename(words[0])} ended with {done.code}"]
+
+
+def _notes(repo: Repo, environ: Mapping[str, str], *, is_first: bool) -> list[str]:
+    notes = []
+    unseen = sorted(name for name in environ if name in VARIABLES)
+    if unseen:
+        notes.append(
+            f"The service does not see {', '.join(unseen)}: put that into .git/lineclear/local.toml."
+        )
+    if is_first and doors.is_held(repo.state_directory):
+        notes.append("A server that is no service runs already; the service follows when that one has ended.")
+    return notes

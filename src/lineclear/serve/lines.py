@@ -1,0 +1,63 @@
+"""One connection of many: who does not come to the point is hung up on, so that nobody can use them all up.
+
+The HTTP server has no such limits of its own. A request at work and a stream of news may take for ever.
+"""
+
+from __future__ import annotations
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from typing import Any
+
+LOOK_EVERY_S = 5.0
+# Until the first line and its headers are there; until a body is; between two requests.
+HEAD_WITHIN_S, BODY_WITHIN_S = 15.0, 60.0
+# Longer than most clients keep one: it is they who end it, not we at the moment that they ask again.
+KEEP_ALIVE_S = 120
+# Over TCP, where anybody on this machine can come; our own socket stays open whatever happens there.
+MOST_CONNECTIONS = 1_000
+HEAD, BODY, NEXT = "head", "body", "next"
+
+
+class Line(H11Protocol):
+    _phase: tuple[str, int] | None = None
+    _since = 0.0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        is_tcp = self.server is None or self.server[1] is not None
+        if is_tcp and len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+            return
+        self._since = self.loop.time()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        now, phase = self.loop.time(), self._awaited()
+        if phase != self._phase:
+            self._phase, self._since = phase, now
+        elif phase is not None and now - self._since > _PATIENCE_S[phase[0]]:
+            self.transport.abort()
+            return
+        self._timer = self.loop.call_later(LOOK_EVERY_S, self._look)
+
+    def _awaited(self) -> tuple[str, int] | None:
+        """What we wait for from the other side, and of which request; None while it is our turn."""
+        cycle: Any = self.cycle
+        if cycle is None:
+            return HEAD, 0
+        if cycle.response_complete:
+            return NEXT, id(cycle)
+        return (BODY, id(cycle)) if cycle.more_body else None
+
+
+_PATIENCE_S = {HEAD: HEAD_WITHIN_S, BODY: BODY_WITHIN_S, NEXT: KEEP_ALIVE_S + HEAD_WITHIN_S}

@@ -1,0 +1,186 @@
+"""The works themselves, one function each: they look, do what is to be done, and wait for the bell.
+
+A function comes back when its ground says so, and is called again with fresh settings.
+"""
+
+from __future__ import annotations
+
+import time
+
+from lineclear.app import queue
+from lineclear.app.lapsing import end_leases
+from lineclear.core.candidates import show_number
+from lineclear.core.refusals import Refusal
+from lineclear.mirror.publishing import REFRESH_S, look_of, publish_noted
+from lineclear.wiring import queue as wired_queue
+from lineclear.wiring.mirroring import live_trees, parts_on
+from lineclear.wiring.saving import Saver
+from lineclear.wiring.supervising import is_supervised
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.app.ports import View
+    from lineclear.serve.background import Ground
+    from lineclear.settings import Settings
+
+# Beneath the bell: how late a change is noticed whose ring was lost.
+HEAD_EVERY_S = 0.5
+TREES_EVERY_S, TREES_AT_MOST_EVERY_S = 5.0, 1.0
+# A file that somebody edits rings no bell.
+PAGES_EVERY_S = 0.5
+SAVES_EVERY_S = 0.25
+SAVES_END_WITHIN_S = 5.0
+# All leases are looked through at most so often, and at most for this share of the time.
+LEASES_EVERY_S, LEASES_SHARE = 1.0, 0.05
+# Nobody rings when a process dies.
+DEATHS_EVERY_S = 2.0
+# A supervisor at work runs the queue itself, and learns more by that: it goes first.
+YIELD_S = 5.0
+TURN_EVERY_S = 1.0
+# What stands in a candidate's way (a person's files, a main that fails) may go without a word.
+FIRST_RETRY_S, LONGEST_RETRY_S = 5.0, 60.0
+RUNNING, ELSEWHERE, WAITING = "running", "somebody else runs it", "waiting"
+
+
+def hear(ground: Ground) -> None:
+    """One ear for all works: rings when the log has grown."""
+    store, head = ground.repo.store, -1
+    with store.listen() as ear:
+        while ground.goes_on():
+            now = store.read(lambda view: view.head)
+            if now != head:
+                head = now
+                ground.ring()
+            ground.did()
+            ear.wait(HEAD_EVERY_S)
+
+
+# -- files for agents ---------------------------------------------------------------------------
+
+
+def keep_files(ground: Ground) -> None:
+    """Publish after every change of the log, of the pages, and of the list of worktrees."""
+    repo, seen, published_at_s = ground.repo, None, 0.0
+    trees, listed_at_s = live_trees(repo), time.monotonic()
+    while ground.goes_on():
+        now_s = time.monotonic()
+        if now_s - listed_at_s >= TREES_EVERY_S:
+            trees, listed_at_s = live_trees(repo), now_s
+        # Looked at before it is published: what changes meanwhile is different the next time.
+        now = (repo.store.read(lambda view: view.head), look_of(trees))
+        if now != seen or now_s - published_at_s > REFRESH_S:
+            done = publish_noted(repo)
+            if done is not None:
+                is_news = seen is None or now[0] != seen[0] or done.edits > 0
+                seen, published_at_s = now, now_s
+                ground.did(f"took in {done.edits} edits" if done.edits else "")
+                for trouble in done.troubles if is_news else ():
+                    ground.failed(trouble)
+        ground.wait(PAGES_EVERY_S)
+
+
+# -- snapshots ----------------------------------------------------------------------------------
+
+
+def save_work(ground: Ground) -> None:
+    saver = Saver(ground.repo)
+    chosen_at_s, rings, looked = float("-inf"), -1, 0
+    try:
+        while ground.goes_on():
+            # Agents come and go with an event; a supervisor may die without.
+            is_new = ground.rings != rings
+            if time.monotonic() - chosen_at_s >= (TREES_AT_MOST_EVERY_S if is_new else TREES_EVERY_S):
+                rings, chosen_at_s = ground.rings, time.monotonic()
+                saver.choose()
+            for trouble in saver.step():
+                ground.failed(trouble)
+            if saver.looked != looked:
+                looked = saver.looked
+                ground.did(f"{saver.saved} taken", is_news=False)
+            ground.rest(SAVES_EVERY_S)
+    finally:
+        saver.close(SAVES_END_WITHIN_S)
+
+
+# -- leases -------------------------------------------------------------------------------------
+
+
+def end_lapses(ground: Ground) -> None:
+    repo = ground.repo
+    while ground.goes_on():
+        began_s = time.monotonic()
+        lapse = end_leases(repo.store, repo.liveness, ground.caller)
+        ground.did(f"{lapse.ended} ended" if lapse.ended else "")
+        rest_s = max(LEASES_EVERY_S, (time.monotonic() - began_s) / LEASES_SHARE)
+        ground.rest(rest_s)
+        next_s = lapse.next_ms / 1_000 + 0.001 if lapse.next_ms >= 0 else DEATHS_EVERY_S
+        ground.wait(min(next_s, DEATHS_EVERY_S) - rest_s)
+
+
+# -- the queue ----------------------------------------------------------------------------------
+
+
+def run_queue(ground: Ground) -> None:
+    """As `queue run`, but the turn is taken only for as long as something can be done: whoever wants to run
+    the queue while it rests finds it free."""
+    seen, again_at_s, retry_s = -1, 0.0, FIRST_RETRY_S
+    while ground.goes_on():
+        head, has_work = ground.repo.store.read(_has_work)
+        is_new = head != seen
+        if not has_work or not (is_new or time.monotonic() >= again_at_s):
+            ground.wait(TURN_EVERY_S)
+            continue
+        if is_new and is_supervised(ground.repo):
+            ground.rest(YIELD_S)
+            has_work = ground.repo.store.read(_has_work)[1]
+        found = _run_once(ground) if has_work else head
+        if found < 0:
+            ground.rest(TURN_EVERY_S)
+            continue
+        retry_s = FIRST_RETRY_S if is_new else min(LONGEST_RETRY_S, retry_s * 2)
+        seen, again_at_s = found, time.monotonic() + retry_s
+
+
+def _has_work(view: View) -> tuple[int, bool]:
+    return view.head, queue.state(view)[0] != queue.PAUSED and queue.has_waiting(view)
+
+
+def _run_once(ground: Ground) -> int:
+    """How far the log was when nothing more could be done; -1 while somebody else runs the queue."""
+
+    def tell(news: wired_queue.News) -> None:
+        name = show_number(news.candidate) if news.candidate else ""
+        ground.did(f"{name} {news.kind}: {news.text}".lstrip())
+
+    ground.is_at(RUNNING)
+    try:
+        found = wired_queue.run_once(ground.repo, ground.caller, tell=tell, is_over=ground.is_stopped)
+    except Refusal as refusal:
+        if refusal.code == "queue.running":
+            ground.is_at(ELSEWHERE)
+            return -1
+        if ground.is_stopped():  # programs that were ended with us fail; that is what was asked for
+            return -1
+        raise
+    ground.is_at(WAITING)
+    ground.did()
+    return found
+
+
+class Work:
+    __slots__ = ("is_wanted", "name", "run")
+
+    def __init__(
+        self, name: str, is_wanted: Callable[[Settings], bool], run: Callable[[Ground], None]
+    ) -> None:
+        self.name, self.is_wanted, self.run = name, is_wanted, run
+
+
+WORKS = (
+    Work("mirror", lambda settings: settings.serve_mirror and bool(parts_on(settings)), keep_files),
+    Work("queue", lambda settings: settings.serve_queue, run_queue),
+    Work("snapshots", lambda settings: settings.serve_snapshots, save_work),
+    Work("leases", lambda _: True, end_lapses),
+)
