@@ -8,8 +8,8 @@ from __future__ import annotations
 from time import monotonic
 
 from lineclear.app.log import tail
-from lineclear.app.messages import MOST_AT_ONCE, inbox
 from lineclear.app.tasks import DEFAULT_LEASE_MS, take
+from lineclear.core.outages import is_outage
 from lineclear.core.refusals import Refusal
 from lineclear.core.refusals_waiting import no_message_came, no_task_came
 
@@ -51,20 +51,24 @@ def await_task(
             last = refusal
         return None
 
-    taken = _until(store, limit_ms, attempt)
+    def may_repeat(refusal: Refusal) -> bool:
+        """Taken or not? Without an operation id nobody could tell, and one more would be one too many."""
+        return bool(caller.op) or refusal.code == "store.unreachable"
+
+    taken = _until(store, limit_ms, attempt, may_repeat)
     if taken is None:
         raise no_task_came(limit_ms, last)
     return taken
 
 
-def await_messages(store: Store, name: str, limit_ms: int, most: int = MOST_AT_ONCE) -> dict[str, Any]:
-    """The inbox as soon as there is something in it."""
+def await_messages(store: Store, limit_ms: int, look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The inbox, which `look` gives, as soon as there is something in it."""
 
-    def look() -> dict[str, Any] | None:
-        found = store.read(lambda view: inbox(view, name, most))
+    def attempt() -> dict[str, Any] | None:
+        found = look()
         return found if found["messages"] else None
 
-    found = _until(store, limit_ms, look)
+    found = _until(store, limit_ms, attempt)
     if found is None:
         raise no_message_came(limit_ms)
     return found
@@ -77,7 +81,13 @@ def follow(
     position = after
     with store.listen() as bell:
         while True:
-            events, head = _events_after(store, position, agent, kind, subject)
+            try:
+                events, head = _events_after(store, position, agent, kind, subject)
+            except Refusal as refusal:
+                if not is_outage(refusal):
+                    raise
+                bell.wait(POLL_S)
+                continue
             is_all = len(events) < FOLLOW_AT_ONCE
             position = head if is_all else events[-1]["position"]
             if events:
@@ -96,12 +106,23 @@ def _events_after(
     return store.read(look)
 
 
-def _until(store: Store, limit_ms: int, look: Callable[[], T | None]) -> T | None:
-    """What `look` finds, or nothing when the time is over. Listens first, then looks, then waits."""
+def _until(
+    store: Store,
+    limit_ms: int,
+    look: Callable[[], T | None],
+    may_repeat: Callable[[Refusal], bool] = lambda _: True,
+) -> T | None:
+    """What `look` finds, or nothing when the time is over. Listens first, then looks, then waits. While the
+    store is out of reach it waits, too, if what was lost on the way may be asked again."""
     deadline = monotonic() + limit_ms / 1000
     with store.listen() as bell:
         while True:
-            found = look()
+            found = None
+            try:
+                found = look()
+            except Refusal as refusal:
+                if not is_outage(refusal) or not may_repeat(refusal) or monotonic() >= deadline:
+                    raise
             if found is not None:
                 return found
             left_s = deadline - monotonic()

@@ -6,6 +6,7 @@ from lineclear.core import refusals
 from lineclear.core.audit import Auditor
 from lineclear.core.codec import decode_body, event_of
 from lineclear.core.instants import show_wall
+from lineclear.core.names import OWN_OPERATION
 from lineclear.core.order import relation
 from lineclear.core.tables import LOG, PROJECTED
 
@@ -86,7 +87,7 @@ def show_entry(entry: Entry) -> dict[str, Any]:
         "kind": entry.kind,
         "subject": entry.subject,
         "seen": entry.seen,
-        "op": entry.op,
+        "op": "" if entry.op.startswith(OWN_OPERATION) else entry.op,
         "body": decode_body(entry.body),
     }
 

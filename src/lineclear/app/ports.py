@@ -81,7 +81,8 @@ if TYPE_CHECKING:
             facts and correct itself), so it has no effect but through the transaction."""
 
         def read(self, work: Callable[[View], T], /) -> T:
-            """Run `work` on one consistent snapshot. Never waits for a writer."""
+            """Run `work` on one consistent snapshot. Never waits for a writer. As in `transact`, `work`
+            may be run again, and only what the last run saw is true."""
 
         def listen(self) -> Listener:
             """Wake-ups after other processes' commits: a hint only, never the truth."""

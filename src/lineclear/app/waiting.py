@@ -6,6 +6,7 @@ from time import monotonic
 
 from lineclear.app.claims import TICKET_TTL_MS, ask, is_my_turn, leave_line, stand_in_line, try_ticket
 from lineclear.core import refusals
+from lineclear.core.outages import is_outage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def claim_or_wait(
             )
         except BaseException as error:
             if not (isinstance(error, refusals.Refusal) and error.code == "claim.ticket"):
-                leave_line(store, caller, request.ticket, "gave up")
+                _leave(store, caller, request.ticket)
             raise
 
 
@@ -61,17 +62,41 @@ def _wait(
     store: Store, liveness: Liveness, caller: Caller, request: Request, bell: Listener, deadline: float,
     answer: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """The grant, or the last answer when the time is over."""
+    """The grant, or the last answer when the time is over. Goes on after an outage that is shorter."""
     renew_at = monotonic() + RENEW_S
+    was_out = False
     while True:
-        is_turn, lapse_ms = is_my_turn(store, liveness, request)
-        now = monotonic()
-        if is_turn or now >= renew_at:
-            answer = try_ticket(store, liveness, caller, request)
+        until_lapse = POLL_S
+        try:
+            if not request.ticket:
+                answer = stand_in_line(store, liveness, caller, request)
+                request.ticket = answer.get("ticket", 0)
+            is_turn, lapse_ms = is_my_turn(store, liveness, request) if request.ticket else (False, 0)
+            if request.ticket and (is_turn or monotonic() >= renew_at):
+                answer = try_ticket(store, liveness, caller, request)
+                renew_at = monotonic() + RENEW_S
             if "claims" in answer:
                 return answer
-            renew_at = now + RENEW_S
+            until_lapse = lapse_ms / 1000 + 0.001 if lapse_ms else POLL_S
+        except refusals.Refusal as refusal:
+            if is_outage(refusal) and monotonic() < deadline:
+                was_out = True
+            elif was_out and refusal.code == "claim.ticket":
+                # Meanwhile our place was passed on, or the grant was ours and we did not hear of it.
+                request.ticket = 0
+                continue
+            else:
+                raise
+        now = monotonic()
         if now >= deadline:
             return answer
-        until_lapse = lapse_ms / 1000 + 0.001 if lapse_ms else POLL_S
         bell.wait(max(0.0, min(POLL_S, until_lapse, deadline - now)))
+
+
+def _leave(store: Store, caller: Caller, ticket: int) -> None:
+    """Out of reach, the place in the line ends by itself."""
+    try:
+        leave_line(store, caller, ticket, "gave up")
+    except refusals.Refusal as refusal:
+        if not is_outage(refusal):
+            raise

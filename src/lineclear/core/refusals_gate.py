@@ -27,6 +27,20 @@ def main_is_landed(main: str) -> Refusal:
     )
 
 
+def cannot_ask(resource: str, strategy: str) -> Refusal:
+    """While the shared store is out of reach; for a hook's edit as for a commit."""
+    return Refusal(
+        "gate.unreachable",
+        f"{shorten(resource, 100)} is {shorten(strategy, 30)}, and the shared store cannot be asked whose"
+        " it is.",
+        who="Nobody changes it until the store is back. Go on with your other files.",
+        next_="lineclear doctor",
+        exit_code=NOT_ALLOWED,
+        resource=shorten(resource, 250),
+        strategy=shorten(strategy, 80),
+    )
+
+
 def ref_is_ours(ref: str) -> Refusal:
     return Refusal(
         "gate.ref",

@@ -47,6 +47,11 @@ def store_unreadable(path: str, why: str) -> Refusal:
     return _store("store.unreadable", "The store cannot be opened.", path, why, "lineclear doctor")
 
 
+def store_unreachable(path: str, why: str) -> Refusal:
+    what = "The shared store is out of reach; nothing was changed."
+    return _store("store.unreachable", what, path, why, "lineclear doctor")
+
+
 def store_damaged(path: str, why: str) -> Refusal:
     what = "The store is damaged or is not a lineclear store."
     return _store("store.damaged", what, path, why, "lineclear doctor")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller
     from lineclear.core.resources import Resource
+    from lineclear.git.layout import Layout
+    from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 
 
@@ -99,10 +101,14 @@ def _fence(repo: Repo) -> int:
 
 def resources_of(repo: Repo, paths: Sequence[str]) -> list[Resource]:
     """Git's own paths: literal names, from the repository's root."""
+    return file_resources(repo.layout, repo.settings, paths)
+
+
+def file_resources(layout: Layout, settings: Settings, paths: Sequence[str]) -> list[Resource]:
     from lineclear.core.paths import escape
     from lineclear.core.refusals import Refusal
 
-    fold, nfc = folds_case(repo.layout, repo.settings), repo.settings.paths_nfc
+    fold, nfc = folds_case(layout, settings), settings.paths_nfc
     found = []
     for path in paths:
         try:

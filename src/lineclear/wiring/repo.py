@@ -6,7 +6,7 @@ import os
 
 from lineclear.core import refusals, refusals_store
 from lineclear.core.resources import KNOWN, parse_resource, split_scheme
-from lineclear.git.layout import find_layout, ignores_case, worktrees
+from lineclear.git.layout import STATE_DIRECTORY, find_layout, ignores_case, main_worktree
 from lineclear.git.places import Places
 from lineclear.process.bell import Bell
 from lineclear.process.bonds import Bonds
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
     from lineclear.process.bonds import Bond
     from lineclear.settings import Settings
+    from lineclear.store.postgres.engine import Shelf
 
-STATE_DIRECTORY = "lineclear"
 HUSH = "hush"
 
 
@@ -50,7 +50,7 @@ class Repo:
     """One repository, opened: its place, settings, store and the small ports beside it."""
 
     __slots__ = (
-        "bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings",
+        "_folds", "bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings",
         "state_directory", "store", "tree",
     )  # fmt: skip
 
@@ -61,7 +61,8 @@ class Repo:
         self.bonds = Bonds(os.path.join(self.state_directory, "bonds"))
         self.presence = Presence(os.path.join(self.state_directory, "agents"))
         self.liveness = Liveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
-        self.places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
+        self._folds = folds_case(layout, settings)
+        self.places = Places(layout, self._folds, settings.paths_nfc)
         # In a team's store the main tree of every clone is a tree of its own.
         self.tree = f"{clone_name(self.state_directory)}/{layout.tree}" if settings.store_url else layout.tree
 
@@ -85,7 +86,7 @@ class Repo:
 
         A bare path counts from where one stands; with `file:` or `symbol:` from the repository's root.
         """
-        fold, nfc = folds_case(self.layout, self.settings), self.settings.paths_nfc
+        fold, nfc = self._folds, self.settings.paths_nfc
         schemes = (*KNOWN, *self.settings.resources_schemes)
         scheme, typed = split_scheme(text, schemes) if ":" in text else ("file", text)
         if scheme not in ("file", "symbol"):
@@ -115,6 +116,14 @@ class Repo:
 
 def state_directory(layout: Layout) -> str:
     return os.path.join(layout.common_dir, STATE_DIRECTORY)
+
+
+def state_directory_at(cwd: str, environ: Mapping[str, str]) -> str:
+    """The same, seen from a directory; "" outside a repository."""
+    try:
+        return state_directory(find_layout(cwd, environ))
+    except refusals.Refusal:
+        return ""
 
 
 def clone_name(directory: str) -> str:
@@ -161,10 +170,7 @@ def person_name(settings: Settings, environ: Mapping[str, str]) -> str:
 
 def settings_root(layout: Layout) -> str:
     """Where lineclear.toml is read: always the main worktree, so that no agent's branch can change it."""
-    for name, path in worktrees(layout.common_dir):
-        if name == "main":
-            return path
-    return layout.worktree
+    return main_worktree(layout.common_dir) or layout.worktree
 
 
 def read_settings(
@@ -186,11 +192,29 @@ def open_repo(cwd: str, environ: Mapping[str, str]) -> Repo:
     return Repo(layout, settings, open_store(layout, settings), environ)
 
 
-def open_store(layout: Layout, settings: Settings) -> Store:
-    if settings.store_url:
-        from lineclear.store.postgres.engine import PostgresStore
+_shelves: list[Shelf | None] = []
 
-        return PostgresStore(settings.store_url, settings.repo_id)
+
+def stay_warm() -> None:
+    """This process stays: connections to a server are kept for whoever opens the store next."""
+    if not _shelves:
+        _shelves.append(None)
+
+
+# Who must not keep an agent waiting gives up on a server that says nothing for so long.
+HASTE_S = 2.0
+
+
+def open_store(layout: Layout, settings: Settings, *, is_hasty: bool = False) -> Store:
+    if settings.store_url:
+        from lineclear.store.postgres.engine import PATIENCE_S, PostgresStore, Shelf
+
+        if _shelves == [None]:
+            _shelves[0] = Shelf()
+        return PostgresStore(
+            settings.store_url, settings.repo_id, patience_s=HASTE_S if is_hasty else PATIENCE_S,
+            shelf=_shelves[0] if _shelves else None,
+        )  # fmt: skip
     directory = state_directory(layout)
     if not os.path.exists(os.path.join(directory, "state.db")):
         raise (
@@ -202,7 +226,30 @@ def open_store(layout: Layout, settings: Settings) -> Store:
 
 
 def open_sqlite(directory: str) -> Store:
+    _load_apsw()
     from lineclear.store.sqlite.engine import SqliteStore
 
     hushes = Hushes(os.path.join(directory, HUSH))
     return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")), hushes=hushes)
+
+
+def _load_apsw() -> None:
+    """It looks for one class in `collections.abc`, whose package costs a hook a third of an interpreter's
+    start. The module behind that name is loaded already: it is lent both names while apsw looks."""
+    import sys
+
+    if "apsw" in sys.modules or "collections" in sys.modules:
+        return
+    import _collections_abc
+
+    package = type(sys)("collections")
+    package.abc = _collections_abc  # type: ignore[attr-defined]
+    lent = {"collections": package, "collections.abc": _collections_abc}
+    sys.modules.update(lent)
+    try:
+        import apsw  # noqa: F401
+    except (AttributeError, ImportError):
+        pass  # one that looks for more finds it when it is loaded next
+    finally:
+        for name in lent:
+            sys.modules.pop(name, None)

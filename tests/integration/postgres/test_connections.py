@@ -47,7 +47,7 @@ def test_a_read_that_is_cut_says_that_nothing_is_known_to_be_wrong(url: str) -> 
     with slow_line(url) as line:
         store = PostgresStore(line.url, REPO)
         line.swallow_answers()
-        with refused("store.unreadable"):
+        with refused("store.unreachable"):
             store.read(lambda view: view.head)
         line.repair()
         assert store.read(lambda view: view.head) == 0

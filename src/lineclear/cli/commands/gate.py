@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from lineclear.cli.command import Command, Context
-from lineclear.core.refusals import Refusal
+from lineclear.core.outages import is_outage
+from lineclear.core.refusals import NOT_ALLOWED, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,34 +25,52 @@ def _declare(parser: ArgumentParser) -> None:
 def gate(context: Context, args: Namespace) -> int:
     lines = [] if args.hook == "pre-commit" else sys.stdin.read().splitlines()
     try:
-        caller = context.repo.caller(context.given)
-        findings = _judge(context, args.hook, lines)
+        findings, is_person = _judge(context, args.hook, lines)
     except Refusal as refusal:
-        context.out.hint(f"lineclear: the gate could not look, and git goes on: {refusal.what}")
-        return refusal.exit_code if _is_closed(context) else 0
+        if not is_outage(refusal):
+            context.out.hint(f"lineclear: the gate could not look, and git goes on: {refusal.what}")
+            return refusal.exit_code if _is_closed(context) else 0
+        if _is_closed(context):
+            refusal.exit_code = NOT_ALLOWED
+            raise
+        findings, is_person = _judge_alone(context, args.hook, lines)
     if not findings:
         context.out.data({"findings": []})
         return 0
-    if caller.is_person:
+    if is_person:
         _warn(context, findings)
         return 0
     raise _first(findings)
 
 
-def _judge(context: Context, hook: str, lines: list[str]) -> list[Finding]:
+def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
+    """What may not come in, and whether it is a person who brings it."""
     from lineclear.wiring import gate as gates
+    from lineclear.wiring.gate_alone import open_hastily
 
+    context.use(open_hastily(context.cwd, context.environ))
     caller = context.repo.caller(context.given)
     if hook == "pre-commit":
-        return gates.judge_commit(context.repo, caller)
-    if hook == "pre-push":
-        return gates.judge_push(context.repo, caller, lines)
-    return gates.judge_refs(context.repo, caller, lines)
+        found = gates.judge_commit(context.repo, caller)
+    elif hook == "pre-push":
+        found = gates.judge_push(context.repo, caller, lines)
+    else:
+        found = gates.judge_refs(context.repo, caller, lines)
+    return found, caller.is_person
+
+
+def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
+    from lineclear.wiring.gate_alone import judge
+
+    context.out.hint("lineclear: the shared store is out of reach. Git goes on with what you have a copy of.")
+    return judge(context.cwd, context.environ, hook, lines, context.given)
 
 
 def _is_closed(context: Context) -> bool:
+    from lineclear.wiring.gate_alone import is_closed
+
     try:
-        return context.repo.settings.hooks_on_error == "closed"
+        return is_closed(context.cwd, context.environ)
     except Refusal:
         return False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from itertools import islice
 
 from lineclear.core import refusals_store
@@ -17,12 +18,14 @@ from lineclear.core.epochs import begin_epoch
 from lineclear.core.fold import fold
 from lineclear.core.state import State
 from lineclear.core.tables import LOG, PROJECTED
+from lineclear.store.postgres.bundle import Bundle, Settled
 from lineclear.store.postgres.failures import FAILURES, refusal_of
 from lineclear.store.postgres.listening import MOST_RINGS_PER_S, Allowance, PostgresListener, ring
 from lineclear.store.postgres.positions import NeedsLock
 from lineclear.store.postgres.schema import create, known_migrations
 from lineclear.store.postgres.session import Session, text_of
-from lineclear.store.postgres.speculation import Known, LockedTx, SpeculativeTx
+from lineclear.store.postgres.shelf import Shelf
+from lineclear.store.postgres.speculation import NOBODY, GuessingView, Known, LockedTx, SpeculativeTx
 from lineclear.store.postgres.statements import (
     BEGIN,
     BEGIN_READING,
@@ -32,29 +35,32 @@ from lineclear.store.postgres.statements import (
     PUT,
     encode_rows,
 )
-from lineclear.store.postgres.view import PostgresView
-from lineclear.store.postgres.wire import LostError, show_url
+from lineclear.store.postgres.view import WORTH_KNOWING_ROWS, PostgresView
+from lineclear.store.postgres.wire import PATIENCE_S, LostError, show_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, TypeVar
+    from typing import Any, NoReturn, TypeVar
 
     from psycopg.pq.abc import PGresult
 
-    from lineclear.app.ports import Caller, Listener, Tx, View
+    from lineclear.app.ports import Caller, Listener, Store, Tx, View
     from lineclear.core.instants import Instant
     from lineclear.core.tables import Entry, Table
     from lineclear.store.postgres.statements import Read
     from lineclear.store.postgres.wire import Command
 
+    R = TypeVar("R")
     T = TypeVar("T")
 
-__all__ = ["PostgresStore", "create"]
+__all__ = ["PATIENCE_S", "PostgresStore", "Shelf", "create"]
 
 # So many wrong guesses in a row, then the lock: each one cost a round trip, the lock costs two.
 GUESSES = 4
 _BATCH = 2_000
+# As for a write: a time that is taken for now may be so old (see lineclear_begin).
+_MOST_BEHIND_NS = 2_000_000_000
 
 _INFO = """SELECT current_setting('server_version'), pg_database_size(current_database()),
 (SELECT max("number") FROM "migration"), (SELECT count(*) FROM "log" WHERE "repo" = $1),
@@ -74,17 +80,27 @@ class PostgresStore:
         *,
         clock_name: str = "postgres",
         clock: Callable[[], Instant] | None = None,
+        patience_s: float = PATIENCE_S,
+        shelf: Shelf | None = None,
     ) -> None:
-        """`clock` is for tests: it takes the place of the server's."""
+        """`clock` is for tests: it takes the place of the server's. A server that says nothing for
+        `patience_s` is taken to be out of reach. Connections come from the `shelf` and go back there."""
         self._url, self._path, self._repo = url, show_url(url), repo_id
-        self._clock_name, self._clock = clock_name, clock
+        self._clock_name, self._clock, self._patience_s = clock_name, clock, patience_s
         self._turn = threading.Lock()
-        self._known = Known()
+        self._known, self._shelf = Known(), shelf
+        self._key = url, repo_id, clock_name, patience_s
         self._allowance = Allowance()
         self._late_ring: threading.Timer | None = None
         self._trips_before = 0
         self._pid = os.getpid()
+        # Has something been sent that the server may have committed?
+        self._is_writing = False
         self._session: Session | None = None
+        kept = shelf.take(self._key) if shelf is not None else None
+        if kept is not None:
+            self._session, self._known = kept
+            self._trips_before = -self._session.round_trips
         with self._taking_turn():
             self._connection()
 
@@ -98,21 +114,42 @@ class PostgresStore:
     def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
         with self._taking_turn():
             session = self._connection()
+            self._is_writing = False
             try:
                 return self._speculate(session, caller, work)
             except FAILURES as error:
-                raise refusal_of(error, self._path, unknown=True) from error
+                raise refusal_of(error, self._path, unknown=self._is_writing) from error
 
     def read(self, work: Callable[[View], T], /) -> T:
         with self._taking_turn():
             session = self._connection()
-            view = PostgresView(session, self._repo, self._known, self._clock)
+            was_idle = not session.is_fresh()
             try:
-                return work(view)
+                return self._read(session, work)
+            except LostError as error:
+                if not was_idle:
+                    raise refusal_of(error, self._path, unknown=False) from error
             except FAILURES as error:
                 raise refusal_of(error, self._path, unknown=False) from error
-            finally:
-                self._roll_back(session)
+            # The line had gone dead unnoticed; reading does no harm twice.
+            try:
+                return self._read(self._connection(), work)
+            except FAILURES as error:
+                raise refusal_of(error, self._path, unknown=False) from error
+
+    def together(self, work: Callable[[Store], T], done: Callable[[T, Settled], R], /) -> tuple[R] | None:
+        """Run `work` on a store whose reads and writes become one transaction, in one round trip when all
+        goes well; then `done` with what it gave. None, and nothing written, when that cannot be.
+
+        `work` may be run again from the start, with other facts; it has no effect but through its store.
+        """
+        with self._taking_turn():
+            session = self._connection()
+            self._is_writing = False
+            try:
+                return self._bundle(session, work, done)
+            except FAILURES as error:
+                raise refusal_of(error, self._path, unknown=self._is_writing) from error
 
     def listen(self) -> Listener:
         try:
@@ -158,6 +195,12 @@ class PostgresStore:
             if late is not None:
                 late.cancel()
                 self._post_ring(session)
+            if self._shelf is not None:
+                if session.wire.is_in_transaction:
+                    session.wire.settle()  # a rollback that nobody waited for
+                if self._shelf.put(self._key, session, self._known):
+                    self._known = Known()
+                    return
             # Whoever hangs up with answers unread may take what was sent last with it.
             if session.wire.is_open():
                 session.wire.settle()
@@ -201,9 +244,11 @@ class PostgresStore:
             session.wire.close()
             self._trips_before += session.round_trips
             self._session = session = None
+            if self._shelf is not None:
+                self._shelf.clear(self._key)
         if session is None:
             try:
-                session = Session(self._url, self._repo, self._clock_name)
+                session = Session(self._url, self._repo, self._clock_name, self._patience_s)
             except FAILURES as error:
                 raise refusal_of(error, self._path, unknown=False) from error
             self._session = session
@@ -216,6 +261,48 @@ class PostgresStore:
                 session.wire.post(("ROLLBACK", ()))
             except LostError:
                 session.wire.close()
+
+    # -- reading on guesses -----------------------------------------------------------------
+
+    def _read(self, session: Session, work: Callable[[View], T]) -> T:
+        """All questions of a run in one round trip. The answers are of one snapshot: where the guesses were
+        wrong, a second run on them needs no second trip, unless it asks something new."""
+        view = GuessingView(self._known, self._now(session), session.head, {})
+        for _ in range(GUESSES if session.epoch == view.now.boot else 0):
+            try:
+                outcome = _outcome(work, view)
+                heard, is_right = self._hear_all(session, view)
+                if not is_right:
+                    now = self._clock() if self._clock is not None else session.server_now()
+                    view = GuessingView(self._known, now, session.head, heard)
+                    outcome = _outcome(work, view)
+            except NeedsLock:
+                break
+            if is_right or view.is_all_heard:
+                return outcome()
+        direct = PostgresView(session, self._repo, self._known, self._clock)
+        try:
+            return work(direct)
+        finally:
+            self._roll_back(session)
+
+    def _hear_all(self, session: Session, view: GuessingView) -> tuple[dict[Any, list[Any]], bool]:
+        """The true answers to all that a run asked, at one moment; and were they what it took them for?"""
+        start = (BEGIN, (self._repo, None, "false"))
+        questions = self._comparisons(view)
+        _, moment, *answers, _ = session.ask((BEGIN_READING, ()), start, *questions, ("COMMIT", ()))
+        self._hear(session, moment)
+        heard, is_right = {}, not view.is_head_used or session.head == view.head
+        if self._clock is None:
+            is_right = is_right and 0 <= session.server_now().tick_ns - view.now.tick_ns <= _MOST_BEHIND_NS
+        for (identity, (read, guess)), answer in zip(view.guesses.items(), answers, strict=True):
+            text = answer.get_value(0, 0)
+            heard[identity] = guess if text is None else read.of_text(text)
+            if text is not None:
+                is_right = False
+                if len(heard[identity]) <= WORTH_KNOWING_ROWS:
+                    self._known.learn(read, heard[identity])
+        return heard, is_right
 
     # -- writing on guesses -----------------------------------------------------------------
 
@@ -273,9 +360,11 @@ class PostgresStore:
         start = (BEGIN, (self._repo, self._believed_ns(tx), "true"))
         end = (END, (self._repo, tx.appended, "true"))
         writes = tx.commands(self._repo, tx.window)
+        self._is_writing = True
         answers = session.ask(start, *self._comparisons(tx), *writes, end, then=(FLUSH, ()))
         head = self._hear(session, answers[0])
         if answers[-1].get_value(0, 0) is None:
+            self._is_writing = False
             self._learn(tx, answers[1:])
             return None
         session.head = head + tx.appended
@@ -322,6 +411,29 @@ class PostgresStore:
             if text is not None:
                 self._known.learn(read, read.of_text(text))
 
+    def _bundle(
+        self, session: Session, work: Callable[[Store], T], done: Callable[[T, Settled], R]
+    ) -> tuple[R] | None:
+        for _ in range(GUESSES):
+            now = self._now(session)
+            if session.epoch != now.boot:
+                return None
+            tx = SpeculativeTx(self._known, now, NOBODY, floor=session.head)
+            try:
+                result = work(Bundle(tx))
+            except NeedsLock:
+                return None
+            except Exception:
+                if not self._verify(session, tx):
+                    continue
+                if tx.window.is_used:
+                    return None  # its words may quote stand-ins
+                raise
+            head = self._commit(session, tx)
+            if head is not None:
+                return (done(result, Settled(tx, head)),)
+        return None
+
     # -- writing under the lock -------------------------------------------------------------
 
     def _decide_locked(
@@ -336,6 +448,7 @@ class PostgresStore:
             result = work(tx)
             if tx.written:
                 end = (END, (self._repo, tx.head - before, "false"))
+                self._is_writing = True
                 session.ask(*tx.commands(self._repo, None), end, ("COMMIT", ()))
         finally:
             self._roll_back(session)
@@ -412,6 +525,19 @@ class PostgresStore:
             session.wire.post(ring(self._repo))
         except LostError:
             session.wire.close()  # the commit stands; the next call finds the connection gone
+
+
+def _outcome(work: Callable[[View], T], view: View) -> Callable[[], T]:
+    """What a run on guesses came to, to be given or raised when the guesses turn out to be right."""
+    try:
+        result = work(view)
+    except Exception as error:  # noqa: BLE001  it may come from a wrong guess
+        return partial(_raise, error)
+    return lambda: result
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
 
 
 _of_parents: list[Session | None] = []

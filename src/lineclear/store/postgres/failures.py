@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.core import refusals, refusals_store
-from lineclear.store.postgres.wire import LostError, ServerError, UnusableTextError
+from lineclear.store.postgres.wire import LostError, ServerError, TurnedAwayError, UnusableTextError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,11 +43,14 @@ def refusal_of(error: Exception, path: str, *, unknown: bool) -> refusals.Refusa
         return refusals.bad_value("text", "...", f"{error}, which PostgreSQL cannot keep")
     if isinstance(error, ServerError):
         return _refusal_of_state(error, path)
-    return (
-        refusals_store.store_failed(path, str(error))
-        if unknown
-        else refusals_store.store_unreadable(path, str(error))
-    )
+    if isinstance(error, TurnedAwayError):
+        return refusals_store.store_unreadable(path, str(error))
+    if not unknown:
+        return refusals_store.store_unreachable(path, str(error))
+    refusal = refusals_store.store_failed(path, str(error))
+    # Only the connection failed: what was asked may be asked again when it is back.
+    refusal.facts["is_lost"] = True
+    return refusal
 
 
 def _refusal_of_state(error: ServerError, path: str) -> refusals.Refusal:

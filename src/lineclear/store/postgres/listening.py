@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from lineclear.store.postgres.wire import Command
 
 POLL_S = 0.25
+# An ear that went deaf must not make its owner late.
+_PATIENCE_S = 2.0
 MOST_RINGS_PER_S = 20
 _RINGS_AT_ONCE = 10
 _HEAD = 'SELECT "head" FROM "repo" WHERE "repo" = $1'
@@ -85,7 +87,7 @@ class PostgresListener:
         return self._wire.hear(timeout_s) or self._has_moved(self._wire)
 
     def _open(self) -> None:
-        self._wire = Wire(self._url)
+        self._wire = Wire(self._url, _PATIENCE_S)
         self._wire.ask((f'LISTEN "{channel_of(self._repo)}"', ()))
         self._has_moved(self._wire)
 

@@ -11,7 +11,7 @@ from lineclear.core.instants import Instant
 from lineclear.store.postgres.failures import LOCK_LIMIT_S
 from lineclear.store.postgres.schema import check_number
 from lineclear.store.postgres.statements import BEGIN_WRITING
-from lineclear.store.postgres.wire import ServerError, Wire, show_url
+from lineclear.store.postgres.wire import PATIENCE_S, ServerError, Wire, show_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ class Session:
         "wire",
     )
 
-    def __init__(self, url: str, repo: str, clock_name: str) -> None:
+    def __init__(self, url: str, repo: str, clock_name: str, patience_s: float = PATIENCE_S) -> None:
         """`epoch` is the boot of the log's newest epoch, `head` the newest position we know of."""
         self.url, self.round_trips = url, 0
-        self.wire = Wire(url)
+        self.wire = Wire(url, patience_s)
         try:
             head, now_ns, history, epoch = self._greet(repo)
         except BaseException:
@@ -91,8 +91,11 @@ class Session:
 
     def is_usable(self) -> bool:
         """Has the server hung up while we were idle?"""
-        is_fresh = monotonic_ns() - self._heard_ns < _FRESH_NS
-        return self.wire.is_connected if is_fresh else self.wire.is_open()
+        return self.wire.is_connected if self.is_fresh() else self.wire.is_open()
+
+    def is_fresh(self) -> bool:
+        """Has it just been heard of?"""
+        return monotonic_ns() - self._heard_ns < _FRESH_NS
 
     def ask(self, *commands: Command, then: Command | None = None) -> list[PGresult]:
         self.round_trips += 1

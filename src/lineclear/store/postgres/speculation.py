@@ -25,6 +25,7 @@ given again, since after a crash a new epoch begins (see lineclear_history in th
 
 from __future__ import annotations
 
+from lineclear.app.ports import Caller
 from lineclear.core.codec import encode_body
 from lineclear.core.events import Event
 from lineclear.core.fold import fold
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
-    from lineclear.app.ports import Caller
     from lineclear.core.events import Draft
     from lineclear.core.instants import Instant
     from lineclear.core.tables import Row, Table
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     Key = tuple[int | str, ...]
 
 MOST_KNOWN_ROWS = 20_000
+NOBODY = Caller("")
 _TABLES = {table.name: table for table in ALL}
 
 
@@ -214,6 +215,21 @@ class BufferedTx:
         merged = [row for row in found if key_of(row) not in written] + own
         return read.sorted(merged) if own else merged
 
+    # -- parts ------------------------------------------------------------------------------
+
+    def begin_part(self, caller: Caller) -> tuple[int, dict[str, dict[Key, Any]]]:
+        """From here on somebody else may act; what it writes can be undone by the mark that this gives."""
+        self._caller = caller
+        return self.appended, {name: dict(rows) for name, rows in self.written.items()}
+
+    def undo_part(self, mark: tuple[int, dict[str, dict[Key, Any]]]) -> None:
+        self.appended, self.written = mark
+        self._own = State()
+        for name, rows in self.written.items():
+            for row in rows.values():
+                if row is not None:
+                    self._own.put(_TABLES[name], row)
+
     # -- what to write ----------------------------------------------------------------------
 
     def commands(self, repo: str, window: Window | None) -> list[tuple[str, list[int | str]]]:
@@ -280,6 +296,36 @@ class SpeculativeTx(BufferedTx):
                     return True
                 raise NeedsLock
         return False
+
+
+class GuessingView(SpeculativeTx):
+    """For reading: answers that were `heard` are true, all others are guesses, and the head is one, too."""
+
+    __slots__ = ("_heard", "is_all_heard", "is_head_used")
+
+    def __init__(self, known: Known, now: Instant, head: int, heard: dict[Any, list[Any]]) -> None:
+        super().__init__(known, now, NOBODY, floor=head, head=head)
+        self._heard = heard
+        self.is_all_heard, self.is_head_used = True, False
+
+    @property
+    def head(self) -> int:
+        self.is_head_used = True
+        return self._head or 0
+
+    @head.setter
+    def head(self, _position: int) -> None:
+        raise NeedsLock
+
+    def _ask(self, read: Read) -> list[Any]:
+        if read.table is LOG and read.kind != GET:
+            raise NeedsLock  # nobody keeps the log in mind: it would only be asked twice
+        heard = self._heard.get(read.identity)
+        if heard is None:
+            self.is_all_heard = False
+            return super()._ask(read)
+        self.guesses[read.identity] = (read, heard)
+        return heard
 
 
 class LockedTx(BufferedTx):

@@ -102,6 +102,8 @@ class Read:
         text = _made.get(shape)
         if text is None:
             text = _made[shape] = _numbered(self._comparison())
+        if self.kind == PICK:
+            guess = sorted(guess, key=self.table.key_of)
         return text, [*self._parameters(repo), _mark(self.values(guess))]
 
     def values(self, answer: list[Any]) -> list[Sequence[int | str]]:
@@ -120,7 +122,8 @@ class Read:
         return self.sorted(rows) if self.kind == PICK else rows
 
     def of_text(self, text: bytes) -> list[Any]:
-        return self.of_values(_decode_rows(text.decode()))
+        rows = self.of_values(_decode_rows(text.decode()))
+        return self.sorted(rows) if self.kind == PICK else rows
 
     def _shape(self) -> tuple[Any, ...]:
         bounds = (self.low is None, self.high is None, self.limit > 0, self.reverse)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Key = tuple[int | str, ...]
 
 FAR_FUTURE_NS = 1 << 62
-_WORTH_KNOWING_ROWS = 100
+WORTH_KNOWING_ROWS = 100
 
 
 class PostgresView:
@@ -98,7 +98,7 @@ class PostgresView:
 
     def _heard(self, read: Read, answer: list[Any]) -> list[Any]:
         """What was read may well be asked by the next transaction."""
-        if read.table is not LOG and len(answer) <= _WORTH_KNOWING_ROWS:
+        if read.table is not LOG and len(answer) <= WORTH_KNOWING_ROWS:
             self._known.learn(read, answer)
         return answer
 

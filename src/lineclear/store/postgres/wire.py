@@ -10,6 +10,7 @@ from __future__ import annotations
 import select
 from collections import deque
 from itertools import count
+from math import ceil
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import psycopg
@@ -35,6 +36,16 @@ DEFAULTS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
+_NOT_YET = (
+    "starting up",
+    "shutting down",
+    "recovery mode",
+    "not yet accepting",
+    "too many",
+    "connection slots",
+)
+# Longer than anybody waits for the lock of a repository (see failures.py).
+PATIENCE_S = 40.0
 _SECRET_NAMES = ("password", "sslpassword", "passfile", "oauth_client_secret")
 _PREPARE, _COMMAND, _SEQUEL, _POSTED, _SYNC = "prepare", "command", "sequel", "posted", "sync"
 
@@ -49,6 +60,10 @@ class ServerError(Exception):
 
 class LostError(Exception):
     """There is no connection, or no more; what was under way may or may not have happened."""
+
+
+class TurnedAwayError(LostError):
+    """The server is there and does not let us in."""
 
 
 class UnusableTextError(Exception):
@@ -69,27 +84,34 @@ def show_url(url: str) -> str:
     return f"{parts.scheme}://{shown}{parts.path}{'?' if query else ''}{query}"
 
 
-def connect_text(url: str) -> str:
-    """What libpq is given: the URL, and our defaults where it is silent."""
+def connect_text(url: str, connect_s: int = 0) -> str:
+    """What libpq is given: the URL, and our defaults where it is silent. `connect_s`: no longer than that,
+    whatever the URL says, for a connection."""
     try:
         given = conninfo_to_dict(url)
     except psycopg.Error:
         # libpq quotes the piece it stumbles over, which may be the password.
-        raise LostError("its URL cannot be read; expected postgresql://USER@HOST/DATABASE") from None
-    return make_conninfo(**(DEFAULTS | given | {"client_encoding": "utf8"}))
+        raise TurnedAwayError("its URL cannot be read; expected postgresql://USER@HOST/DATABASE") from None
+    settled = DEFAULTS | given | {"client_encoding": "utf8"}
+    if connect_s:
+        settled["connect_timeout"] = min(connect_s, int(settled["connect_timeout"] or connect_s))
+    return make_conninfo(**settled)
 
 
 class Wire:
-    __slots__ = ("_expected", "_names", "_pg", "_poll", "_prepared")
+    __slots__ = ("_expected", "_names", "_patience_s", "_pg", "_poll", "_prepared")
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience_s: float = PATIENCE_S) -> None:
+        """`patience_s`: after so long without a word it is given up, while it is made and after."""
+        self._patience_s = patience_s
         self._expected: deque[tuple[str, str]] = deque()
         self._prepared: dict[str, bytes] = {}
         self._names = count()
         try:
-            connection = psycopg.connect(connect_text(url), autocommit=True)
+            connection = psycopg.connect(connect_text(url, ceil(patience_s)), autocommit=True)
         except psycopg.Error as error:
-            raise LostError(_in_a_line(str(error))) from error
+            kind = TurnedAwayError if _is_turned_away(str(error)) else LostError
+            raise kind(_in_a_line(str(error))) from error
         # From here on the protocol alone: only it knows answers that nobody waits for. The
         # connection object must let go of it, or it would complain when it goes.
         self._pg = connection.pgconn
@@ -229,7 +251,8 @@ class Wire:
 
     def _wait(self, unsent: bool) -> bool:
         self._poll.modify(self._pg.socket, select.POLLIN | (select.POLLOUT if unsent else 0))
-        self._poll.poll()
+        if not self._poll.poll(self._patience_s * 1000):
+            raise LostError(f"no answer within {self._patience_s:g} s")
         self._pg.consume_input()
         return bool(self._pg.flush()) if unsent else False
 
@@ -246,6 +269,11 @@ class Wire:
 
     def _reason(self) -> str:
         return _in_a_line(self._pg.get_error_message()) or "the connection was lost"
+
+
+def _is_turned_away(message: str) -> bool:
+    """A server that starts, ends or is full will let us in later."""
+    return "FATAL:" in message and not any(words in message for words in _NOT_YET)
 
 
 def _in_a_line(message: str) -> str:

@@ -1,0 +1,66 @@
+"""Connections that a process which stays keeps for the next call, with what they know of the tables.
+
+To connect costs several round trips, and so does a first guess of everything. Each connection is one store's
+alone while it is used. Nothing crosses a fork.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from time import monotonic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.store.postgres.session import Session
+    from lineclear.store.postgres.speculation import Known
+
+    Key = tuple[str, str, str, float]
+
+MOST_KEPT, KEPT_S = 8, 300.0
+
+
+class Shelf:
+    __slots__ = ("_kept", "_lock", "_pid")
+
+    def __init__(self) -> None:
+        self._pid, self._lock = os.getpid(), threading.Lock()
+        self._kept: list[tuple[float, Key, Session, Known]] = []
+
+    def take(self, key: Key) -> tuple[Session, Known] | None:
+        """The one that was used last, if it still seems to be good."""
+        if self._pid != os.getpid():
+            return None
+        with self._lock:
+            self._drop(lambda entry: monotonic() - entry[0] > KEPT_S)
+            for place in range(len(self._kept) - 1, -1, -1):
+                if self._kept[place][1] == key:
+                    _, _, session, known = self._kept.pop(place)
+                    if session.is_usable():
+                        return session, known
+                    session.wire.close()
+        return None
+
+    def put(self, key: Key, session: Session, known: Known) -> bool:
+        """Keep it; False if it is not worth it."""
+        if self._pid != os.getpid() or session.wire.is_in_transaction or not session.is_usable():
+            return False
+        with self._lock:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.pop(0)[2].wire.close()
+            self._kept.append((monotonic(), key, session, known))
+        return True
+
+    def clear(self, key: Key) -> None:
+        """One of them was lost, and what one has lost the others have hardly kept."""
+        if self._pid == os.getpid():
+            with self._lock:
+                self._drop(lambda entry: entry[1] == key)
+
+    def _drop(self, is_over: Callable[[tuple[float, Key, Session, Known]], bool]) -> None:
+        for entry in self._kept:
+            if is_over(entry):
+                entry[2].wire.close()
+        self._kept = [entry for entry in self._kept if not is_over(entry)]

@@ -1,0 +1,198 @@
+"""Whole calls, as `serve` answers them, with a far store: each is one round trip, counted on the line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lineclear.app.heartbeat import renew
+from lineclear.app.log import audit
+from lineclear.app.ports import Caller
+from lineclear.cli.serving import Office
+from lineclear.core import hooks
+from lineclear.core.hooks import HookAnswer, HookCall
+from lineclear.mcp.desk import Call, Reply
+from lineclear.store.postgres.engine import PostgresStore
+from lineclear.wiring import hooking
+from lineclear.wiring.hooking_stores import Stores
+from lineclear.wiring.repo import open_repo
+from lineclear.wiring.starting import init_repo
+from tests.integration.postgres.desk import claim, release
+from tests.integration.postgres.slow_line import SlowLine, slow_line
+from tests.repository import TemporaryRepo
+
+pytestmark = pytest.mark.postgres
+
+TEAM = '[repo]\nid = "shop"\n'
+
+
+class Machine:
+    """A clone, its line to the store, and what `serve` answers with there."""
+
+    def __init__(self, repo: TemporaryRepo, line: SlowLine) -> None:
+        self.line, self.tree = line, repo.add_worktree("ada")
+        self.environ = {**repo.environment, "LINECLEAR_STORE_URL": line.url}
+        self.stores = Stores()
+        self.office = Office({**self.environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(self.tree))
+
+    def fire(self, event: str, *, session: str = "s-1", at: Path | None = None, **fields: Any) -> HookAnswer:
+        cwd = str(at or self.tree)
+        call = HookCall("claude", event, session=session, cwd=cwd, can_tell=True, **fields)
+        layout = hooking.layout_for(call, self.environ, cwd)
+        assert layout is not None
+        settings = hooking.settings_for(layout, self.environ)
+        return hooking.respond(
+            layout, settings, call, self.environ, began_ns=time.time_ns(), stores=self.stores
+        )
+
+    def edit(self, name: str) -> HookAnswer:
+        return self.fire(hooks.BEFORE_EDIT, paths=(str(self.tree / name),), tool="Edit")
+
+    def perform(self, verb: str, **given: Any) -> Reply:
+        reply = self.office.perform(verb, given, Call())
+        assert not reply.is_refused, reply.text
+        return reply
+
+    def trips(self, act: Callable[[], object]) -> int:
+        before = self.line.trips
+        act()
+        return self.line.trips - before
+
+    def close(self) -> None:
+        self.office.close()
+        self.stores.close()
+
+
+@pytest.fixture
+def machine(repo: TemporaryRepo, fresh_postgres: Callable[[], str]) -> Iterator[Machine]:
+    url = fresh_postgres()
+    repo.commit("Team", {"lineclear.toml": TEAM, "a.py": "one\n"})
+    init_repo(str(repo.path), repo.environment, url)
+    with slow_line(url) as line:
+        made = Machine(repo, line)
+        made.fire(hooks.SESSION_START)
+        made.perform("claim", resources=["warm.py"])
+        made.edit("warm.py")
+        yield made
+        made.close()
+
+
+def test_every_event_of_an_edit_is_one_round_trip(machine: Machine) -> None:
+    for name in ("src/a.py", "src/b.py", "src/a.py"):
+        assert machine.trips(lambda name=name: machine.edit(name)) == 1  # type: ignore[misc]
+        paths = (str(machine.tree / name),)
+        assert machine.trips(lambda paths=paths: machine.fire(hooks.AFTER_EDIT, paths=paths)) == 1  # type: ignore[misc]
+        assert machine.trips(lambda paths=paths: machine.fire(hooks.AFTER_READ, paths=paths)) == 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("event", [hooks.PROMPT, hooks.BEFORE_SHELL, hooks.AFTER_SHELL, hooks.STOP])
+def test_so_are_a_prompt_a_command_and_a_stop(machine: Machine, event: str) -> None:
+    machine.fire(event, call_id="c-1", command="true")
+    assert machine.trips(lambda: machine.fire(event, call_id="c-2", command="true")) == 1
+
+
+def test_in_a_shared_tree_one_edits_at_a_time_and_what_is_noted_has_the_right_name(
+    machine: Machine, repo: TemporaryRepo
+) -> None:
+    edited: dict[str, Any] = {"at": repo.path, "paths": (str(repo.path / "a.py"),), "tool": "Edit"}
+    assert not machine.fire(hooks.BEFORE_EDIT, session="s-2", **edited).is_denied
+    refused = machine.fire(hooks.BEFORE_EDIT, session="s-3", **edited)
+    assert refused.is_denied
+    assert "claude-2 holds file:a.py (exclusive)" in refused.reason
+    machine.fire(hooks.AFTER_EDIT, session="s-2", **edited)
+    assert not machine.fire(hooks.BEFORE_EDIT, session="s-3", **edited).is_denied
+    machine.fire(hooks.AFTER_EDIT, session="s-3", **edited)
+    noted = (repo.path / ".git" / "lineclear" / "sessions" / "writes").read_text().splitlines()
+    assert [line.split("\t")[1] for line in noted] == ["claude-2", "claude-3"]
+
+
+def test_an_edit_is_announced_once_though_it_was_decided_on_guesses(machine: Machine) -> None:
+    machine.edit("src/a.py")
+    machine.edit("src/a.py")
+    shown = machine.perform("who", resource="src/a.py").content["data"]
+    assert [(claim["agent"], claim["mode"]) for claim in shown["holders"]] == [("claude-1", "intent")]
+
+
+@pytest.mark.parametrize(
+    ("verb", "first", "second"),
+    [
+        ("claim", {"resources": ["x.py"]}, {"resources": ["y.py"]}),
+        ("claim", {"resources": ["x.py"]}, {"resources": ["x.py"]}),
+        ("say", {"text": "one"}, {"text": "two"}),
+        ("task next", {}, {}),
+        ("value put", {"key": "k", "json_text": "1"}, {"key": "k", "json_text": "2"}),
+        ("status", {}, {}),
+        ("task list", {}, {}),
+    ],
+    ids=["claim", "renewal", "say", "task next", "value put", "status", "task list"],
+)
+def test_a_verb_is_one_round_trip_with_who_asks_in_it(
+    machine: Machine, verb: str, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    for title in ("One", "Two", "Three"):
+        machine.perform("task add", title=title)
+    machine.perform(verb, **first)
+    assert machine.trips(lambda: machine.perform(verb, **second)) == 1
+
+
+def test_a_release_is_one_round_trip(machine: Machine) -> None:
+    machine.perform("claim", resources=["x.py", "y.py"])
+    machine.perform("release", resources=["x.py"])
+    assert machine.trips(lambda: machine.perform("release", resources=["y.py"])) == 1
+
+
+def test_the_numbers_that_are_told_are_the_true_ones(machine: Machine, repo: TemporaryRepo) -> None:
+    told = [machine.perform("claim", resources=[f"{number}.py"]) for number in range(3)]
+    fences = [reply.content["data"]["claims"][0]["fence"] for reply in told]
+    assert fences == list(range(fences[0], fences[0] + 3))
+    assert all(f"fence {fence}." in reply.text for fence, reply in zip(fences, told, strict=True))
+    opened = open_repo(str(repo.path), machine.environ)
+    head = opened.store.read(lambda view: view.head)
+    assert head == fences[-1]
+    assert opened.presence.seen("claude-1") <= head
+    assert audit(opened.store)["findings"] == []
+    opened.close()
+
+
+def test_a_renewal_of_leases_is_one_round_trip(machine: Machine) -> None:
+    store = PostgresStore(machine.line.url, "shop")
+    claim(store, "a.py")
+    renew(store, Caller("ann"))
+    assert machine.trips(lambda: renew(store, Caller("ann"))) == 1
+    release(store, "a.py")
+    store.close()
+
+
+def test_a_read_of_many_questions_is_one_round_trip(machine: Machine) -> None:
+    store = PostgresStore(machine.line.url, "shop")
+
+    def look(view: Any) -> int:
+        from lineclear.core.tables import AGENT, CLAIM, TASK
+
+        return len(view.scan(AGENT, "key")) + len(view.scan(CLAIM, "key")) + len(view.scan(TASK, "key"))
+
+    # Wrong guesses, too: the answers that correct them are of one moment.
+    assert machine.trips(lambda: store.read(look)) == 1
+    assert machine.trips(lambda: store.read(look)) == 1
+    store.close()
+
+
+def test_a_connection_is_kept_between_calls(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineclear.cli.serving.FRESH_S", 0.0)
+    machine.perform("status")
+    assert machine.trips(lambda: machine.perform("claim", resources=["z.py"])) == 1
+
+
+def test_what_refuses_leaves_nothing_of_the_call_behind(machine: Machine, tmp_path: Path) -> None:
+    store = PostgresStore(machine.line.url, "shop")
+    claim(store, "taken.py", "bob")
+    before = store.read(lambda view: view.head)
+    reply = machine.office.perform("claim", {"resources": ["free.py", "taken.py"]}, Call())
+    assert reply.is_refused
+    assert reply.content["error"]["code"] == "claim.held"
+    assert store.read(lambda view: view.head) == before
+    store.close()
