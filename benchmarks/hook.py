@@ -3,6 +3,7 @@
 The first touch of a file in a worktree, the same file again (by the stub that `setup` installs, and by
 lineclear itself), an edit in a shared tree, the two hooks around a shell command beside one `git status`, the
 first touch in a store that holds many claims, and how often the stub has to ask with many agents at work.
+Then the same with a server beside the repository: what the stub spends, and what the server does.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import random
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -123,6 +125,7 @@ def run(quick: bool) -> Report:
         _crowd(bench, EDITS // 3 if quick else EDITS, report)
         for files in (FILES, MORE_FILES):
             _shell(bench, rounds, report, files)
+        _served(bench, rounds, report)
         _growth(bench, rounds, report)
         log = list(Path(directory).glob("*/.git/lineclear/hook-errors.log"))
         if log:
@@ -233,6 +236,83 @@ def _pair(bench: Bench, stub: str, tree: Path, call: str, written: str) -> float
     if written:
         (tree / written).write_text(f"{time.monotonic_ns()}\n")
     return before + hook("PostToolUse")
+
+
+class Server:
+    """`lineclear serve` for one repository, doing nothing but answer."""
+
+    def __init__(self, bench: Bench, repo: TemporaryRepo) -> None:
+        quiet = {f"LINECLEAR_SERVE_{work}": "false" for work in ("QUEUE", "SNAPSHOTS", "MIRROR")}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "lineclear", "serve", "--port", "0"], cwd=repo.path,
+            env=bench.environment | quiet, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        self._process.stdout.readline()  # it serves
+
+    def cpu_ms(self) -> float:
+        """What it and its children have used so far. Known in steps of 10 ms: to be divided by many calls."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) * 1_000 / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+def _served(bench: Bench, rounds: int, report: Report) -> None:
+    repo, tree = bench.repo("served", FILES)
+    stub = bench.installed(repo)
+    (tree / "src/d1/f1.py").write_text("mine\n")
+    server = Server(bench, repo)
+    try:
+        _served_edits(bench, server, stub, tree, rounds, report)
+        _served_shell(bench, server, stub, tree, rounds, report)
+    finally:
+        server.close()
+
+
+def _served_edits(
+    bench: Bench, server: Server, stub: str, tree: Path, rounds: int, report: Report
+) -> None:  # fmt: skip
+    bench.by_stub(stub, "PreToolUse", tree, tree / "begin.py")
+    began = server.cpu_ms()
+    first = [bench.by_stub(stub, "PreToolUse", tree, tree / f"new{turn}.py") for turn in range(rounds)]
+    theirs = (server.cpu_ms() - began) / rounds
+    bare = median([bench.bare(tree) for _ in range(rounds)])
+    walls: list[float] = []
+    for turn in range(rounds):
+        at = time.perf_counter()
+        bench.by_stub(stub, "PreToolUse", tree, tree / f"more{turn}.py")
+        walls.append((time.perf_counter() - at) * 1_000)
+    own = [bench.by_stub(stub, "PreToolUse", tree, tree / "more1.py") for _ in range(min(rounds, 15))]
+    beside = (bare, "python -I -S -c pass")
+    report.add("served: first touch of a file, by the stub", median(first), "ms", beside=beside)
+    report.add("served: the same with the server's part", median(first) + theirs, "ms", beside=beside)
+    report.add("served: the same, until the answer is there", median(walls), "ms")
+    report.add("served: file already mine, before an edit", median(own[1:]), "ms", target=at_most(3))
+
+
+def _served_shell(
+    bench: Bench, server: Server, stub: str, tree: Path, rounds: int, report: Report
+) -> None:  # fmt: skip
+    status: list[float] = []
+    found: dict[str, tuple[list[float], list[float]]] = {"no change": ([], []), "a change": ([], [])}
+    for turn in range(rounds + 2):
+        status.append(bench.cpu_ms(["/usr/bin/env", "git", *STATUS], tree))
+        for kind, (mine, theirs) in found.items():
+            began = server.cpu_ms()
+            written = f"made{turn % 5}.py" if kind == "a change" else ""
+            mine.append(_pair(bench, stub, tree, f"{kind[0]}{turn}", written))
+            theirs.append(server.cpu_ms() - began)
+    beside = (median(status[2:]), f"git status, {FILES:,} files")
+    for kind, (mine, theirs) in found.items():
+        whole = median(mine[2:]) + sum(theirs[2:]) / rounds
+        report.add(
+            f"served: both hooks around a command, {kind}", whole, "ms", beside=beside, target=at_most_x(1.2)
+        )
 
 
 def _growth(bench: Bench, rounds: int, report: Report) -> None:

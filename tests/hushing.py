@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 import time
 from collections.abc import Callable
@@ -14,15 +13,14 @@ from typing import Any
 from lineclear.app import claims, messages
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.clients.hooking.registry import hooking as client_of
-from lineclear.clients.setup.templating import fill
 from lineclear.core.claims import INTENT, Request
 from lineclear.core.hooks import HookAnswer, is_silent
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import CLAIM
-from lineclear.git.pictures import STATUS
 from lineclear.process import hush
 from lineclear.wiring import hooking
 from lineclear.wiring.repo import open_repo
+from lineclear.wiring.setup import stub_text
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
 
@@ -41,13 +39,12 @@ class TwoWays:
         slow = self.state / "slow"
         slow.write_text(
             f"#!/bin/sh\nread -r said\nprintf '%s' \"$said\" >{self.state}/given\n"
-            f"printf '%s' \"$LINECLEAR_STATUS\" >{self.state}/given-status\nprintf '{ASKED[:-1]}\\n'\n"
+            f"printf '%s' \"$LINECLEAR_STATUS\" >{self.state}/given-status\n"
+            f"printf '%s' \"$LINECLEAR_CALL\" >{self.state}/given-call\nprintf '{ASKED[:-1]}\\n'\n"
         )
         slow.chmod(0o755)
         self.stub = self.state / "hook"
-        self.stub.write_text(
-            fill("hook.sh", PYTHON=str(slow), PROGRAM="-", STATUS=shlex.join(w for w in STATUS if w != "-z"))
-        )
+        self.stub.write_text(stub_text(str(slow)))
         self.stub.chmod(0o755)
         self.claim("eve", "value:BEGUN")
         self.start()
@@ -93,10 +90,11 @@ class TwoWays:
         assert found is not None
         call, environ = found.read_call(event, said), self.environ | env
         assert call is not None
-        hooking._BEGAN_NS = time.time_ns()
-        layout = hooking.layout_for(call, environ)
+        began_ns = time.time_ns()
+        layout = hooking.layout_for(call, environ, str(self.tree))
         assert layout is not None
-        return hooking.respond(layout, hooking.settings_for(layout, environ), call, environ)
+        settings = hooking.settings_for(layout, environ)
+        return hooking.respond(layout, settings, call, environ, began_ns=began_ns)
 
     def pre(self, path: Path | str = "a.py", **more: Any) -> HookAnswer:
         return self.ask("PreToolUse", self.said("PreToolUse", self.tree / path, **more))

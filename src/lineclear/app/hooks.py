@@ -246,8 +246,7 @@ def _end_leftovers(desk: Desk) -> None:
 
 def _session_end(desk: Desk, _call: HookCall, _reply: HookAnswer) -> None:
     """Intents on paths that were not changed end; the others stay until the branch lands."""
-    _end_leftovers(desk)
-    desk.leave()
+    _go(desk)
 
 
 def _subagent_start(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
@@ -259,7 +258,13 @@ def _subagent_start(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
 
 
 def _subagent_stop(desk: Desk, _call: HookCall, _reply: HookAnswer) -> None:
+    _go(desk)
+
+
+def _go(desk: Desk) -> None:
     _end_leftovers(desk)
+    # Before it is gone: who is asked again would have to come back to say that it has read its messages.
+    desk.memory.save()
     desk.leave()
 
 

@@ -253,6 +253,17 @@ def shell_report(forbidden: Iterable[tuple[str, str]]) -> str:
     return bounded("\n".join(lines))
 
 
+def store_away() -> str:
+    return (
+        "lineclear: the shared store is out of reach. Go on with your own files: edits and commits pass, but "
+        "nobody is told of them. What is locked, claims, tasks, values and landings have to wait for it."
+    )
+
+
+def store_back() -> str:
+    return "lineclear: the shared store is back; coordination goes on."
+
+
 def still_held(resources: Sequence[str]) -> str:
     shown = ", ".join(shorten(text, 60) for text in resources[:5])
     return (

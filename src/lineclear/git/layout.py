@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAIN_TREE = "main"
+# Ours, in the directory that all worktrees share.
+STATE_DIRECTORY = "lineclear"
 # The directory, beside agents' worktrees, of the trees in which the queue runs checks.
 CHECKS = ".checks"
 _SMALL_FILE_BYTES = 1 << 20
@@ -156,14 +158,20 @@ def _main_config(common_dir: str, key: str) -> str | None:
     return own if own is not None else parse.config_value(read_text(common_dir + "/config"), "core", key)
 
 
+def main_worktree(common_dir: str) -> str:
+    """Where it is; "" when the repository has none, or it is gone."""
+    main = _main_worktree(common_dir)
+    return main if main and os.path.isdir(main) else ""
+
+
 def worktrees(common_dir: str) -> list[tuple[str, str]]:
     """(name, path) of every worktree that is there, the main one first if the repository has one.
 
     Check trees are nobody's place to work, and not among them.
     """
     found = []
-    main = _main_worktree(common_dir)
-    if main and os.path.isdir(main):
+    main = main_worktree(common_dir)
+    if main:
         found.append((MAIN_TREE, main))
     for name in names_in(common_dir + "/worktrees"):
         entry = f"{common_dir}/worktrees/{name}"

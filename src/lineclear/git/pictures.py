@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from _thread import get_ident
 
 from lineclear.git.quick import MOST_INPUT_BYTES, quick_git
 from lineclear.git.status import DELETED, UNTRACKED, parse_status
@@ -162,17 +163,27 @@ def _is_plain(status: bytes) -> bool:
 # -- kept between two calls -------------------------------------------------------------------
 
 
-def write_picture(path: str, picture: Picture) -> None:
+def write_picture(path: str, picture: Picture) -> str:
+    """A file beside the path, to be put in its place."""
     rows = [f"{_FORMAT} {picture.head}".encode()]
     for name, seen in picture.paths.items():
         rows.append(
             b"%s %s %s %s"
             % (seen.kind.encode(), seen.oid.encode() or b"-", seen.signature.encode() or b"-", name)
         )
-    temporary = f"{path}.{os.getpid()}"
+    temporary = f"{path}.{os.getpid()}.{get_ident()}"
     with open(temporary, "wb") as file:
         file.write(b"\0".join(rows))
-    os.replace(temporary, path)
+    return temporary
+
+
+def stamp_of(path: str) -> str:
+    """Tells one written picture from the next; it stays the same when the file is renamed."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ""
+    return f"{found.st_ino}.{found.st_mtime_ns}"
 
 
 def read_picture(path: str) -> Picture | None:

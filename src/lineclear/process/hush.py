@@ -26,6 +26,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from _thread import get_ident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -300,7 +301,7 @@ def _read(path: str, *, whole: bool = False) -> str:
 
 def _write(path: str, text: str) -> None:
     """Whole or not there."""
-    temporary = f"{path}.{os.getpid()}"
+    temporary = f"{path}.{os.getpid()}.{get_ident()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         os.write(fd, os.fsencode(text))

@@ -7,8 +7,9 @@ A cache with consequences at most for comfort: losing it makes us ask or tell on
 from __future__ import annotations
 
 import os
+from _thread import get_ident
 
-_MOST_BYTES = 256 * 1024
+_MOST_BYTES, _ROOMY_BYTES = 256 * 1024, 32 * 1024
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"))
 
 
@@ -36,13 +37,18 @@ class Session:
             self._all()[kind, key] = value
             self._fresh.append(f"{kind}\t{_escape(key)}\t{_escape(value)}\n")
 
+    @property
+    def is_changed(self) -> bool:
+        """Is there something that is not on disk yet?"""
+        return bool(self._fresh)
+
     def save(self) -> None:
         if not self._fresh:
             return
         data = "".join(self._fresh).encode("utf-8", "surrogateescape")
         self._fresh = []
         try:
-            if self._size() + len(data) > _MOST_BYTES:
+            if self._is_full(self._size() + len(data)):
                 self._compact()
                 return
             fd = self._open(os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -72,16 +78,26 @@ class Session:
         except OSError:
             return 0
 
-    def _compact(self) -> None:
-        """Write only what still counts, the older half left out when even that is too much."""
-        lines = [
+    def _is_full(self, size_bytes: int) -> bool:
+        """All of it is read at each call: what no longer counts is not kept for long."""
+        if size_bytes <= _ROOMY_BYTES:
+            return False
+        return size_bytes > _MOST_BYTES or size_bytes > 2 * sum(map(len, self._lines()))
+
+    def _lines(self) -> list[str]:
+        """What still counts."""
+        return [
             f"{kind}\t{_escape(key)}\t{_escape(value)}\n"
             for (kind, key), value in self._all().items()
             if value
         ]
+
+    def _compact(self) -> None:
+        """Write only what still counts, the older half left out when even that is too much."""
+        lines = self._lines()
         if sum(map(len, lines)) > _MOST_BYTES // 2:
             lines = lines[len(lines) // 2 :]
-        temporary = f"{self.path}.{os.getpid()}"
+        temporary = f"{self.path}.{os.getpid()}.{get_ident()}"
         with open(temporary, "wb") as file:
             file.write("".join(lines).encode("utf-8", "surrogateescape"))
         os.replace(temporary, self.path)
@@ -172,6 +188,9 @@ class Writes:
 
     def note(self, at_ns: int, agent: str, tree: str, path: str, digest: str) -> None:
         line = f"{at_ns}\t{agent}\t{_escape(tree)}\t{_escape(path)}\t{digest}\n"
+        self._add(line.encode("utf-8", "surrogateescape"))
+
+    def _add(self, line: bytes) -> None:
         session = Session(self._path)
         try:
             if session._size() > _MOST_BYTES:
@@ -180,11 +199,14 @@ class Writes:
         except OSError:
             return
         try:
-            os.write(fd, line.encode("utf-8", "surrogateescape"))
+            os.write(fd, line)
         except OSError:
             pass
         finally:
             os.close(fd)
+
+    def kept(self) -> KeptWrites:
+        return KeptWrites(self._path)
 
     def since(self, at_ns: int, tree: str) -> list[tuple[int, str, str, str]]:
         """(when, agent, path, digest) in a tree, from then on, the oldest first."""
@@ -202,3 +224,24 @@ class Writes:
 
     def size(self) -> int:
         return Session(self._path)._size()
+
+
+class KeptWrites(Writes):
+    """Notes that wait until it is certain who made them. Others see them after `flush`; they have a size."""
+
+    __slots__ = ("_lines",)
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._lines: list[bytes] = []
+
+    def _add(self, line: bytes) -> None:
+        self._lines.append(line)
+
+    def size(self) -> int:
+        return super().size() + sum(map(len, self._lines))
+
+    def flush(self) -> None:
+        lines, self._lines = self._lines, []
+        for line in lines:
+            super()._add(line)

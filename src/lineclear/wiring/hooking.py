@@ -18,6 +18,7 @@ from lineclear.core.hooks import (
     BEFORE_SHELL,
     SESSION_END,
     SESSION_START,
+    HookAnswer,
     session_key,
     subagent_name,
 )
@@ -31,16 +32,18 @@ from lineclear.wiring.repo import Repo, folds_case, open_store, person_name, rea
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Protocol
 
     from lineclear.app.ports import Caller, View
     from lineclear.core.claims import Request
     from lineclear.core.hooks import HookAnswer, HookCall
+    from lineclear.core.resources import Resource
     from lineclear.git.layout import Layout
     from lineclear.git.pictures import Picture
     from lineclear.settings import Settings
     from lineclear.wiring.hooking_hush import HushFor
+    from lineclear.wiring.hooking_stores import Stores
 
     class Mirror(Protocol):
         """The files for agents that only read files; the layer above us knows them."""
@@ -50,19 +53,21 @@ if TYPE_CHECKING:
 
 
 SESSIONS = "sessions"
+# The id that a stub gives to a call which it asks twice when the first one it asked is killed.
+CALL = "LINECLEAR_CALL"
 _LARGEST_TEXT_BYTES = 1 << 20
 _HERE_NS = 10 * 60 * 1_000_000_000
-# Before the settings are read, or anything else.
-_BEGAN_NS = time.time_ns()
+_LONGEST_CALL_S = 10 * 60
 # Events that leave or end a hush.
 _HUSHED = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, AFTER_SHELL, SESSION_START, SESSION_END)
 
 
-def layout_for(call: HookCall, environ: Mapping[str, str]) -> Layout | None:
-    """The worktree that the session is in; None where there is no repository, or none under coordination."""
+def layout_for(call: HookCall, environ: Mapping[str, str], cwd: str) -> Layout | None:
+    """The worktree that the session is in; None where there is no repository, or none under coordination.
+    `cwd`: where the hook was started, if the call itself does not say."""
     # What git sets for its own hooks would point us elsewhere: the call itself says where it is.
     plain = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
-    for place in (call.cwd, environ.get("CLAUDE_PROJECT_DIR", ""), os.getcwd()):
+    for place in (call.cwd, environ.get("CLAUDE_PROJECT_DIR", ""), cwd):
         if place and os.path.isdir(place):
             try:
                 return find_layout(place, plain)
@@ -81,40 +86,112 @@ def respond(
     call: HookCall,
     environ: Mapping[str, str],
     mirror: Mirror | None = None,
+    *,
+    began_ns: int,
+    stores: Stores | None = None,
 ) -> HookAnswer:
-    """Answer one call. Opens the store, so it costs what a claim costs. `mirror` is told of a change."""
+    """Answer one call. Opens the store, so it costs what a claim costs, unless `stores` has a warm one.
+
+    `mirror` is told of a change. `began_ns`: before the settings were read. A call with an id that was
+    answered before gets the same answer, and nothing is done.
+    """
+    layout = _home(layout, call)
+    call_id = environ.get(CALL, "")
+    if call_id:
+        from lineclear.wiring.hooking_again import answer_again
+
+        memory = _memory_of(layout, call)
+        known = answer_again(memory, call_id)
+        if known is not None:
+            if call.event == AFTER_SHELL:
+                _unlink(_mark_of(memory, call.call_id))
+            if mirror is not None:
+                mirror.note_change()  # whoever answered may not have come to it
+            return known
+    if not settings.store_url:
+        return _ask_store(layout, settings, call, environ, mirror, began_ns, stores)
+    from lineclear.wiring.hooking_team import respond_in_team
+
+    return respond_in_team(
+        layout, settings, call, environ, lambda: _memory_of(layout, call),
+        lambda: _ask_store(layout, settings, call, environ, mirror, began_ns, stores),
+    )  # fmt: skip
+
+
+def _ask_store(
+    layout: Layout, settings: Settings, call: HookCall, environ: Mapping[str, str], mirror: Mirror | None,
+    began_ns: int, stores: Stores | None,
+) -> HookAnswer:  # fmt: skip
+    if stores is None:
+        store = open_store(layout, settings, is_hasty=True)
+        try:
+            return _respond(Repo(layout, settings, store, environ), call, mirror, began_ns)
+        finally:
+            store.close()
+    store = stores.borrow(layout, settings)
+    try:
+        reply = _respond(Repo(layout, settings, store, environ), call, mirror, began_ns)
+    except BaseException:
+        stores.lose(store)
+        raise
+    stores.give_back(store)
+    return reply
+
+
+def _respond(repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int) -> HookAnswer:
+    if repo.settings.store_url:
+        from lineclear.wiring.hooking_team import respond_at_once
+
+        memory = _memory_of(repo.layout, call)
+        made = respond_at_once(repo, call, mirror, memory, lambda inner: Desk(inner, call, mirror))
+        if made is not None:
+            return made
     from lineclear.app.heartbeat import beat
     from lineclear.app.hooks import answer
 
-    layout = _home(layout, call)
-    repo = Repo(layout, settings, open_store(layout, settings), environ)
+    # Before anything is read of the store.
+    hush = _hush_for(repo, call, began_ns) if call.event in _HUSHED else None
+    if call.event == SESSION_END and not _is_known(repo, call):
+        return HookAnswer()
+    head = repo.store.read(_head) if mirror is not None else 0
+    desk = Desk(repo, call, mirror)
+    beat(repo.store, repo.presence, desk.caller)
     try:
-        # Before anything is read of the store.
-        hush = _hush_for(repo, call) if call.event in _HUSHED else None
-        head = repo.store.read(_head) if mirror is not None else 0
-        desk = Desk(repo, call, mirror)
-        beat(repo.store, repo.presence, desk.caller)
-        try:
-            reply = answer(desk, call)
-        finally:
-            desk.memory.save()
-            if mirror is not None and repo.store.read(_head) != head:
-                mirror.note_change()
-        if hush is not None:
-            hush.settle(desk, reply)
-        return reply
+        reply = answer(desk, call)
+        desk.keep_answer(reply)
     finally:
-        repo.close()
+        # All that was said, with the answer that says it, in one piece: see hooking_again.py.
+        desk.memory.save()
+        if mirror is not None and repo.store.read(_head) != head:
+            mirror.note_change()
+    desk.finish()
+    if hush is not None:
+        hush.settle(desk, reply)
+    return reply
+
+
+def file_at(layout: Layout, settings: Settings, below: str) -> Resource:
+    """The file at a path below the root of its worktree, by its literal name."""
+    return parse_resource(
+        "file:" + below, literal=True, fold_case=folds_case(layout, settings), nfc=settings.paths_nfc
+    )
+
+
+def _is_known(repo: Repo, call: HookCall) -> bool:
+    """A session that nobody knows, or has ended already, would have to begin in order to end."""
+    if not call.session or repo.environ.get("LINECLEAR_AGENT") or repo.environ.get("LINECLEAR_TOKEN"):
+        return True
+    return bool(repo.store.read(lambda view: view.pick(AGENT, "session", (call.session,))))
 
 
 def _head(view: View) -> int:
     return view.head
 
 
-def _hush_for(repo: Repo, call: HookCall) -> HushFor | None:
+def _hush_for(repo: Repo, call: HookCall, began_ns: int) -> HushFor | None:
     from lineclear.wiring.hooking_hush import HushFor
 
-    return HushFor(repo, call, _BEGAN_NS)
+    return HushFor(repo, call, began_ns)
 
 
 def settings_for(layout: Layout, environ: Mapping[str, str]) -> Settings:
@@ -147,8 +224,8 @@ class Desk:
     """What app/hooks_ports.py asks for, over one opened repository."""
 
     __slots__ = (
-        "_call", "_cwd", "_mirror", "_repo", "_trees", "_writes", "caller", "is_shared", "liveness", "memory",
-        "plain_status", "presence", "root", "rules", "store", "ttl_ms",
+        "_after", "_call", "_cwd", "_mirror", "_repo", "_trees", "_writes", "caller", "is_shared", "liveness",
+        "memory", "plain_status", "presence", "root", "rules", "store", "ttl_ms",
     )  # fmt: skip
 
     def __init__(self, repo: Repo, call: HookCall, mirror: Mirror | None = None) -> None:
@@ -156,6 +233,8 @@ class Desk:
         self.store, self.liveness, self.presence = repo.store, repo.liveness, repo.presence
         self.rules, self.ttl_ms = repo.settings.rules, repo.settings.claims_ttl_ms
         self.root = repo.layout.worktree
+        # What is done when the answer is kept.
+        self._after: list[Callable[[], None]] = []
         # What git said of the tree, if a picture was taken just now and the stub can compare it.
         self.plain_status = b""
         self._cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else self.root
@@ -206,9 +285,7 @@ class Desk:
         settings, layout = self._repo.settings, self._repo.layout
         try:
             root, below = self._repo.places.find(path, self._cwd)
-            resource = parse_resource(
-                "file:" + below, literal=True, fold_case=folds_case(layout, settings), nfc=settings.paths_nfc
-            )
+            resource = file_at(layout, settings, below)
             tree = self._tree_at(root)
         except Refusal:
             return None
@@ -236,46 +313,54 @@ class Desk:
         if self._mirror is not None:
             self._mirror.refuse_locked(self._repo, request)
 
+    def hold_writes(self) -> None:
+        """What is noted of writes waits for `finish`: who we are may still be a guess."""
+        kept = self._writes.kept()
+        self._writes = kept
+        self._after.append(kept.flush)
+
     def note_write(self, spot: Spot, digest: str) -> None:
         self._writes.note(time.time_ns(), self.caller.name, spot.tree, spot.path, digest or "gone")
 
     # -- shell ------------------------------------------------------------------------------
 
     def begin_shell(self, call_id: str) -> None:
-        from lineclear.git.pictures import plain_status, read_picture, take_picture, write_picture
+        from lineclear.git.pictures import plain_status, read_picture, stamp_of, take_picture, write_picture
 
         path = self.memory.path + ".picture"
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         before = read_picture(path)
-        is_edited = self._was_edited()
-        if before is None or is_edited or self.memory.get("picture") != self._freshness():
+        is_edited = self._was_edited(path)
+        if before is None or is_edited or self.memory.get("picture") != self._freshness(stamp_of(path)):
             picture = take_picture(self.root, before, self._is_secret)
-            write_picture(path, picture)
+            os.replace(write_picture(path, picture), path)
             self.plain_status = plain_status(picture)
-            self.memory.set("picture", "", self._freshness())
+            self.memory.set("picture", "", self._freshness(stamp_of(path)))
         self._clear_marks()
         # Last: what is changed from now on has a later time than this file.
-        with open(self._mark(call_id), "wb"):
+        with open(_mark_of(self.memory, call_id), "wb"):
             pass
         if self.is_shared:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "+")
 
     def end_shell(self, call_id: str) -> list[Change]:
+        """The mark and the picture from before stay until the answer is kept: asked again, it is the same."""
         from lineclear.git.pictures import (
             changed_since,
             plain_status,
             read_picture,
+            stamp_of,
             take_picture,
             write_picture,
         )
 
-        path, mark = self.memory.path + ".picture", self._mark(call_id)
+        path, mark = self.memory.path + ".picture", _mark_of(self.memory, call_id)
         before = read_picture(path)
         try:
             start_ns = os.stat(mark).st_ctime_ns
-            os.unlink(mark)
         except OSError:
             return []
+        self._after.append(lambda: _unlink(mark))
         if before is None:
             return []
         # The stub has asked git before it asked us.
@@ -285,9 +370,10 @@ class Desk:
         changes = self._without_others(found, start_ns, before, after)
         if self.is_shared:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "-")
-        write_picture(path, after)
+        fresh = write_picture(path, after)
+        self._after.append(lambda: os.replace(fresh, path))
         self.plain_status = plain_status(after)
-        self.memory.set("picture", "", self._freshness())
+        self.memory.set("picture", "", self._freshness(stamp_of(fresh)))
         return changes
 
     def _without_others(
@@ -322,31 +408,32 @@ class Desk:
                 theirs[path] = digest
         return theirs, is_alone and not any(running.values())
 
-    def _freshness(self) -> str:
-        """The last picture still counts while nobody is known to have written since."""
-        return f"{self.root} {self._writes.size()}" if self.is_shared else self.root
+    def _freshness(self, stamp: str) -> str:
+        """This very picture still counts while nobody is known to have written since."""
+        return f"{self.root} {stamp} {self._writes.size()}" if self.is_shared else f"{self.root} {stamp}"
 
-    def _was_edited(self) -> bool:
+    def _was_edited(self, picture: str) -> bool:
         """Has the stub let an edit pass since? It says so in a file of its own."""
-        try:
-            os.unlink(self.memory.path + ".edited")
-        except OSError:
+        path = self.memory.path + ".edited"
+        if not os.path.exists(path):
             return False
+        # The picture first: killed in between, whoever comes next takes a new one too.
+        _unlink(picture)
+        _unlink(path)
         return True
 
-    def _mark(self, call_id: str) -> str:
-        from lineclear.core.hooks import session_key
-
-        return f"{self.memory.path}.{session_key('call', call_id)[:60]}"
-
     def _clear_marks(self) -> None:
-        """Marks of calls that the stub has let pass: it cannot remove them, only write into them."""
+        """Marks of calls that the stub has let pass: it cannot remove them, only write into them. And
+        pictures that somebody died over."""
         directory, _, name = self.memory.path.rpartition("/")
         for found in os.listdir(directory):
-            if found.startswith(f"{name}.call-"):
+            is_mark = found.startswith(f"{name}.call-")
+            if is_mark or found.startswith(f"{name}.picture."):
+                path = f"{directory}/{found}"
                 try:
-                    if os.path.getsize(f"{directory}/{found}"):
-                        os.unlink(f"{directory}/{found}")
+                    old_s = time.time() - _LONGEST_CALL_S
+                    if os.path.getsize(path) if is_mark else os.path.getmtime(path) < old_s:
+                        os.unlink(path)
                 except FileNotFoundError:
                     pass  # a call beside this one was quicker
 
@@ -388,3 +475,28 @@ class Desk:
 
     def told_up_to(self, position: int) -> None:
         self.presence.touch(self.caller.name, position)
+
+    # -- the end of the call ----------------------------------------------------------------
+
+    def keep_answer(self, reply: HookAnswer) -> None:
+        """For a stub that may have to ask again."""
+        call_id = self._repo.environ.get(CALL, "")
+        if call_id:
+            from lineclear.wiring.hooking_again import keep_answer
+
+            keep_answer(self.memory, self._call, call_id, reply)
+
+    def finish(self) -> None:
+        for act in self._after:
+            act()
+
+
+def _mark_of(memory: Session, call_id: str) -> str:
+    return f"{memory.path}.{session_key('call', call_id)[:60]}"
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

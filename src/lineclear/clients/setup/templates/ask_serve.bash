@@ -1,6 +1,8 @@
 # Asks the server whose door is "$0" what a hook is to answer; "$@" is the command that answers without a server, its
 # last two words the client and the event; $said the host's words. Whatever is not exactly as expected: that command,
-# with the same words. Runs in bash 3.2 too.
+# with the same words. Keeps to what bash 3.2 has, macOS's own.
+# An error of the shell itself must not be taken for a refusal.
+trap 'exit 0' EXIT
 export -n said
 
 # Sets answer. Nothing here takes longer than a few seconds.

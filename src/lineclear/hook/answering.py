@@ -1,0 +1,196 @@
+"""One call of a client's hook, from the host's bytes to the answer in the host's own protocol.
+
+The same for a process that does nothing else (entry.py) and for one that stays (serving.py): the clock, the
+streams and the environment are theirs.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from lineclear.clients.hooking.registry import Hooking
+    from lineclear.core.claims import Request
+    from lineclear.core.hooks import HookCall
+    from lineclear.settings import Settings
+    from lineclear.wiring.hooking_stores import Stores
+    from lineclear.wiring.repo import Repo
+
+MOST_INPUT_BYTES = 16 << 20
+# A new worktree is provisioned, by the project's own commands, too.
+WORKTREE_LIMIT_S = 570.0
+ERROR_LOG, MOST_LOG_BYTES = "hook-errors.log", 64 * 1024
+
+
+class Elsewhere(Exception):
+    """The call is about another repository than the one that is served."""
+
+
+class Situation:
+    """What is asked, and how far we came, for whoever has to end it.
+
+    `began_ns`: before anything was read. `limit` sets a time limit where there is one to set. `only`: the
+    repository that is served, by its git directory; "" for any.
+    """
+
+    __slots__ = (
+        "began_ns", "call", "client", "cwd", "environ", "event", "hooking", "layout", "limit", "mirror",
+        "only", "settings", "stores",
+    )  # fmt: skip
+
+    def __init__(
+        self, client: str, event: str, environ: Mapping[str, str], cwd: str, *, began_ns: int,
+        limit: Callable[[float], None] | None = None, stores: Stores | None = None, only: str = "",
+    ) -> None:  # fmt: skip
+        self.client, self.event, self.environ, self.cwd = client, event, environ, cwd
+        self.began_ns, self.limit, self.stores, self.only = began_ns, limit, stores, only
+        self.mirror: _Mirror | None = None
+        self.hooking: Hooking | None = None
+        self.call: HookCall | None = None
+        self.layout: Any = None
+        self.settings: Settings | None = None
+
+
+class _Mirror:
+    """The files for agents that only read files, where somebody switched them on; loaded when needed."""
+
+    __slots__ = ("is_stale",)
+
+    def __init__(self) -> None:
+        self.is_stale = False
+
+    def refuse_locked(self, repo: Repo, request: Request) -> None:
+        if repo.settings.mirror_locks:
+            from lineclear.mirror.locks import refuse_foreign
+
+            refuse_foreign(repo, request)
+
+    def note_change(self) -> None:
+        self.is_stale = True
+
+
+def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
+    """(output, exit code). Never the host's "block" code. Raises what goes wrong: see `after_error`."""
+    from lineclear.clients.hooking.registry import hooking
+
+    now.hooking = hooking(now.client)
+    if now.hooking is None:
+        return b"", 1
+    from lineclear.core.quick_json import read_json
+
+    data = read_json(read().decode("utf-8", "replace"))
+    if type(data) is not dict:
+        raise ValueError("the host's JSON is no object")
+    now.call = now.hooking.read_call(now.event, data)
+    if now.call is None:
+        return b"", 0
+    return _respond(now, now.hooking, now.call)
+
+
+def _respond(now: Situation, hooking: Hooking, call: HookCall) -> tuple[bytes, int]:
+    from lineclear.wiring import hooking as wired
+
+    now.layout = wired.layout_for(call, now.environ, now.cwd)
+    if now.layout is None:
+        return b"", 0
+    if now.only and now.layout.common_dir != now.only:
+        raise Elsewhere(now.layout.common_dir)
+    now.settings = wired.settings_for(now.layout, now.environ)
+    if not wired.is_coordinated(now.layout, now.settings):
+        return b"", 0
+    if now.limit is not None:
+        is_long = call.event == "worktree_create"
+        now.limit(WORKTREE_LIMIT_S if is_long else now.settings.hooks_timeout_ms / 1000)
+    if now.settings.mirror_tasks or now.settings.mirror_coordination or now.settings.mirror_locks:
+        now.mirror = _Mirror()
+    reply = wired.respond(
+        now.layout, now.settings, call, now.environ, now.mirror, began_ns=now.began_ns, stores=now.stores
+    )
+    return hooking.write_answer(now.event, reply)
+
+
+def is_worktree_wanted(now: Situation) -> bool:
+    return now.call is not None and now.call.event == "worktree_create"
+
+
+def plain_worktree(now: Situation) -> bytes:
+    """A client that asks for a worktree gets one, with or without us."""
+    try:
+        from lineclear.core.hooks import HookAnswer
+        from lineclear.wiring.hooking_worktree import make_plain
+
+        if now.hooking is None or now.call is None or now.layout is None:
+            return b""
+        reply = HookAnswer()
+        reply.path = make_plain(now.layout, now.call.name)
+        return now.hooking.write_answer(now.event, reply)[0]
+    except BaseException as error:  # noqa: BLE001  as in after_error
+        return after_error(now, error)[0]
+
+
+def publish(now: Situation) -> None:
+    """Others see what we did in their files at once."""
+    from lineclear.mirror.publishing import publish_quietly
+    from lineclear.wiring.repo import Repo, open_store
+
+    if now.settings is None:
+        return
+    repo = Repo(now.layout, now.settings, open_store(now.layout, now.settings), now.environ)
+    try:
+        publish_quietly(repo, wait_s=0)
+    finally:
+        repo.close()
+
+
+# -- errors -----------------------------------------------------------------------------------
+
+
+def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
+    """Written down; the call passes, or an edit is denied in words where the repository wants that."""
+    try:
+        log(now, error)
+        if now.hooking is not None and _is_closed(now):
+            from lineclear.core.hooks import HookAnswer
+            from lineclear.core.refusals_hooks import hook_failed
+
+            words = str(hook_failed(type(error).__name__))
+            return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words))
+    except BaseException:  # noqa: BLE001  an agent never suffers from our error
+        pass
+    return b"", 0
+
+
+def _is_closed(now: Situation) -> bool:
+    from lineclear.core.hooks import BEFORE_EDIT
+
+    is_edit = now.call is not None and now.call.event == BEFORE_EDIT
+    return is_edit and now.settings is not None and now.settings.hooks_on_error == "closed"
+
+
+def log(now: Situation, error: BaseException) -> None:
+    from lineclear.core.refusals import shorten
+
+    if now.layout is None:
+        return
+    from time import gmtime, strftime
+
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename.rpartition("/")[2]
+        place = f"{name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    at = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
+    words = shorten(f"{type(error).__name__}: {error}", 300)
+    line = f"{at} {shorten(f'{now.client} {now.event}', 60)} {place} {words}\n".encode("utf-8", "replace")
+    path = f"{now.layout.common_dir}/lineclear/{ERROR_LOG}"
+    if os.path.exists(path) and os.path.getsize(path) > MOST_LOG_BYTES:
+        os.replace(path, path + ".old")
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, line)
+    finally:
+        os.close(fd)
