@@ -60,9 +60,9 @@ class Running:
                     self._lines.put(line.decode().rstrip("\n"))
         self._lines.put(None)
 
-    def line(self) -> str:
+    def line(self, patience_s: float = PATIENCE_S) -> str:
         """The next line of its output; fails when none comes."""
-        found = self._lines.get(timeout=PATIENCE_S)
+        found = self._lines.get(timeout=patience_s)
         assert found is not None, "the output has ended"
         return found
 

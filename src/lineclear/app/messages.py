@@ -9,7 +9,7 @@ from lineclear.core import refusals
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.messages import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
-from lineclear.core.tables import AGENT, LOG, MESSAGE, READ, READER, Reader, split_names
+from lineclear.core.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, Reader, split_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,20 +49,38 @@ def inbox(view: View, name: str, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
 
 def mark_read(store: Store, caller: Caller, ids: list[int]) -> int:
     """Say that these messages have reached their reader; until then they are given again."""
+    return store.transact(caller, lambda tx: _mark(tx, caller, ids))
 
-    def work(tx: Tx) -> int:
-        ensure_agent(tx, caller)
-        news = _unread(tx, caller.name)
-        taken = {message.id for message in news} & set(ids)
-        if not taken:
-            return 0
-        reader = _reader(tx, caller.name)
-        cursor = next_cursor(reader.cursor, news, taken)
-        marks = sorted(message for message in taken if message > cursor)
-        tx.append(Draft("MessagesRead", f"agent:{caller.name}", cursor=cursor, ids=marks))
-        return len(taken)
 
-    return store.transact(caller, work)
+def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
+    """The inbox, marked as read in the same step, for a caller with an operation id: who loses the answer asks
+    again with the same id, and is given the same messages."""
+
+    def look(view: View) -> tuple[dict[str, Any], bool]:
+        return inbox(view, caller.name, limit), view.get(OPERATION, (caller.op,)) is not None
+
+    def work(tx: Tx) -> dict[str, Any]:
+        found = inbox(tx, caller.name, limit)
+        _mark(tx, caller, [message["id"] for message in found["messages"]])
+        return found
+
+    found, is_repeat = store.read(look)
+    if not found["messages"] and not is_repeat:
+        return found  # nothing to mark: nobody is kept from writing
+    return once(store, caller, "inbox", {"limit": limit}, work)
+
+
+def _mark(tx: Tx, caller: Caller, ids: list[int]) -> int:
+    ensure_agent(tx, caller)
+    news = _unread(tx, caller.name)
+    taken = {message.id for message in news} & set(ids)
+    if not taken:
+        return 0
+    reader = _reader(tx, caller.name)
+    cursor = next_cursor(reader.cursor, news, taken)
+    marks = sorted(message for message in taken if message > cursor)
+    tx.append(Draft("MessagesRead", f"agent:{caller.name}", cursor=cursor, ids=marks))
+    return len(taken)
 
 
 def join_topic(store: Store, caller: Caller, topic: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Mapping
+    from typing import TextIO
 
     from lineclear.app.ports import Caller, Store
     from lineclear.cli.render import Output
@@ -39,7 +40,7 @@ class Command:
 class Context:
     """The surroundings of one call; the repository is opened when first needed."""
 
-    __slots__ = ("_caller", "_repo", "cwd", "environ", "given", "is_mirrored", "key", "out")
+    __slots__ = ("_caller", "_is_warned", "_repo", "cwd", "environ", "given", "is_mirrored", "key", "out")
 
     def __init__(
         self, out: Output, environ: Mapping[str, str], *, cwd: str = "", given: str = "", key: str = ""
@@ -49,15 +50,31 @@ class Context:
         # False where the files for agents must not be written any more: they are being removed.
         self.is_mirrored = True
         self._repo: Repo | None = None
+        self._is_warned = False
         self._caller: Caller | None = None
 
     @property
     def repo(self) -> Repo:
+        repo = self.opened
+        if not self._is_warned:
+            self._is_warned = True
+            for warning in repo.settings.warnings:
+                self.out.warn(warning)
+        return repo
+
+    @property
+    def opened(self) -> Repo:
+        """The repository, for a look at it: what its settings warn of is said when a verb first uses it."""
         if self._repo is None:
             self._repo = self._open()
-            for warning in self._repo.settings.warnings:
-                self.out.warn(warning)
         return self._repo
+
+    def use(self, repo: Repo) -> None:
+        """This one, opened in another way than usual."""
+        self._repo = repo
+        for warning in repo.settings.warnings:
+            self.out.warn(warning)
+        self._is_warned = True
 
     def _open(self) -> Repo:
         from lineclear.wiring.repo import open_repo
@@ -66,6 +83,18 @@ class Context:
 
     def _put_back(self, repo: Repo) -> None:
         repo.close()
+
+    def perform(self, _verb: str, command: Command, args: Namespace) -> int:
+        """The exit code of a verb in these surroundings."""
+        return command.run(self, args) or 0
+
+    def beside(self, repo: Repo, out: Output) -> Context:
+        """The same call with another repository and output, for a try that may come to nothing."""
+        from copy import copy
+
+        other = copy(self)
+        other.out, other._repo, other._caller = out, repo, None
+        return other
 
     @property
     def store(self) -> Store:
@@ -126,3 +155,21 @@ class Context:
             self.publish()
             self._put_back(self._repo)
             self._repo = None
+
+
+class Surroundings:
+    """Where a command line is run: this process as it is, unless told otherwise."""
+
+    __slots__ = ("cwd", "err", "make", "out", "passes")
+
+    def __init__(
+        self,
+        *,
+        cwd: str = "",
+        out: TextIO | None = None,
+        err: TextIO | None = None,
+        make: Callable[..., Context] = Context,
+        passes: tuple[type[Exception], ...] = (),
+    ) -> None:
+        """`make` is called as `Context` is; `passes`: what is no fault of ours, and nothing to be told."""
+        self.cwd, self.out, self.err, self.make, self.passes = cwd, out, err, make, passes

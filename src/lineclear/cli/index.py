@@ -51,6 +51,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "topic": ("messages", "WORK", "Listen to a topic, or no longer"),
     "merge-file": ("merge", "WORK", "Merge one file three ways: what is safe, else named conflicts"),
     "merge-tree": ("merge", "WORK", "Merge two trees without a work tree and print the tree's id"),
+    "migration next": ("migration", "WORK", "Reserve the next migration's number before you write it"),
     "worktree add": ("worktrees", "RUN", "Make a worktree with its branch, ports and ignored files"),
     "worktree list": ("worktrees", "RUN", "List worktrees: agent, task, branch, what is new in them"),
     "worktree adopt": ("worktrees", "RUN", "Take over a worktree that you or a client made"),
@@ -86,6 +87,9 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "agent leave": ("agents", "WORK", "End an agent's presence and free what it holds"),
     "log": ("log", "LOOK", "Show the log; -f follows it, --before orders two events"),
     "audit": ("log", "LOOK", "Replay the log through the rules and compare it with the tables"),
+    "token add": ("tokens", "WIRE", "Make a token that proves an agent's or a person's name; shown once"),
+    "token list": ("tokens", "WIRE", "List tokens: whose, since when, until when; never a secret"),
+    "token revoke": ("tokens", "WIRE", "End a token, or all tokens of a name"),
     "db info": ("db", "WIRE", "Show the store: engine, versions, size"),
     "db backup": ("db", "WIRE", "Write a consistent copy of the store to a file"),
     "db verify": ("db", "WIRE", "Check the store for damage"),
@@ -96,6 +100,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "setup conventions": ("mirror", "WIRE", "Tell agents in AGENTS.md how to work here; --check says drift"),
     "mirror": ("mirror", "WIRE", "Keep files for agents that only read files: TASKS.md and who holds what"),
     "mcp": ("mcp", "WIRE", "Serve the verbs as tools to an MCP client, over stdin and stdout"),
+    "serve": ("serve", "WIRE", "Stay: answer hooks, commands and tools over HTTP, work in the background"),
     "gate": ("gate", "", "Judge a commit, a push or a moved ref (called by git's hooks)"),
     "completion": ("completion", "WIRE", "Print a completion script for bash, zsh or fish"),
 }
@@ -105,6 +110,24 @@ CALLED_BY_GIT = ("merge-file", "merge-tree")
 
 GROUPS = ("START", "WORK", "RUN", "LAND", "LOOK", "WIRE")
 
+# Verbs that need nothing but the store: a server may do them for us.
+SERVED = frozenset((
+    "agent leave", "agent list", "claim", "inbox", "log", "proposal accept", "proposal list",
+    "proposal reject", "proposal show", "propose", "queue list", "queue show", "release", "say", "status",
+    "task add", "task cancel", "task done", "task edit", "task export", "task fail", "task list", "task next",
+    "task note", "task ready", "task reopen", "task same", "task show", "topic", "value delete", "value drop",
+    "value fork", "value get", "value history", "value list", "value merge", "value put", "who",
+))  # fmt: skip
+# Options that keep them here: what never ends, and what reads files or starts git. A sandbox may hide a file
+# from us that the server could read.
+_KEPT_HERE = {
+    "log": ("-f", "--follow"),
+    "propose": ("--file", "--patch", "--remove"),
+    "queue show": ("--diff",),
+    "status": ("--watch",),
+}
+_WITH_VALUE = ("--as", "--key", "-C")
+
 
 def find_verb(words: list[str]) -> tuple[str, list[str]]:
     """The longest known verb at the start of the words, and the rest; "" if there is none."""
@@ -113,3 +136,27 @@ def find_verb(words: list[str]) -> tuple[str, list[str]]:
         if len(words) >= count and verb in INDEX:
             return verb, words[count:]
     return "", words
+
+
+def before_dashes(argv: list[str]) -> list[str]:
+    return argv[: argv.index("--")] if "--" in argv else argv
+
+
+def split_globals(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Options before the verb belong to every verb: `lineclear --json claim ...` is accepted."""
+    place = 0
+    while place < len(argv) and argv[place].startswith("-"):
+        place += 2 if argv[place] in _WITH_VALUE else 1
+    return argv[:place], argv[place:]
+
+
+def is_served(argv: list[str]) -> bool:
+    """May a server do this command? No where it shows help, reads stdin or a file, or does not end."""
+    ahead, words = split_globals(argv)
+    verb, arguments = find_verb(words or ["status"])
+    if verb not in SERVED or "--version" in ahead:
+        return False
+    kept = ("-h", "--help", *_KEPT_HERE.get(verb, ()))
+    return not any(
+        word == "-" or word.endswith("=-") or word.startswith(kept) for word in (*ahead, *arguments)
+    )

@@ -6,8 +6,8 @@ import os
 import sys
 from importlib import import_module
 
-from lineclear.cli.command import Context
-from lineclear.cli.index import CALLED_BY_GIT, GROUPS, INDEX, find_verb
+from lineclear.cli.command import Surroundings
+from lineclear.cli.index import CALLED_BY_GIT, GROUPS, INDEX, before_dashes, find_verb, split_globals
 from lineclear.cli.render import Output, Unwritable
 from lineclear.core import refusals
 from lineclear.core.names import agent_name, operation_id
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def run(argv: list[str], environ: Mapping[str, str] | None = None) -> int:
-    environ = os.environ if environ is None else environ
-    out = Output(is_json="--json" in _before_dashes(argv), environ=environ)
+def run(argv: list[str], environ: Mapping[str, str] | None = None, around: Surroundings | None = None) -> int:
+    """The exit code; whatever `around` says may pass is raised, everything else is told."""
+    environ, around = os.environ if environ is None else environ, around or Surroundings()
+    is_json = "--json" in before_dashes(argv)
+    out = Output(is_json=is_json, environ=environ, out=around.out, err=around.err)
     code = 0
     try:
-        code, refusal = _attempt(argv, out, environ)
+        code, refusal = _attempt(argv, out, environ, around)
         if refusal is not None:
             code = _as_git_reads(argv, code)
             out.refuse(refusal)
@@ -41,10 +43,13 @@ def run(argv: list[str], environ: Mapping[str, str] | None = None) -> int:
     return code
 
 
-def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[int, Refusal | None]:
+def _attempt(
+    argv: list[str], out: Output, environ: Mapping[str, str], around: Surroundings
+) -> tuple[int, Refusal | None]:
     """The exit code, and the refusal to be told if there is one."""
+    passes: tuple[type[Exception], ...] = (Unwritable, *around.passes)
     try:
-        return _dispatch(*_split_globals(argv), out, environ), None
+        return _dispatch(*split_globals(argv), out, environ, around), None
     except Refusal as refusal:
         _keep_name(refusal, argv)
         return refusal.exit_code, refusal
@@ -53,7 +58,7 @@ def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[
         return INTERRUPTED, None
     except SystemExit:  # argparse has shown its help
         return 0, None
-    except Unwritable:
+    except passes:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary of this surface
         return refusals.FAILED, as_bug(error)
@@ -61,32 +66,24 @@ def _attempt(argv: list[str], out: Output, environ: Mapping[str, str]) -> tuple[
 
 def _keep_name(refusal: Refusal, argv: list[str]) -> None:
     """Who acted under a name goes on under it: the next action is meant to be pasted."""
-    own = _before_dashes(argv)
+    own = before_dashes(argv)
     if "--as" not in own[:-1] or not refusal.next.startswith("lineclear ") or " -- " in refusal.next:
         return
+    if " --as " in refusal.next:
+        return  # it says under which name
     if not refusal.next.endswith("--help"):
         refusal.next += f" --as {refusals.quote(own[own.index('--as') + 1])}"
 
 
 def _as_git_reads(argv: list[str], code: int) -> int:
     """The code of a failure, where git would take a small one for a conflict."""
-    verb, _ = find_verb(_split_globals(argv)[1])
+    verb, _ = find_verb(split_globals(argv)[1])
     return code + 128 if verb in CALLED_BY_GIT and code <= 128 else code
 
 
-def _before_dashes(argv: list[str]) -> list[str]:
-    return argv[: argv.index("--")] if "--" in argv else argv
-
-
-def _split_globals(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Options before the verb belong to every verb: `lineclear --json claim ...` is accepted."""
-    place = 0
-    while place < len(argv) and argv[place].startswith("-"):
-        place += 2 if argv[place] in ("--as", "--key", "-C") else 1
-    return argv[:place], argv[place:]
-
-
-def _dispatch(ahead: list[str], words: list[str], out: Output, environ: Mapping[str, str]) -> int:
+def _dispatch(
+    ahead: list[str], words: list[str], out: Output, environ: Mapping[str, str], around: Surroundings
+) -> int:
     if "--version" in ahead:
         from lineclear import __version__
 
@@ -102,7 +99,7 @@ def _dispatch(ahead: list[str], words: list[str], out: Output, environ: Mapping[
     verb, arguments = find_verb(words)
     if not verb:
         return _unknown(words, out)
-    return _run_verb(verb, [*ahead, *arguments], out, environ)
+    return _run_verb(verb, [*ahead, *arguments], out, environ, around)
 
 
 def load(verb: str) -> Command:
@@ -132,21 +129,23 @@ def make_parser(verb: str, command: Command) -> ArgumentParser:
     return parser
 
 
-def _run_verb(verb: str, arguments: list[str], out: Output, environ: Mapping[str, str]) -> int:
+def _run_verb(
+    verb: str, arguments: list[str], out: Output, environ: Mapping[str, str], around: Surroundings
+) -> int:
     command = load(verb)
-    own = _before_dashes(arguments) if command.wraps_command else arguments
+    own = before_dashes(arguments) if command.wraps_command else arguments
     _refuse_unreadable(verb, own)
     args = make_parser(verb, command).parse_args(own)
     args.command = arguments[len(own) + 1 :]
-    cwd = os.path.abspath(args.cwd) if args.cwd else ""
+    cwd = os.path.abspath(os.path.join(around.cwd, args.cwd)) if args.cwd else around.cwd
     if cwd and not os.path.isdir(cwd):
         raise refusals.bad_value("directory", args.cwd, "it is not there")
     given = args.given or environ.get("LINECLEAR_AGENT", "")
     if given:
         agent_name(given)  # now, not when half of the answer is out
-    context = Context(out, environ, cwd=cwd, given=args.given, key=_key(args, environ))
+    context = around.make(out, environ, cwd=cwd, given=args.given, key=_key(args, environ))
     try:
-        return command.run(context, args) or 0
+        return context.perform(verb, command, args)
     finally:
         context.close()
 
@@ -156,7 +155,7 @@ def _refuse_unreadable(verb: str, words: list[str]) -> None:
     for word in words:
         if any("\ud800" <= ch <= "\udfff" for ch in word):
             raise refusals.bad_value("argument", word, "it holds bytes that are not UTF-8")
-    for word in _before_dashes(words):
+    for word in before_dashes(words):
         # argparse of Python 3.11 takes such a `--` out and leaves the option without any value.
         if word.startswith("-") and word.endswith(("=--", "-C--")):
             raise refusals.bad_usage(f"lineclear {verb}", "an option cannot have the value --")

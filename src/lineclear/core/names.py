@@ -11,6 +11,8 @@ MAX_NAME_CHARS, MAX_LEVELS = 64, 4
 MAX_LABEL_CHARS, MAX_OPERATION_CHARS = 40, 200
 # Fifteen digits stay exact wherever a number is a 64-bit float, as in many readers of JSON.
 MAX_TASK_DIGITS = 15
+# Operation ids that nobody gave: a command made one for itself, to be safe when its connection is lost.
+OWN_OPERATION = "own:"
 
 # As the first level these would read as an address ("to all") or as a person ("me").
 RESERVED = frozenset(("all", "me", "nobody"))

@@ -271,3 +271,27 @@ def test_every_message_is_unread_until_it_is_read_and_never_again(steps: list[An
         for name in NAMES:
             assert ids(world, name) == in_order(waiting[name])
     assert world.findings() == []
+
+
+def test_messages_taken_under_an_id_are_given_again_to_who_lost_the_answer(world: World) -> None:
+    join(world, "ada")
+    say(world, "eve", "hello", to="ada")
+    caller = Caller("ada", op="op-1")
+    first = messages.take_messages(world.store, caller)
+    assert [message["text"] for message in first["messages"]] == ["hello"]
+    assert unread(world, "ada") == []
+    say(world, "eve", "later", to="ada")
+    again = messages.take_messages(world.store, caller)
+    assert again.pop("replayed") is True
+    assert again == first
+    assert unread(world, "ada") == ["later"]
+
+
+def test_an_empty_inbox_is_read_without_a_write_and_its_id_stays_free(world: World) -> None:
+    join(world, "ada")
+    before = world.store.read(lambda view: view.head)
+    caller = Caller("ada", op="op-1")
+    assert messages.take_messages(world.store, caller)["messages"] == []
+    assert world.store.read(lambda view: view.head) == before
+    say(world, "eve", "hello", to="ada")
+    assert len(messages.take_messages(world.store, caller)["messages"]) == 1

@@ -160,6 +160,7 @@ def test_whatever_was_printed_it_is_told_in_4_kb_and_every_line_is_marked(
         ("ghp_abcdefghijklmnopqrstuvwxyz012345", "***"),
         ("sk-proj-abcdefghijklmnopqrstuv", "***"),
         ("AKIAIOSFODNN7EXAMPLE", "***"),
+        ("token lc_0123abcdef_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6 here", "token *** here"),
         ("Authorization: Bearer abcdefghijklmnopqrst", "Authorization: Bearer ***"),
         ("eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "***"),
         ("unexpected token: foo", "unexpected token: foo"),

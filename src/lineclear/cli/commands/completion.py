@@ -55,7 +55,7 @@ def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
     """Tasks, candidates, values, agents and claims of this repository; nothing outside one."""
     from lineclear.app.queue import live
     from lineclear.core.candidates import show_number
-    from lineclear.core.tables import AGENT, CLAIM, TASK, VALUE
+    from lineclear.core.tables import AGENT, CLAIM, TASK, TOKEN, VALUE
     from lineclear.core.tasks import show_id
 
     last = rest[-1] if rest else ""
@@ -68,6 +68,9 @@ def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
             return []
         if verb.startswith("queue ") or last == "--after":
             return context.store.read(lambda view: [show_number(row.id) for row in live(view)])
+        if verb == "token revoke":
+            rows = context.store.read(lambda view: view.scan(TOKEN, "key"))
+            return [word for row in rows if not row.revoked_ns for word in (row.id, row.name)]
         if verb.startswith("value "):
             return context.store.read(lambda view: [value.key for value in view.scan(VALUE, "key")])
         if verb == "release":

@@ -12,6 +12,7 @@ from lineclear.core.refusals import Refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
     from typing import Any
 
 DAY_MS = 24 * 3_600_000
@@ -52,20 +53,30 @@ def _declare_inbox(parser: ArgumentParser) -> None:
 
 
 def inbox(context: Context, args: Namespace) -> int | None:
-    """Shown first, then marked: who dies in between is given the messages again."""
-    from lineclear.app.messages import inbox as look
+    """Shown first, then marked: who dies in between is given the messages again. With an operation id both at
+    once: who loses the answer repeats the question."""
+    from lineclear.app.arrivals import await_messages
 
-    store, caller = context.store, context.caller
-    if args.wait:
-        from lineclear.app.arrivals import await_messages
-
-        found = await_messages(store, caller.name, args.wait, args.limit)
-    else:
-        found = store.read(lambda view: look(view, caller.name, args.limit))
+    is_taken = bool(context.key) and not args.peek
+    look = _taker(context, args.limit) if is_taken else _reader(context, args.limit)
+    found = await_messages(context.store, args.wait, look) if args.wait else look()
     context.out.data(found, *_lines(found))
     context.out.flush()
     context.delivered(found["position"])
-    return None if args.peek else _mark(context, found["messages"])
+    return None if is_taken or args.peek else _mark(context, found["messages"])
+
+
+def _reader(context: Context, limit: int) -> Callable[[], dict[str, Any]]:
+    from lineclear.app.messages import inbox as look
+
+    name = context.caller.name
+    return lambda: context.store.read(lambda view: look(view, name, limit))
+
+
+def _taker(context: Context, limit: int) -> Callable[[], dict[str, Any]]:
+    from lineclear.app.messages import take_messages
+
+    return lambda: take_messages(context.store, context.caller, limit)
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
@@ -112,6 +123,6 @@ def topic(context: Context, args: Namespace) -> None:
 
 COMMANDS = {
     "say": Command(say, _declare_say, is_write=True),
-    "inbox": Command(inbox, _declare_inbox),
+    "inbox": Command(inbox, _declare_inbox, is_write=True),
     "topic": Command(topic, _declare_topic, is_write=True),
 }
