@@ -1,4 +1,4 @@
-"""Write docs/reference/ from the program's own tables, so that it cannot drift from the program.
+"""Write docs/reference/ and parts of plugin/ from the program's own tables, so that they cannot drift.
 
 `python docs/generate.py` writes, `--check` compares and exits 1 when a page differs. Everything comes
 from the code: verbs and their parsers, settings, events, refusals, tables, moves of tasks. A refusal
@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 import merge_coverage
+import plugin_files
 from refusal_samples import SAMPLES
 
 from lineclear import core
@@ -262,12 +263,13 @@ def _choice_name(action: argparse.Action) -> str:
 
 VARIABLE_WORDS = {
     "AGENT": "the name to act under, as `--as`; its presence marks the caller as an agent",
-    "TOKEN": "reserved for the token of team mode",
+    "TOKEN": "proves a name: a token made by `token add`, or the one that `run` gives to its client",
     "FENCE": "set by `with` for its command: the fence it runs under",
     "RESOURCES": "set by `with` for its command: what it holds, one resource on each line",
     "KEY": "an operation id for the next command that changes something, as `--key`",
     "PERSON": "your own name in the log; counts before `agents.person`",
     "DEBUG": "when set, a fault of ours is shown with its traceback",
+    "SERVE": "`0`: a command does its work itself, also where `lineclear serve` runs",
     "TASK": "set by `run` for its client: the task it works on",
     "RUN": "set by `run` for its client: the number of this run",
     "PROMPT": "set by `run` for its client: the file with what the client is told at its start",
@@ -281,6 +283,8 @@ VARIABLE_WORDS = {
     "SHARDS": "set for a part of `checks.full`: how many there are",
     "LANDED": "set for `queue.integrator`: a JSON file with the candidates that landed",
     "CHECK_TREE": "set for checks and set-up commands in a check tree: the root of that tree",
+    "STATUS": "set by a hook's stub: what `git status` has just said, so that it need not be asked again",
+    "CALL": "set by a hook's stub: the id of a call that is asked again when `lineclear serve` was killed",
     "EXIT": "set by `run` for what it starts when a run has ended: the client's exit code",
 }
 
@@ -595,13 +599,13 @@ def _written(write: Callable[[Output], None]) -> str:
 
 def clients_page() -> str:
     rows = [
-        [reach.title, code(name), reach.edits, reach.context, reach.shell, reach.subagents, reach.cost,
-         reach.closed, reach.seen]
+        [reach.title, code(name), reach.edits, reach.context, reach.shell, reach.subagents, reach.tools,
+         reach.cost, reach.closed, reach.seen]
         for name, reach in CLIENTS.items()
     ]  # fmt: skip
     columns = [
         "client", "`setup`", "forbidden edit", "context reaches the model", "forbidden shell write",
-        "sub-agents", "cost", "can fail closed", "seen with",
+        "sub-agents", "tools", "cost", "can fail closed", "seen with",
     ]  # fmt: skip
     return page(
         "What each client can be held to",
@@ -609,6 +613,8 @@ def clients_page() -> str:
         "model is told at once, with the command that undoes it, and it passes neither the commit gate nor a "
         "landing. **told only**: it reads the rules in `AGENTS.md`; gate and landing hold all the same.",
         table(columns, rows),
+        "**tools**: how a model learns of the tools of the MCP server that set-up registers, named in its "
+        "first request or to be searched for; where it says no, set-up registers none.",
         "All of them fail open: a hook that breaks lets the call pass, unless `hooks.on_error` is `closed` "
         "and the client has a switch for it. A client without a probe is set up by its documentation, and "
         "`lineclear setup CLIENT --check` says that nothing was fired.",
@@ -661,14 +667,15 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 
 
-def outdated() -> list[Path]:
-    """Pages that differ from what the program says now."""
-    paths = {REFERENCE / name: make for name, make in PAGES.items()}
-    return [
-        path
-        for path, make in paths.items()
-        if not path.exists() or path.read_text(encoding="utf-8") != make()
-    ]
+def outdated() -> dict[Path, str]:
+    """Pages, and files of plugins, that differ from what the program says now: with what it says."""
+    makers = {REFERENCE / name: make for name, make in PAGES.items()} | plugin_files.FILES
+    made = {path: make() for path, make in makers.items()}
+    return {
+        path: text
+        for path, text in made.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
 
 
 def main(arguments: list[str]) -> int:
@@ -676,13 +683,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when a page differs")
     args = parser.parse_args(arguments)
     pages = outdated()
-    for path in pages:
+    for path, text in pages.items():
         sys.stdout.write(
             f"{path.relative_to(DOCS.parent)} {'is out of date' if args.check else 'is written'}\n"
         )
         if not args.check:
             path.parent.mkdir(exist_ok=True)
-            path.write_text(PAGES[path.name](), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
     if args.check and pages:
         sys.stdout.write("Next: run `make docs`.\n")
     return 1 if args.check and pages else 0

@@ -42,6 +42,7 @@ from lineclear.core.ending import (
     BY_STRAYING,
 )
 from lineclear.core.instants import show_duration
+from lineclear.core.outages import is_outage
 from lineclear.core.refusals import BUDGET, Refusal
 from lineclear.core.tasks import show_id
 
@@ -163,10 +164,16 @@ class Supervisor:
             self._look(now_ns)
             for live in self.lives():
                 self._watch(live, now_ns)
-            if "recover" not in self._jobs:
+            if "recover" in self._jobs:
+                continue
+            try:
                 self._heed_the_log(now_ns)
                 if self._is_over(now_ns):
                     return
+            except Refusal as refusal:
+                # The agents work on; what the log says is heeded when it can be reached again.
+                if not is_outage(refusal):
+                    raise
 
     def lives(self) -> list[Live]:
         return [slot.live for slot in self.slots if slot.live is not None and slot.phase == WORKING]

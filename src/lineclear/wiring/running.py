@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 import threading
-from hashlib import sha256
 from uuid import uuid4
 
 from lineclear.app import queue
@@ -37,6 +35,7 @@ from lineclear.wiring import landing, outputs, returning, snapshots, worktrees
 from lineclear.wiring import queue as queueing
 from lineclear.wiring.provisioning import sandboxed
 from lineclear.wiring.repo import host_name, open_repo, settings_root
+from lineclear.wiring.tokens import new_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -222,8 +221,7 @@ class RepoClients:
         return self._repo.hold_bond("agent")
 
     def new_token(self) -> tuple[str, str]:
-        token = secrets.token_urlsafe(24)
-        return token, sha256(token.encode()).hexdigest()
+        return new_secret()
 
     def why_missing(self, slot: Slot, error: OSError) -> str:
         if isinstance(error, FileNotFoundError) and error.filename:
