@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import tempfile
 import threading
 from collections.abc import Callable
 from typing import Self
@@ -21,7 +23,9 @@ class FakeServer:
         self._before = read_door(state_directory)
         self.asked: list[bytes] = []
         os.makedirs(directory_of(state_directory), exist_ok=True)
-        self._path = f"{directory_of(state_directory)}/fake"
+        # A short name: a test's own directory may be too long for a socket.
+        self._place = tempfile.mkdtemp(prefix="lc-")
+        self._path = f"{self._place}/fake"
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
@@ -37,7 +41,7 @@ class FakeServer:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._listener.close()
-        os.unlink(self._path)
+        shutil.rmtree(self._place)
         if self._before is not None:
             write_door(self._state, self._before)
 

@@ -60,7 +60,7 @@ class Trial:
         told = str(first.get("refusal", "done"))
         self.told[told] += 1
         assert is_done or told != "done", where
-        assert not (is_done and told in ("store.full", "store.unreadable")), where
+        assert not (is_done and told in ("store.full", "store.unreadable", "store.unreachable")), where
         answer = second["answer"]
         assert isinstance(answer, dict), where
         if "op" in self._command[2]:

@@ -9,6 +9,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -81,10 +82,13 @@ def test_an_address_that_somebody_else_took_is_not_insisted_on(line: CommandLine
 
 def test_only_this_user_can_reach_its_socket_and_read_its_key(line: CommandLine, start: Start) -> None:
     served = start()
-    directory = Path(state_of(line.place), "serve")
-    modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in [directory, *directory.iterdir()]}
-    assert modes == {"serve": 0o700, "door": 0o600, "lock": 0o600, "port": 0o600, "sock": 0o600}
-    assert served.door.socket == str(directory / "sock")
+    directory, sock = Path(state_of(line.place), "serve"), Path(served.door.socket)
+    paths = [directory, *directory.iterdir(), sock]
+    modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in paths}
+    del modes[sock.name]
+    assert modes == {"serve": 0o700, "door": 0o600, "lock": 0o600, "port": 0o600}
+    assert stat.S_IMODE(sock.lstat().st_mode) == 0o600
+    assert stat.S_IMODE(sock.parent.stat().st_mode) == 0o700
 
 
 def test_a_repository_far_down_has_its_socket_elsewhere(
@@ -93,8 +97,7 @@ def test_a_repository_far_down_has_its_socket_elsewhere(
     """A socket's name cannot be longer than 107 bytes."""
     deep = tmp_path / ("d" * 120)
     TemporaryRepo.create(deep, repo.environment)
-    runtime = tmp_path / "run"
-    runtime.mkdir()
+    runtime = Path(mkdtemp(dir="/tmp"))  # a socket's name must be short, and a test's own place is not
     there = CommandLine(deep, {**line.environment, "XDG_RUNTIME_DIR": str(runtime)})
     there.ok("init")
     try:
@@ -107,6 +110,7 @@ def test_a_repository_far_down_has_its_socket_elsewhere(
         assert not place.exists()
     finally:
         there.end_all()
+        shutil.rmtree(runtime)
 
 
 def test_a_server_goes_when_its_repository_does(line: CommandLine, start: Start) -> None:

@@ -361,6 +361,7 @@ def test_an_agent_that_a_supervisor_started_works_on_and_its_work_lands(team: Te
     working = f"{pausing('agent', tmp_path)}; echo 1 > new.txt; git add new.txt; git commit -qm New"
     running = left.line.start("run", "-n", "1", "--", "sh", "-c", working)
     until_there(tmp_path / "agent")
+    until(lambda: bool(left.line.json("status")["runs"]))
     left.network.cut()
     left.out_of_reach("status")
     left.network.repair()

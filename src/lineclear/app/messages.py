@@ -53,8 +53,8 @@ def mark_read(store: Store, caller: Caller, ids: list[int]) -> int:
 
 
 def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
-    """The inbox, marked as read in the same step, for a caller with an operation id: who loses the answer asks
-    again with the same id, and is given the same messages."""
+    """The inbox, marked as read in the same step, for a caller with an operation id: who loses the answer
+    asks again with the same id, and is given the same messages."""
 
     def look(view: View) -> tuple[dict[str, Any], bool]:
         return inbox(view, caller.name, limit), view.get(OPERATION, (caller.op,)) is not None

@@ -127,9 +127,12 @@ def socket_place(state_directory: str, runtime_directory: str) -> str:
         return path
     from hashlib import sha256
 
-    private = f"{runtime_directory or '/tmp'}/lineclear-{os.getuid()}"
+    name = sha256(os.fsencode(path)).hexdigest()[:20] + ".sock"
+    private = f"{runtime_directory}/lineclear-{os.getuid()}"
+    if not runtime_directory or len(os.fsencode(f"{private}/{name}")) > LONGEST_SOCKET_BYTES:
+        private = f"/tmp/lineclear-{os.getuid()}"
     os.makedirs(private, mode=0o700, exist_ok=True)
     found = os.lstat(private)
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(private):
         raise PermissionError(f"{private} is not a directory of this user alone")
-    return f"{private}/{sha256(os.fsencode(path)).hexdigest()[:20]}.sock"
+    return f"{private}/{name}"

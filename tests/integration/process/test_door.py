@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -68,8 +69,14 @@ def test_a_port_is_remembered_and_nonsense_is_not(state: str) -> None:
         assert doors.remembered_port(state) == 0
 
 
+def test_a_runtime_directory_far_down_is_no_place_for_a_socket_either(tmp_path: Path) -> None:
+    place = doors.socket_place(str(tmp_path / ("d" * 100)), str(tmp_path / ("r" * 100)))
+    assert len(place.encode()) <= doors.LONGEST_SOCKET_BYTES
+    assert place.startswith(f"/tmp/lineclear-{os.getuid()}/")
+
+
 def test_a_directory_of_somebody_else_is_not_used_for_a_socket(tmp_path: Path) -> None:
-    deep, run = tmp_path / ("d" * 100), tmp_path / "run"
+    deep, run = tmp_path / ("d" * 100), Path(mkdtemp(dir="/tmp"))
     private = run / f"lineclear-{os.getuid()}"
     private.mkdir(parents=True)
     private.chmod(0o755)
@@ -79,3 +86,5 @@ def test_a_directory_of_somebody_else_is_not_used_for_a_socket(tmp_path: Path) -
     place = doors.socket_place(str(deep), str(run))
     assert place.startswith(f"{private}/")
     assert doors.socket_place(str(deep), str(run)) == place
+    private.rmdir()
+    run.rmdir()

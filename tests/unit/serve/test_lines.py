@@ -1,4 +1,4 @@
-"""How long a connection is waited for: for a head, for a body, for the next request; never while we are at work."""
+"""How long a connection is waited for: for a head, a body, the next request; never while we are at work."""
 
 from __future__ import annotations
 
