@@ -14,14 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.harness import ROOT, Report, at_most_x, cpu_us, median, scratch, take_turns
-from benchmarks.start import Times, _as_installed, _run
+from benchmarks.start import Times, _run, installed
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims import EXCLUSIVE, Request
 from lineclear.core.resources import parse_resource
 from lineclear.process.door import read_door
 from lineclear.wiring.moving import new_sqlite
-from tests.repository import TemporaryRepo, clean_environment
+from tests.repository import TemporaryRepo
 
 TITLE = "serve: one-shot commands through a server, and alone"
 VERBS = {"claim FILE": ("claim", "src/file{}.py"), "who FILE": ("who", "src/file1.py"), "status": ("status",)}
@@ -32,12 +32,7 @@ ALONE = {"LINECLEAR_SERVE": "0"}
 def run(quick: bool) -> Report:
     rounds = 10 if quick else 40
     with scratch() as directory:
-        home = Path(directory, "home")
-        home.mkdir()
-        environment = clean_environment(home) | {"LINECLEAR_AGENT": "bench", "PYTHONDONTWRITEBYTECODE": ""}
-        environment.pop("VIRTUAL_ENV", None)
-        repo = TemporaryRepo.create(Path(directory, "repo"), environment)
-        python = _as_installed(Path(directory, "venv"))
+        repo, python = installed(directory)
         command = [str(python), str(python.parent / "lineclear")]
         _run([*command, "init"], repo, Times())
         server = _start(repo)

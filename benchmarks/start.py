@@ -38,13 +38,18 @@ class Times:
 def run(quick: bool) -> Report:
     rounds = 10 if quick else 40
     with scratch() as directory:
-        home = Path(directory, "home")
-        home.mkdir()
-        environment = clean_environment(home) | {"LINECLEAR_AGENT": "bench", "PYTHONDONTWRITEBYTECODE": ""}
-        environment.pop("VIRTUAL_ENV", None)
-        repo = TemporaryRepo.create(Path(directory, "repo"), environment)
-        python = _as_installed(Path(directory, "venv"))
+        repo, python = installed(directory)
         return _measure(repo, python, rounds)
+
+
+def installed(directory: str) -> tuple[TemporaryRepo, Path]:
+    """A new repository for an agent, and the interpreter of a lineclear that was installed for it."""
+    home = Path(directory, "home")
+    home.mkdir()
+    environment = clean_environment(home) | {"LINECLEAR_AGENT": "bench", "PYTHONDONTWRITEBYTECODE": ""}
+    environment.pop("VIRTUAL_ENV", None)
+    repo = TemporaryRepo.create(Path(directory, "repo"), environment)
+    return repo, _as_installed(Path(directory, "venv"))
 
 
 def _as_installed(place: Path) -> Path:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Beneath the bell: how late a change is noticed whose ring was lost.
 HEAD_EVERY_S = 0.5
+# Calls come in bursts, and everything that is done beside them costs them time: changes are heard together.
+GATHER_S = 0.1
 TREES_EVERY_S, TREES_AT_MOST_EVERY_S = 5.0, 1.0
 # A file that somebody edits rings no bell.
 PAGES_EVERY_S = 0.5
@@ -53,6 +55,7 @@ def hear(ground: Ground) -> None:
             if now != head:
                 head = now
                 ground.ring()
+                ground.rest(GATHER_S)
             ground.did()
             ear.wait(HEAD_EVERY_S)
 
