@@ -20,14 +20,15 @@ LONGEST_S = 900
 
 
 def install(target: Path) -> None:
-    """Make `target` hold exactly what the lock file names."""
+    """Make `target` hold what the lock file names, in its versions."""
     node = node_directory()
     npm = node.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     target.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(VERSIONS / name, target)
+    # Not `ci`: that refuses a lock file without the packages for other systems, which a registry may lack.
     done = subprocess.run(
-        [str(node / "node"), str(npm), "ci", *QUIET, "--fetch-retries=1"],
+        [str(node / "node"), str(npm), "install", *QUIET, "--fetch-retries=1"],
         cwd=target,
         env=os.environ | {"PATH": f"{node}{os.pathsep}{os.environ['PATH']}"},
         stdin=subprocess.DEVNULL,
