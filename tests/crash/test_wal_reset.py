@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.serial]
 Tell = Callable[[str, object], None]
 
 ROLES = (("writer", 0), ("writer", 1), ("checkpointer", 2), ("checkpointer", 3))
-DURATION_S = 60.0 if os.environ.get("CI") == "true" else 10.0
+DURATION_S = 30.0 if os.environ.get("CI") == "true" else 10.0
 LONGEST_S = 60.0
 SLICE_S = 1.0
 
