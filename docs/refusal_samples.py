@@ -250,6 +250,7 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "already_served": [("http://127.0.0.1:4711", 4242)],
     "not_served": [()],
     "port_taken": [("127.0.0.1", 80, "Permission denied")],
+    "no_socket": [("/tmp/lineclear-1000 is not a directory of this user alone",)],
     "does_not_stop": [(4242, 20)],
     "does_not_start": [(20,)],
     "no_manager": [()],

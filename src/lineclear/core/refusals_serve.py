@@ -112,6 +112,16 @@ def port_taken(host: str, port: int, why: str) -> Refusal:
     )
 
 
+def no_socket(why: str) -> Refusal:
+    return Refusal(
+        "serve.socket",
+        f"The server cannot make its socket: {shorten(why, 150)}.",
+        next_="lineclear doctor",
+        exit_code=FAILED,
+        why=shorten(why, 300),
+    )
+
+
 def does_not_stop(pid: int, seconds: int) -> Refusal:
     return Refusal(
         "serve.stuck",

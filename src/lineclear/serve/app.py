@@ -14,7 +14,6 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from lineclear import __version__
 from lineclear.core import refusals_serve
 from lineclear.core.refusals import Refusal
 from lineclear.hook.serving import Elsewhere
@@ -200,7 +199,3 @@ async def answer_json(send: Send, data: dict[str, Any]) -> None:
 
     envelope = {"schema": "lineclear/1", "data": data, "warnings": []}
     await answer(send, 200, dumps(envelope).encode(), b"application/json")
-
-
-def described(repository: str, status: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    return {"name": "lineclear", "version": __version__, "repository": repository, **status()}

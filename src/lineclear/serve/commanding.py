@@ -16,7 +16,7 @@ from lineclear.core import refusals_serve
 from lineclear.core.identity import is_about_caller
 from lineclear.mcp.desk import Call, Stopped, Visitor
 from lineclear.process.frames import BEAT, BEAT_S, CODE, ERR, MARGIN_S, OUT, frame, listens_until
-from lineclear.serve.doorkeeper import LOCAL
+from lineclear.serve.doorkeeper import LOCAL, impersonal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _read(body: bytes, visitor: Visitor) -> tuple[list[str], Call]:
     words, cwd, told, until = fields
     if not all(isinstance(text, str) for text in (*words, *told.values())):
         raise refusals_serve.bad_call("words and variables are texts")
-    environ = {name: value for name, value in visitor.environ.items() if not is_about_caller(name)}
+    environ = impersonal(visitor.environ)
     environ.update({name: value for name, value in told.items() if is_about_caller(name)})
     call = Call(visitor=Visitor(environ, cwd=cwd, is_person=False, proof=visitor.proof))
     call.until = until

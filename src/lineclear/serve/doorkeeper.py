@@ -10,7 +10,7 @@ from hmac import compare_digest
 
 from lineclear.core import refusals_serve
 from lineclear.core.identity import AGENT as OF_AGENT
-from lineclear.core.identity import MARKS, PERSON, SESSION_VARIABLES
+from lineclear.core.identity import MARKS, PERSON, SESSION_VARIABLES, is_about_caller
 from lineclear.core.refusals import Refusal
 from lineclear.mcp.desk import VISITOR, Visitor
 
@@ -79,11 +79,10 @@ class Doorkeeper:
 
     def _local(self, headers: list[tuple[bytes, bytes]]) -> Visitor:
         """A process of this user: it says who it is, as the environment of a command does."""
-        environ = dict(self._environ)
-        for name, value in headers:
-            if name == VARIABLE:
-                variable, _, text = value.partition(b"=")
-                environ[variable.decode("utf-8", "surrogateescape")] = text.decode("utf-8", "surrogateescape")
+        sent = [value.decode("utf-8", "surrogateescape") for name, value in headers if name == VARIABLE]
+        # Who sends variables sends all that count: ours are not to be mixed with them.
+        environ = impersonal(self._environ) if sent else dict(self._environ)
+        environ.update(dict(text.partition("=")[::2] for text in sent))
         agent = environ.get("LINECLEAR_AGENT", "")
         return _visitor(environ, headers, is_person=False, proof=LOCAL, agent=agent)
 
@@ -113,6 +112,11 @@ def plain_environ(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name not in _OWN_SIGNS and not name.startswith("GIT_")
     }
+
+
+def impersonal(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without what the answer to a caller depends on: that is the caller's to say."""
+    return {name: value for name, value in environ.items() if not is_about_caller(name)}
 
 
 def is_from_socket(scope: Scope) -> bool:

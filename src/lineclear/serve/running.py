@@ -19,7 +19,7 @@ import uvicorn
 from lineclear import __version__
 from lineclear.core import refusals_serve
 from lineclear.process import door as doors
-from lineclear.serve.app import Served, described
+from lineclear.serve.app import Served
 from lineclear.serve.doorkeeper import Doorkeeper
 from lineclear.serve.lines import KEEP_ALIVE_S, MOST_CONNECTIONS, Line
 
@@ -74,14 +74,9 @@ def run(
     _keep_log(f"{doors.directory_of(plan.state_directory)}/{doors.LOG}")
     try:
         _have_room()
-        listener = _listen(plan)
-        try:
-            place = _open_socket(plan, local := socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-        except BaseException:
-            listener.close()
-            raise
-        life = _Life(plan, desk, work, lock, on_open)
-        anyio.run(life.serve, listener, local, place, answer_hook, admit)
+        with _listen(plan) as listener, _listen_locally(plan) as local:
+            life = _Life(plan, desk, work, lock, on_open)
+            anyio.run(life.serve, listener, local, answer_hook, admit)
     finally:
         desk.close()
         os.close(lock)
@@ -104,13 +99,14 @@ class _Life:
         self._began = time.time()
         self._door: Door | None = None
         self._server: uvicorn.Server | None = None
+        self._is_stopping = anyio.Event()
 
     async def serve(
-        self, listener: socket.socket, local: socket.socket, place: str, answer_hook: AnswerHook, admit: Admit
+        self, listener: socket.socket, local: socket.socket, answer_hook: AnswerHook, admit: Admit
     ) -> None:
         plan = self._plan
         host, port = listener.getsockname()[:2]
-        key = secrets.token_urlsafe(32)
+        place, key = os.fsdecode(local.getsockname()), secrets.token_urlsafe(32)
         self._door = doors.Door(host, port, key, place, os.getpid(), __version__)
         app = Served(self._desk, answer_hook, is_all=plan.is_all, describe=self._describe, on_stop=self._stop)
         keeper = Doorkeeper(app, plan.environ, key=key, admit=admit)
@@ -144,16 +140,15 @@ class _Life:
 
     def _describe(self) -> dict[str, Any]:
         assert self._door is not None
-
-        def status() -> dict[str, Any]:
-            return {
-                "url": self._door.url if self._door else "",
-                "pid": os.getpid(),
-                "up_s": int(time.time() - self._began),
-                "work": self._work.status(),
-            }
-
-        return described(self._plan.repository, status)
+        return {
+            "name": "lineclear",
+            "version": __version__,
+            "repository": self._plan.repository,
+            "url": self._door.url,
+            "pid": os.getpid(),
+            "up_s": int(time.time() - self._began),
+            "work": self._work.status(),
+        }
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -163,6 +158,7 @@ class _Life:
             doors.remove_door(self._plan.state_directory)
         if self._server is not None:
             self._server.should_exit = True
+        self._is_stopping.set()
 
     async def _stop_on_signal(self) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
@@ -185,8 +181,7 @@ class _Life:
 
     async def _stop_calls_first(self, app: Served) -> None:
         """Calls that wait would otherwise be waited for."""
-        while self._server is not None and not self._server.should_exit:
-            await anyio.sleep(0.05)
+        await self._is_stopping.wait()
         await app.stop_calls()
 
 
@@ -241,18 +236,23 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _open_socket(plan: Plan, local: socket.socket) -> str:
-    """The place of the socket, which is open to this user alone from its first moment on."""
-    place = doors.socket_place(plan.state_directory, plan.environ.get("XDG_RUNTIME_DIR", ""))
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(place)  # left behind by one that was killed: we hold the lock
-    before = os.umask(0o177)
+def _listen_locally(plan: Plan) -> socket.socket:
+    """The socket, which is open to this user alone from its first moment on."""
+    local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        local.bind(place)
-    finally:
-        os.umask(before)
-    local.listen(1024)
-    return place
+        place = doors.socket_place(plan.state_directory, plan.environ.get("XDG_RUNTIME_DIR", ""))
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(place)  # left behind by one that was killed: we hold the lock
+        before = os.umask(0o177)
+        try:
+            local.bind(place)
+        finally:
+            os.umask(before)
+        local.listen(1024)
+    except OSError as error:
+        local.close()
+        raise refusals_serve.no_socket(str(error)) from error
+    return local
 
 
 def _names(plan: Plan, port: int) -> frozenset[bytes]:

@@ -75,6 +75,13 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "Next: run `lineclear serve --port 0`.",
     ),
     (
+        refusals_serve.no_socket,
+        ("it is not a directory of this user alone",),
+        "serve.socket 1",
+        "The server cannot make its socket: it is not a directory of this user alone.\n"
+        "Next: run `lineclear doctor`.",
+    ),
+    (
         refusals_serve.does_not_stop,
         (42, 20),
         "serve.stuck 1",

@@ -6,6 +6,7 @@ import sys
 import time
 
 from lineclear.cli.command import Command
+from lineclear.cli.parser import whole_number
 from lineclear.core import refusals, refusals_serve
 from lineclear.process import door as doors
 
@@ -33,7 +34,9 @@ def _declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen on (default: only this machine)"
     )
-    parser.add_argument("--port", type=int, default=-1, help="0 for any; without it the one of last time")
+    parser.add_argument(
+        "--port", type=whole_number(0, 65_535), default=-1, help="0 for any; without it the one of last time"
+    )
     parser.add_argument(
         "--name", action="append", default=[], dest="names", metavar="HOST",
         help="another name that clients call it by",
@@ -95,8 +98,10 @@ def _detach(context: Context, args: Namespace) -> int:
 
     directory = context.repo.state_directory
     before = doors.read_door(directory)
-    argv = [sys.executable, "-m", "lineclear", "serve", "-C", context.cwd, "--host", args.host]
-    argv += ["--port", str(args.port), "--tools", args.tools]
+    argv = [sys.executable, "-P", "-m", "lineclear", "serve", "-C", context.cwd, "--host", args.host]
+    argv += ["--tools", args.tools]
+    if args.port >= 0:
+        argv += ["--port", str(args.port)]
     for name in args.names:
         argv += ["--name", name]
     if doors.is_held(directory):
