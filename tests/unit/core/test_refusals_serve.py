@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from lineclear.core import refusals_serve
 from lineclear.core.refusals import Refusal
+from tests.wording import functions_of, hostile_text, said
 
 STATUS = "Next: run `lineclear serve --status`."
 
@@ -95,19 +95,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "The server was started and is not to be reached after 20 s.\nNext: run `lineclear serve`.",
     ),
 ]
-FUNCTIONS = {
-    name: function
-    for name, function in inspect.getmembers(refusals_serve, inspect.isfunction)
-    if function.__module__ == refusals_serve.__name__
-}
+FUNCTIONS = functions_of(refusals_serve)
 
 
 @pytest.mark.parametrize(("function", "given", "code", "text"), TABLE, ids=[row[0].__name__ for row in TABLE])
 def test_the_words_of_a_refusal(
     function: Callable[..., Refusal], given: tuple[Any, ...], code: str, text: str
 ) -> None:
-    refusal = function(*given)
-    assert (f"{refusal.code} {refusal.exit_code}", str(refusal)) == (code, text)
+    assert said(function(*given)) == (code, text)
 
 
 def test_every_refusal_stands_in_the_table() -> None:
@@ -121,7 +116,6 @@ def test_a_server_that_is_just_starting_is_not_named() -> None:
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_hostile_input_does_not_make_a_long_refusal(name: str) -> None:
     numbers = {"limit": 1 << 40, "pid": 10**9, "port": 65535, "seconds": 10**6}
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
-    text = str(FUNCTIONS[name](*(numbers.get(word, "it's " + "y" * 5_000) for word in parameters)))
+    text = hostile_text(FUNCTIONS[name], numbers)
     assert len(text) <= 300
     assert len(text.splitlines()) <= 3

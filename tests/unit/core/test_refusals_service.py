@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from lineclear.core import refusals_service
 from lineclear.core.refusals import Refusal
+from tests.wording import functions_of, hostile_text, said
 
 UNIT = "/home/sam/.config/systemd/user/lineclear-shop-1a2b3c4d.service"
 
@@ -45,19 +45,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "Next: run `less /home/sam/a.service`.",
     ),
 ]
-FUNCTIONS = {
-    name: function
-    for name, function in inspect.getmembers(refusals_service, inspect.isfunction)
-    if function.__module__ == refusals_service.__name__
-}
+FUNCTIONS = functions_of(refusals_service)
 
 
 @pytest.mark.parametrize(("function", "given", "code", "text"), TABLE, ids=[row[0].__name__ for row in TABLE])
 def test_the_words_of_a_refusal(
     function: Callable[..., Refusal], given: tuple[Any, ...], code: str, text: str
 ) -> None:
-    refusal = function(*given)
-    assert (f"{refusal.code} {refusal.exit_code}", str(refusal)) == (code, text)
+    assert said(function(*given)) == (code, text)
 
 
 def test_every_refusal_stands_in_the_table() -> None:
@@ -66,7 +61,6 @@ def test_every_refusal_stands_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_hostile_input_does_not_make_a_long_refusal(name: str) -> None:
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
-    text = str(FUNCTIONS[name](*("it's " + "y" * 5_000 for _ in parameters)))
+    text = hostile_text(FUNCTIONS[name], {})
     assert len(text) <= 300
     assert len(text.splitlines()) <= 3

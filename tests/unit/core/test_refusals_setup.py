@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from lineclear.core import refusals_gate, refusals_setup
 from lineclear.core.refusals import Refusal
+from tests.wording import functions_of, hostile_text, said
 
 SETTINGS = ".claude/settings.local.json"
 
@@ -75,20 +75,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "The packages for `lineclear mcp` are not installed.\nNext: run `pip install 'mcp>=2.3,<3'`.",
     ),
 ]
-FUNCTIONS = {
-    name: function
-    for module in (refusals_gate, refusals_setup)
-    for name, function in inspect.getmembers(module, inspect.isfunction)
-    if function.__module__ == module.__name__
-}
+FUNCTIONS = functions_of(refusals_gate, refusals_setup)
 
 
 @pytest.mark.parametrize(("function", "given", "code", "text"), TABLE, ids=[row[0].__name__ for row in TABLE])
 def test_the_words_of_a_refusal(
     function: Callable[..., Refusal], given: tuple[Any, ...], code: str, text: str
 ) -> None:
-    refusal = function(*given)
-    assert (f"{refusal.code} {refusal.exit_code}", str(refusal)) == (code, text)
+    assert said(function(*given)) == (code, text)
 
 
 def test_every_refusal_stands_in_the_table() -> None:
@@ -97,8 +91,6 @@ def test_every_refusal_stands_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_hostile_input_does_not_make_a_long_refusal(name: str) -> None:
-    hostile = {"known": ["x" * 60] * 50}
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
-    text = str(FUNCTIONS[name](*(hostile.get(word, "it's " + "y" * 5_000) for word in parameters)))
+    text = hostile_text(FUNCTIONS[name], {"known": ["x" * 60] * 50})
     assert len(text) <= 300
     assert len(text.splitlines()) <= 3

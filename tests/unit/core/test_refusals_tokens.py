@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from lineclear.core import refusals_tokens as words
 from lineclear.core.refusals import Refusal
+from tests.wording import functions_of, said
 
 AT = "2026-01-01T12:00:00Z"
 
@@ -76,17 +76,11 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
 def test_what_is_said(
     function: Callable[..., Refusal], arguments: tuple[Any, ...], code: str, text: str
 ) -> None:
-    refusal = function(*arguments)
-    assert (f"{refusal.code} {refusal.exit_code}", str(refusal)) == (code, text)
+    assert said(function(*arguments)) == (code, text)
 
 
 def test_every_refusal_is_in_the_table() -> None:
-    made = {
-        function
-        for name, function in inspect.getmembers(words, inspect.isfunction)
-        if function.__module__ == words.__name__ and not name.startswith("_")
-    }
-    assert made == {row[0] for row in TABLE}
+    assert set(functions_of(words).values()) == {row[0] for row in TABLE}
 
 
 def test_what_may_be_a_token_with_a_slip_is_not_repeated() -> None:
