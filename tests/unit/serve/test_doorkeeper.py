@@ -1,4 +1,4 @@
-"""Whom the door lets in stands for an environment: its own where it sends one, never that of who started us."""
+"""Whom the door lets in stands for an environment: its own if it sends one, not that of who started us."""
 
 from __future__ import annotations
 
