@@ -298,6 +298,25 @@ def test_a_worktree_that_cannot_be_saved_does_not_hold_up_the_others(quick: Site
     until(lambda: quick.saved("ada", "a.txt") == "1")
 
 
+def test_a_worktree_that_is_removed_while_it_is_saved_is_no_trouble_unless_it_stays_listed(
+    quick: Site,
+) -> None:
+    place = quick.agent("ada")
+    saver = quick.saver()
+    shutil.rmtree(place)
+    [seen] = saver.places
+
+    def troubles_of_one_try() -> list[str]:
+        seen.is_changed, seen.saved_at_s, seen.rest_until_s = True, 0.0, 0.0
+        looked, found = saver.looked, saver.step()
+        while saver.looked == looked:
+            found += saver.step()
+        return found
+
+    assert troubles_of_one_try() == []
+    assert troubles_of_one_try() == [f"ada: There is no worktree at {place} to take a snapshot of."]
+
+
 def test_the_worktrees_of_a_supervisor_are_left_to_it_until_it_dies(quick: Site) -> None:
     quick.agent("ada")
     quick.agent("bob")

@@ -195,15 +195,18 @@ class Saver:
             if error is None:
                 place.failures = 0
                 place.is_unknown |= bool(saved) and not place.is_called
-            elif place.name in self._places:
-                troubles.append(self._failed(place, error))
+            elif place.name in self._places and (trouble := self._failed(place, error)):
+                troubles.append(trouble)
         return troubles
 
     def _failed(self, place: Place, error: Exception) -> str:
-        """One that cannot be saved is tried again, less and less often; the others are not kept waiting."""
+        """One that cannot be saved is tried again, less and less often; the others are not kept waiting.
+        Empty the first time: it may be on its way out, and off the list before it is tried again."""
         place.failures += 1
         rest_s = min(LONGEST_REST_S, self._every_s * 2**place.failures)
         place.is_changed, place.rest_until_s = True, time.monotonic() + rest_s
+        if place.failures == 1:
+            return ""
         return f"{place.name}: {error.what if isinstance(error, Refusal) else error}"
 
     def close(self, within_s: float) -> None:
