@@ -18,6 +18,7 @@ from lineclear.core.refusals import Refusal
 from lineclear.core.tables import ALL
 from tests.contract.commands import GROUPS, Command, Door, History, remember
 from tests.contract.three_engines import Engine, MemoryEngine, PostgresEngine, SqliteEngine, rows_of
+from tests.sampling import some
 from tests.world import FakeClock, Graveyard
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ AGENTS = {"ann": "main", "bob": "main", "ann/sub": "main", "cyd": "other"}
 BONDS = {"bob": "bond-of-bob"}
 
 SETTINGS = settings(
-    max_examples=30,
+    max_examples=some(30, share=2),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -30,6 +30,7 @@ from lineclear.store.sqlite.engine import SqliteStore
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo, clean_environment
+from tests.sampling import some_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -310,7 +311,7 @@ def test_a_server_that_is_killed_at_any_step_leaves_what_the_one_asked_next_make
 
     _, told, seen, later, end = trial(None)
     assert seen["errors"] == ""
-    for at_effect in range(1, MOST_EFFECTS):
+    for at_effect in some_of(range(1, MOST_EFFECTS), share=2):
         ended, told_again, seen_again, later_again, end_again = trial(at_effect)
         assert ended in (KILLED, DONE), at_effect
         assert told_again == told, at_effect

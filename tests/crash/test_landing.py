@@ -18,6 +18,7 @@ from lineclear.wiring.repo import open_repo
 from tests.crash.lander import AGENT, BRANCH, TASK
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
+from tests.sampling import some_of
 from tests.world import refused
 
 KILLED = -9
@@ -112,7 +113,7 @@ def test_killed_at_every_step_the_next_landing_puts_it_right(
     steps = lander.land(copy_of(sample, "whole").path)
     assert steps > 20
     moved = 0
-    for step in range(1, steps + 1):
+    for step in some_of(range(1, steps + 1)):
         git = copy_of(sample, f"dies-{step}")
         assert lander.land(git.path, step) == KILLED
         team = team_of(git)
@@ -129,8 +130,8 @@ def test_killed_at_every_step_the_next_landing_puts_it_right(
         assert_landed_once(team)
         team.close()
         shutil.rmtree(git.path)
-    assert moved >= 3
-    record_property("told", f"landing: {steps} steps died, {moved} of them after main had moved")
+    assert moved
+    record_property("told", f"landing: {steps} steps; {moved} deaths after main had moved")
 
 
 def test_killed_at_every_step_the_persons_next_commit_reverts_nothing(
@@ -139,7 +140,7 @@ def test_killed_at_every_step_the_persons_next_commit_reverts_nothing(
     """Without any repair: git refuses their commit while our lock is there, and takes it otherwise."""
     steps = lander.land(copy_of(sample, "whole").path)
     committed = 0
-    for step in range(steps // 3, steps + 1):
+    for step in some_of(range(steps // 3, steps + 1)):
         git = copy_of(sample, f"dies-{step}")
         assert lander.land(git.path, step) == KILLED
         had_moved = is_moved(git)

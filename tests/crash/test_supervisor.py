@@ -7,13 +7,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from random import randrange
 
 import pytest
 
 from tests.crash.foreman import WINDOWS
 from tests.e2e.crew import Crew, Shift
 from tests.repository import TemporaryRepo
+from tests.sampling import some_of
 
 FOREMAN = str(Path(__file__).with_name("foreman.py"))
 KILLED = -signal.SIGKILL
@@ -72,9 +72,7 @@ def test_killed_before_every_step(crew: Crew, record_property: Callable[[str, ob
     told = crew.marks / "steps"
     assert doomed(crew, "0", str(told), command=command).code() == 0
     steps = int(told.read_text())
-    # Each takes more than a second: a run takes every third of them, another third another time.
-    stride = 1 if os.environ.get("LINECLEAR_EVERY_STEP") else 3
-    chosen = range(1 + randrange(stride), steps + 1, stride)
+    chosen = some_of(range(1, steps + 1), share=5)
     words = f"{steps} steps of a supervisor with one task, {len(chosen)} of them its last one once"
     record_property("told", words)
     for step in chosen:

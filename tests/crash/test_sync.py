@@ -14,6 +14,7 @@ from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
 from tests.crash.test_landing import KILLED, Lander, copy_of
 from tests.repository import TemporaryRepo
+from tests.sampling import some_of
 from tests.syncs import leftovers, state_of
 
 PERSON = Caller("anna", is_person=True)
@@ -63,7 +64,7 @@ def test_killed_at_any_step_it_is_undone_or_done(sample: TemporaryRepo, syncer: 
     after = without_commit(whole, state_of(whole, whole.path))
     assert after != before
     undone = done = 0
-    for step in range(1, steps + 1):
+    for step in some_of(range(1, steps + 1)):
         git = copy_of(sample, f"dies-{step}")
         assert syncer.land(git.path, step) == KILLED
         found = without_commit(git, repaired(git))
@@ -73,8 +74,8 @@ def test_killed_at_any_step_it_is_undone_or_done(sample: TemporaryRepo, syncer: 
             assert syncer.land(git.path) > 0
             assert without_commit(git, state_of(git, git.path)) == after, step
         shutil.rmtree(git.path)
-    assert undone >= 10
-    assert done >= 2
+    assert undone >= 3
+    assert done
 
 
 def test_after_a_death_what_was_written_over_the_half_moved_tree_stays(

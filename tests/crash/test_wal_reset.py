@@ -21,14 +21,15 @@ from lineclear.app.log import audit
 from lineclear.core.tables import MESSAGE
 from tests.crash.wal_program import FACTS, Acknowledged, connect
 from tests.engines import Place
+from tests.sampling import IS_WHOLE
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.serial]
 Tell = Callable[[str, object], None]
 
 ROLES = (("writer", 0), ("writer", 1), ("checkpointer", 2), ("checkpointer", 3))
-DURATION_S = 30.0 if os.environ.get("CI") == "true" else 10.0
-LONGEST_S = 60.0
+DURATION_S = 60.0 if IS_WHOLE else 10.0
+LONGEST_S = 60.0 if IS_WHOLE else 20.0
 SLICE_S = 1.0
 
 

@@ -23,7 +23,6 @@ from tests.repository import TemporaryRepo
 # Each question starts the Inspector and a server.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-ERAS = ("legacy", "modern")
 OK, TOOL_FAILED = 0, 5
 PATIENCE_S = 60
 
@@ -81,7 +80,9 @@ def inspector(line: CommandLine, request: pytest.FixtureRequest) -> Inspector:
     return Inspector(WAYS[request.param](line, "ada"), line.place, line.environment)
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("inspector", "era"), [("stdio", "legacy"), ("http", "modern")], indirect=["inspector"]
+)
 def test_everything_is_listed_and_no_schema_is_beyond_some_client(inspector: Inspector, era: str) -> None:
     """With `--strict` it ends with another code when a schema has a fault."""
     tools = inspector.run("tools/list", "--strict", era=era)["tools"]

@@ -19,6 +19,7 @@ from lineclear.git.layout import find_layout
 from lineclear.wiring.merging import spread
 from tests.landings import land, open_team
 from tests.repository import TemporaryRepo
+from tests.sampling import some
 from tests.world import refused
 
 
@@ -336,10 +337,10 @@ def test_a_stack_is_what_landing_one_after_another_gives_and_what_git_merges(
     repo: TemporaryRepo, record_property: Callable[[str, object], None]
 ) -> None:
     came_to: Counter[str] = Counter()
-    for seed in range(15):
+    for seed in range(some(15)):
         own = TemporaryRepo.create(repo.path.parent / f"seed-{seed}" / "repo", repo.environment)
         came_to += compare(own, random.Random(seed))
         shutil.rmtree(own.path.parent)
-    assert came_to["merge, git too"] >= 15
-    assert came_to["conflict"] >= 3
+    assert came_to["merge, git too"] >= 5
+    assert came_to["conflict"]
     record_property("told", f"levels compared: {dict(came_to)}")

@@ -16,6 +16,7 @@ from lineclear.wiring import sync as wired
 from tests.integration.test_landing_random import START, change
 from tests.landings import open_team
 from tests.repository import TemporaryRepo
+from tests.sampling import some
 from tests.syncs import leftovers, state_of, sync
 
 
@@ -71,13 +72,13 @@ def test_a_sync_brings_main_in_and_nothing_else(
 ) -> None:
     monkeypatch.setattr(checkouts, "INDEX_WAIT_S", 0.2)
     came_to: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in range(some(60)):
         own = TemporaryRepo.create(repo.path.parent / f"seed-{seed}" / "repo", repo.environment)
         try:
             came_to[sync_one(own, random.Random(seed))] += 1
         except AssertionError as error:
             raise AssertionError(f"seed {seed}") from error
         shutil.rmtree(own.path.parent)
-    assert min(came_to["synced"], came_to["conflict, taken back"]) >= 10
-    assert came_to["refused"] >= 3
+    assert min(came_to["synced"], came_to["conflict, taken back"]) >= 3
+    assert came_to["refused"]
     record_property("told", f"syncs of random branches: {dict(came_to)}")

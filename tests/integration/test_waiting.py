@@ -14,10 +14,11 @@ from tests import racers
 from tests.actors import acting
 from tests.engines import Place
 from tests.racing import race
+from tests.sampling import some
 
 LONG_ENOUGH_MS = 60_000
 # PostgreSQL's bell rings at most 20 times a second for each process, so that it does not slow writers down.
-HANDOVERS = {"sqlite": 10_000, "postgres": 600}
+HANDOVERS = {"sqlite": some(10_000), "postgres": some(600)}
 
 
 @pytest.mark.slow

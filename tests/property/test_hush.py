@@ -23,6 +23,7 @@ from lineclear.process.hush import Hushes
 from lineclear.store.sqlite.engine import SqliteStore
 from tests.hushing import TwoWays, settle_at_once
 from tests.repository import TemporaryRepo, clean_environment
+from tests.sampling import some
 
 pytestmark = pytest.mark.slow
 
@@ -139,7 +140,7 @@ def check(ways: TwoWays) -> int:
     return sum(ways.agrees(event, path, tool) for path in PATHS for event, tool in calls)
 
 
-@settings(max_examples=25)
+@settings(max_examples=some(25, share=2))
 @given(STEPS)
 def test_where_the_stub_is_silent_lineclear_has_nothing_to_say(steps: list[tuple[Any, ...]]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="lineclear-") as scratch:
