@@ -17,8 +17,9 @@ from tests.e2e.mcp_peer import NEW, OLD
 from tests.e2e.serve_peer import token_for
 from tests.e2e.serving import ServeProcess
 from tests.repository import TemporaryRepo
+from tests.sampling import some
 
-CALLS, KILLS = 1_000, 20
+CALLS, KILLS = some(1_000), some(20, share=2)
 
 
 def begin_callers(repo: TemporaryRepo, line: CommandLine, served: ServeProcess) -> list[Caller]:
@@ -63,7 +64,7 @@ def what_was_made(line: CommandLine) -> tuple[Counter[tuple[str, str]], int]:
 @pytest.mark.slow
 @pytest.mark.serial
 @pytest.mark.timeout(1200)
-def test_kill_9_of_serve_amid_a_thousand_calls_fails_nobody_and_does_nothing_twice(
+def test_kill_9_of_serve_amid_mixed_calls_fails_nobody_and_does_nothing_twice(
     repo: TemporaryRepo, record_property: Callable[[str, object], None]
 ) -> None:
     line = CommandLine(repo.path, repo.environment)
