@@ -105,8 +105,8 @@ class FileMerge:
         """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""
         if version not in self._offsets:
             sizes = (
-                len(text.encode("utf-8", "surrogatepass"))
-                for text in (self.base, self.left, self.right)[version]
+                len(line) if line.isascii() else len(line.encode("utf-8", "surrogatepass"))
+                for line in (self.base, self.left, self.right)[version]
             )
             self._offsets[version] = [0, *accumulate(sizes)]
         return self._offsets[version][line]

@@ -6,6 +6,8 @@ language is simply not known, and only the rules that need no tree apply.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
@@ -40,6 +42,7 @@ _kept: dict[tuple[str, str], Tree] = {}
 _parsers: dict[str, Parser | None] = {}
 
 
+@lru_cache(maxsize=256)
 def language_of(path: str) -> str:
     """The language by the file's name, or an empty string."""
     for language, (_, _, endings) in GRAMMARS.items():
@@ -55,13 +58,18 @@ def parse(language: str, text: str) -> Tree | None:
     parser = _parsers[language]
     if parser is None:
         return None
-    tree = _kept.get((language, text))
+    tree = _kept.pop((language, text), None)
     if tree is None:
         tree = parser.parse(text.encode("utf-8", "surrogatepass"))
         while len(_kept) >= MAX_KEPT_TREES:
             _kept.pop(next(iter(_kept)), None)
-        _kept[language, text] = tree
+    _kept[language, text] = tree  # the last one asked for goes last
     return tree
+
+
+def forget_trees() -> None:
+    """As in a process that has merged nothing yet: for whoever measures."""
+    _kept.clear()
 
 
 def _load(language: str) -> Parser | None:

@@ -156,13 +156,31 @@ _OPAQUE = {
 
 
 class Inventory:
-    __slots__ = ("has_error", "repeated", "imports", "bindings")
+    """`repeated` is what is there twice, in words; `scopes` are the places where something is, and those
+    around them."""
+
+    __slots__ = ("has_error", "repeated", "scopes", "imports", "bindings", "_times")
 
     def __init__(self, has_error: bool) -> None:
         self.has_error = has_error
         self.repeated: set[str] = set()
+        self.scopes: set[str] = set()
         self.imports: set[str] = set()
         self.bindings: set[str] = set()
+        self._times: dict[str, int] = {}
+
+    def repeat(self, label: str, scope: str, times: int) -> None:
+        self.repeated.add(f"{label} in {scope or 'the file'}" + (f" ({times} times)" if times > 2 else ""))
+        while scope and scope not in self.scopes:
+            self.scopes.add(scope)
+            scope = scope.rpartition("/")[0]
+
+    def note_import(self, name: str) -> None:
+        """The second time it is there again, the third time again again."""
+        times = self._times[name] = self._times.get(name, 0) + 1
+        if times > 1:
+            self.repeated.add(f"import {name}" + " again" * (times - 2))
+        self.imports.add(name)
 
 
 def known_parts(root: Node) -> set[bytes]:
@@ -179,12 +197,17 @@ def _is_large(node: Node) -> bool:
     return node.end_byte - node.start_byte >= MIN_KNOWN_BYTES
 
 
-def take_inventory(language: str, tree: Tree, known: set[bytes] | None = None) -> Inventory:
-    """Everything that is there twice; walks the whole tree, except parts that are `known`."""
+def take_inventory(
+    language: str, tree: Tree, known: set[bytes] | None = None, scopes: set[str] | None = None
+) -> Inventory:
+    """Everything that is there twice; walks the whole tree, except parts that are `known`, and only these
+    `scopes` where they are given."""
     taken = Inventory(tree.root_node.has_error)
     todo: list[tuple[Node, str]] = [(tree.root_node, "")]
     while todo:
         node, scope = todo.pop()
+        if scopes is not None and scope and scope not in scopes:
+            continue
         if not (known and _is_large(node) and node.text in known):
             _look_at(language, node, scope, taken, todo)
     take_imports(language, tree.root_node, taken)
@@ -200,9 +223,9 @@ def take_imports(language: str, node: Node, taken: Inventory, depth: int = MAX_I
             take_imports(language, child, taken, depth - 1)
 
 
-def take_definitions(language: str, root: Node) -> dict[str, str]:
-    """Scope and name of what is defined outside of functions -> its words; not what is there twice."""
-    found: dict[str, str] = {}
+def take_definitions(language: str, root: Node) -> dict[str, bytes]:
+    """Scope and name of what is defined outside of functions -> its text; not what is there twice."""
+    found: dict[str, bytes] = {}
     twice: set[str] = set()
     todo: list[tuple[Node, str]] = [(root, "")]
     while todo:
@@ -212,7 +235,7 @@ def take_definitions(language: str, root: Node) -> dict[str, str]:
             name = f"{scope}/{label}" if label else scope
             if label:
                 twice |= {name} if name in found else set()
-                found[name] = _flat(child)
+                found[name] = child.text or b""
             if child.type in _BODIES or (label and not label.startswith(_CLOSED)):
                 todo.append((child, name))
     return {name: text for name, text in found.items() if name not in twice}
@@ -232,9 +255,7 @@ def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list
             todo.append((child, f"{scope}/{label}" if label else scope))
     for label, times in counted.items():
         if times > 1:
-            taken.repeated.add(
-                f"{label} in {scope or 'the file'}" + (f" ({times} times)" if times > 2 else "")
-            )
+            taken.repeat(label, scope, times)
 
 
 def _count(counted: dict[str, int], label: str) -> None:
@@ -290,7 +311,12 @@ def _keyed_label(node: Node, kind: str) -> str:
 
 
 def _flat(node: Node) -> str:
-    return " ".join((node.text or b"").decode("utf-8", "replace").split())
+    return words_of(node.text or b"")
+
+
+def words_of(text: bytes) -> str:
+    """On one line, with one blank where there were any."""
+    return " ".join(text.decode("utf-8", "replace").split())
 
 
 # -- imports -----------------------------------------------------------------------------------
@@ -308,12 +334,7 @@ def _note_imports(language: str, node: Node, taken: Inventory) -> None:
     elif language == "go" and node.type == "import_declaration":
         found = []
     for name in found:
-        if name in taken.imports:
-            seen = f"import {name}"
-            while seen in taken.repeated:
-                seen += " again"
-            taken.repeated.add(seen)
-        taken.imports.add(name)
+        taken.note_import(name)
         _note_binding(language, name, taken)
 
 

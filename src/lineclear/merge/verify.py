@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 
 from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.inventory import Inventory, known_parts, take_definitions, take_imports, take_inventory
+from lineclear.merge.inventory import (
+    Inventory,
+    known_parts,
+    take_definitions,
+    take_imports,
+    take_inventory,
+    words_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +29,9 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does not say
+_DATA = ("json", "toml", "yaml", "html", "xml")  # nothing in them is an import
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
+MAX_KEPT_LINE = 300
 MIN_LINE = 12  # shorter ones (`}`, `return x`) are written twice without being one thing
 MISPLACED = "is not what the side that changed it made of it"
 # Their number follows from the items between them; the parser judges whether they stand right.
@@ -40,7 +50,7 @@ def find_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
 def _text_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
     """Words and their neighbours, in the lines that not all four texts share."""
     parts = _differing_lines([base, left, right, merged])
-    words = [[_words(line) for line, _ in part] for part in parts]
+    words = [[_line_words(line) for line, _ in part] for part in parts]
     doubt = _word_doubt(parts, words, (left, right) if language_of(path) else None)
     return doubt or _seam_doubt(parts, words, merged)
 
@@ -100,8 +110,18 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(_VERSION.sub(" 0v ", text))
 
 
+def _line_words(line: str) -> tuple[str, ...]:
+    return _kept_words(line) if len(line) <= MAX_KEPT_LINE else tuple(_words(line))
+
+
+@lru_cache(maxsize=4_096)
+def _kept_words(line: str) -> tuple[str, ...]:
+    """A line is in several of the four texts, and in a stack of merges in every one."""
+    return tuple(_words(line))
+
+
 def _word_doubt(
-    parts: list[list[tuple[str, str]]], words: list[list[list[str]]], sides: tuple[str, str] | None
+    parts: list[list[tuple[str, str]]], words: list[list[tuple[str, ...]]], sides: tuple[str, str] | None
 ) -> str:
     """Every word is there as often as both sides' changes say; versions may be chosen, never invented."""
     counts = [Counter(word for found in lines for word in found) for lines in words]
@@ -133,10 +153,10 @@ def _shared_changes(base: list[str], left: list[str], right: list[str]) -> dict[
     b, lt, r = Counter(base), Counter(left), Counter(right)
     shared: Counter[str] = Counter()
     for line, times in ((lt - b) & (r - b)).items():
-        for word in _words(line):
+        for word in _line_words(line):
             shared[word] += times
     for line, times in ((b - lt) & (b - r)).items():
-        for word in _words(line):
+        for word in _line_words(line):
             shared[word] -= times
     return shared
 
@@ -164,7 +184,7 @@ def _gone_but_used(word: str, counts: tuple[int, int, int], sides: tuple[str, st
 # -- seams -------------------------------------------------------------------------------------
 
 
-def _seam_doubt(parts: list[list[tuple[str, str]]], words: list[list[list[str]]], merged: str) -> str:
+def _seam_doubt(parts: list[list[tuple[str, str]]], words: list[list[tuple[str, ...]]], merged: str) -> str:
     """Neighbouring words that one side put together stay together, except where the other side edited."""
     b, lt, r, m = (_neighbours(part, found) for part, found in zip(parts, words, strict=True))
     missing = [side - b - m for side in (lt, r)]
@@ -181,10 +201,10 @@ def _seam_doubt(parts: list[list[tuple[str, str]]], words: list[list[list[str]]]
     return ""
 
 
-def _neighbours(part: list[tuple[str, str]], words: list[list[str]]) -> set[tuple[str, str]]:
+def _neighbours(part: list[tuple[str, str]], words: list[tuple[str, ...]]) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for (_, behind), line in zip(part, words, strict=True):
-        found.update(pairwise([*line, *_words(behind)[:1]]))
+        found.update(pairwise((*line, *_line_words(behind)[:1])))
     return found
 
 
@@ -204,11 +224,15 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
         return "the result does not parse, all sources do"
     if m.has_error and _line_doubt(base, left, right, merged):
         return _line_doubt(base, left, right, merged)
-    if m.repeated:
-        before = set().union(*(take_inventory(language, tree).repeated for tree in trees[:3] if tree))
-        if m.repeated - before:
-            return f"{min(m.repeated - before)} is there twice"
-    doubt = _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
+    repeated = m.repeated
+    for tree in trees[:3]:
+        if repeated and tree is not None:
+            repeated = repeated - take_inventory(language, tree, scopes=m.scopes).repeated
+    if repeated:
+        return f"{min(repeated)} is there twice"
+    doubt = ""
+    if language not in _DATA:
+        doubt = _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
     return doubt or _definition_doubt(language, (b, lt, r, trees[3].root_node))
 
 
@@ -226,10 +250,18 @@ def _definition_doubt(language: str, roots: tuple[Node, ...]) -> str:
     """What one side left alone is what the other side made of it: an edit must not end up in a neighbour."""
     b, lt, r, m = (take_definitions(language, root) for root in roots)
     for name in sorted(set(b) & set(lt) & set(r) & set(m), key=_innermost_first):
-        wanted = {lt[name]} if r[name] == b[name] else {r[name]} if lt[name] == b[name] else set()
-        if wanted and m[name] not in wanted:
+        if _is_same(r[name], b[name]):
+            is_kept = _is_same(m[name], lt[name])
+        else:
+            is_kept = not _is_same(lt[name], b[name]) or _is_same(m[name], r[name])
+        if not is_kept:
             return f"{name.rpartition('/')[2]} {MISPLACED}"
     return ""
+
+
+def _is_same(text: bytes, other: bytes) -> bool:
+    """But for blanks."""
+    return text == other or words_of(text) == words_of(other)
 
 
 def _import_doubt(

@@ -1,0 +1,47 @@
+"""What is there twice: counted without walking more than is asked for, and in the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lineclear.merge.grammars import language_of, parse
+from lineclear.merge.inventory import Inventory, take_inventory
+
+PROGRAMS = sorted((Path(__file__).parents[2] / "property" / "merge_programs").iterdir())
+
+
+def inventory(path: str, text: str, scopes: set[str] | None = None) -> Inventory:
+    tree = parse(language_of(path), text)
+    assert tree is not None
+    return take_inventory(language_of(path), tree, scopes=scopes)
+
+
+def test_an_import_is_there_again_for_each_time_after_the_first() -> None:
+    assert inventory("a.py", "import os\n").repeated == set()
+    assert inventory("a.py", "import os\n" * 2).repeated == {"import import os", "import under the name os"}
+    assert {"import import os", "import import os again", "import import os again again"} < inventory(
+        "a.py", "import os\n" * 4
+    ).repeated
+
+
+def test_the_scopes_of_what_is_there_twice_lead_from_the_top_to_it() -> None:
+    found = inventory("a.py", "class A:\n    def f(self): ...\n    def f(self): ...\ndef g(): ...\n")
+    assert found.repeated == {"function f in /type A"}
+    assert found.scopes == {"/type A"}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+def test_looking_only_where_something_is_twice_finds_the_same_there(program: Path) -> None:
+    """Every line of the program twice, in turn: whatever that repeats is found by the short way, too."""
+    lines = program.read_text().splitlines(True)
+    for place in range(len(lines)):
+        text = "".join([*lines[:place], lines[place], *lines[place:]])
+        whole = inventory(program.name, text)
+        assert inventory(program.name, text, whole.scopes).repeated == whole.repeated
+
+
+def test_other_scopes_are_not_entered() -> None:
+    text = "class A:\n    x = {1: 1, 1: 2}\nclass B:\n    x = {2: 1, 2: 2}\n"
+    assert inventory("a.py", text, {"/type A"}).repeated == {"key 1 in /type A"}
