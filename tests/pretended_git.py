@@ -27,6 +27,9 @@ class Trees:
     def paths(self, _tree: str, _directories: object) -> list[str]:
         return []
 
+    def files(self, _tree: str) -> dict[str, tuple[str, str]]:
+        return {}
+
     def write(self, tree: str, _files: object) -> str:
         return tree
 

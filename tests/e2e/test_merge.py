@@ -105,6 +105,63 @@ def test_a_conflict_in_a_tree_is_1_and_named(repo: TemporaryRepo, bare_line: Com
     assert "<<<<<<< left" in repo.git("show", f"{answer.data['tree']}:p.ini")
 
 
+def conflicting(repo: TemporaryRepo) -> dict[str, str]:
+    """One line with two values; gives the commits of both sides."""
+    two_branches(repo, {"p.ini": "depth = 4\n"}, {"p.ini": "depth = 5\n"}, {"p.ini": "depth = deep\n"})
+    return {side: repo.git("rev-parse", side) for side in ("left", "right")}
+
+
+def test_a_conflict_names_the_authors_of_both_sides_without_a_store(
+    repo: TemporaryRepo, bare_line: CommandLine
+) -> None:
+    commits = conflicting(repo)
+    told = [line.strip() for line in bare_line.run("merge-tree", "base", "left", "right").out.splitlines()]
+    for side, commit in commits.items():
+        assert f'{side}: Test Author, last in {commit[:7]} "{side}"' in told
+    (file,) = bare_line.run("merge-tree", "base", "left", "right", "--json").data["files"]
+    author = {"task": "", "agent": "", "author": "Test Author", "title": "left", "subject": "left"}
+    assert file["sides"]["left"] == [{**author, "commit": commits["left"]}]
+    assert [hand["commit"] for hand in file["sides"]["right"]] == [commits["right"]]
+    assert not (repo.path / ".git" / "lineclear").exists()
+
+
+def test_trees_without_commits_have_no_authors(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    conflicting(repo)
+    answer = bare_line.run("merge-tree", "base", "left^{tree}", "right", "--json")
+    assert answer.code == 1
+    assert "sides" not in answer.data["files"][0]
+
+
+def test_in_a_repository_of_ours_a_conflict_names_task_and_agent(
+    repo: TemporaryRepo, line: CommandLine
+) -> None:
+    repo.commit("base", {"p.ini": "depth = 4\n"})
+    repo.git("tag", "base")
+    line.ok("task", "add", "Go deeper")
+    line.ok("worktree", "add", "ada", "--agent", "ada", "--branch", "ada")
+    line.ok("task", "next", "--as", "ada")
+    place = Path(line.json("worktree", "list")["worktrees"][0]["path"])
+    repo.commit("Work", {"p.ini": "depth = 5\n"}, at=place)
+    repo.commit("Mine", {"p.ini": "depth = deep\n"})
+    (file,) = line.run("merge-tree", "base", "main", "ada", "--json").data["files"]
+    told = {side: [(hand["task"], hand["agent"]) for hand in hands] for side, hands in file["sides"].items()}
+    assert told == {"left": [("", "")], "right": [("T-1", "ada")]}
+    text = line.run("merge-tree", "base", "main", "ada").out
+    assert "ada: T-1 by ada, last in " in text
+    assert '"Go deeper"' in text
+
+
+def test_a_finding_names_both_sides_too(repo: TemporaryRepo, bare_line: CommandLine) -> None:
+    two_branches(
+        repo, {"a.css": ".a { top: 0 }\n"}, {"b.css": ".b { top: 1px }\n"}, {"c.css": ".b { top: 2px }\n"}
+    )
+    (finding,) = bare_line.run("merge-tree", "base", "left", "right", "--json").data["findings"]
+    assert [hand["subject"] for side in ("left", "right") for hand in finding["sides"][side]] == [
+        "left",
+        "right",
+    ]
+
+
 def test_many_conflicted_files_come_out_alike_on_all_cores(
     repo: TemporaryRepo, bare_line: CommandLine
 ) -> None:

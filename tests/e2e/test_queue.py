@@ -380,7 +380,14 @@ def test_a_look_whether_a_branch_would_land(gated: CommandLine, work: Work, repo
     repo.commit("Meanwhile", {"README": "mine\n"})
     answer = gated.run("check", "other", "--json")
     assert (answer.code, answer.data["findings"][0]["path"]) == (6, "README")
-    assert gated.run("check", "other").out.startswith("other does not fit main as it is now:\n  README")
+    sides = answer.data["findings"][0]["sides"]
+    assert [hand["subject"] for side in ("left", "right") for hand in sides[side]] == [
+        "Meanwhile",
+        "Work on other",
+    ]
+    lines = gated.run("check", "other").out.splitlines()
+    assert lines[0] == "other does not fit main as it is now:"
+    assert [line.split()[0] for line in lines[1:]] == ["README", "main:", "other:"]
     assert order(gated) == []
 
 

@@ -65,9 +65,14 @@ def test_two_agents_change_one_function_and_both_changes_land(
     before = state_of(repo, ada.place)
     no = ada.run("sync")
     assert (no.code, no.out) == (6, "")
+    ends = [repo.git("rev-parse", branch)[:7] for branch in ("main", "ada")]
+    sides = [
+        f'    main: T-1 by ben, last in {ends[0]} "Ask for a code"',
+        f'    ada: T-2 by ada, last in {ends[1]} "Write an audit log"',
+    ]
     assert no.err.splitlines() == [
         "  login.py near line 3: content in login",
-        '    on main by T-1 "Ask for a code" (ben)',
+        *sides,
         "ada and main do not fit in login.py.",
         "Nothing was changed. The next command leaves the merge here, for you to resolve and commit.",
         "Next: run `lineclear sync --keep-conflicts`.",
@@ -77,7 +82,8 @@ def test_two_agents_change_one_function_and_both_changes_land(
     assert kept.code == 6
     assert kept.out.splitlines() == [
         "main is being merged into ada, and this is open:",
-        *no.err.splitlines()[:2],
+        no.err.splitlines()[0],
+        *reversed(sides),
         "Everything else is staged. Edit, `git add` and `git commit`; `git merge --abort` takes it all back.",
     ]
     assert ada.refused("sync", code=4)["code"] == "sync.in_progress"
@@ -98,10 +104,14 @@ def test_a_conflict_as_data(ada: CommandLine, repo: TemporaryRepo) -> None:
         assert (error["code"], error["branch"], error["main"]) == ("sync.conflicts", "ada", "main")
         (conflict,) = error["conflicts"]
         assert (conflict["path"], conflict["symbols"], conflict["first_line"]) == ("login.py", ["login"], 3)
-        assert [(other["task"], other["agent"]) for other in conflict["others"]] == [("T-1", "ben")]
+        sides = {
+            side: [(hand["task"], hand["agent"]) for hand in hands]
+            for side, hands in conflict["sides"].items()
+        }
+        assert sides == {"left": [("T-1", "ben")], "right": [("", "ada")]}
     kept = ada.run("sync", "--keep-conflicts", "--json")
     assert (kept.code, kept.data["result"], kept.data["open"]) == (6, "conflicts kept", ["login.py"])
-    assert kept.data["conflicts"][0]["others"][0]["title"] == "Ask for a code"
+    assert kept.data["conflicts"][0]["sides"]["right"][0]["title"] == "Ask for a code"
 
 
 def test_the_commit_gate_lets_a_resolved_merge_pass(ada: CommandLine, repo: TemporaryRepo) -> None:

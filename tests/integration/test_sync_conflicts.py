@@ -62,29 +62,31 @@ def stages(team: Team, place: Path) -> dict[str, list[int]]:
 def test_a_conflict_is_told_with_symbol_line_and_the_other_author(team: Team, place: Path) -> None:
     before = state_of(team.git, place)
     (conflict,) = conflicted(team, keep=False).conflicts
-    (other,) = conflict["others"]
+    (other,), (own,) = conflict["sides"]["left"], conflict["sides"]["right"]
     assert (conflict["path"], conflict["kind"], conflict["symbols"]) == ("login.py", "content", ["login"])
     assert conflict["first_line"] == 3
     assert (other["task"], other["title"], other["agent"]) == ("T-1", "Add codes", "ben")
+    assert (other["author"], other["subject"]) == ("Test Author", "Land T-1: Add codes")
     assert other["commit"] == team.main
+    assert (own["task"], own["title"], own["commit"]) == ("", "Work", team.git.git("rev-parse", "ada"))
     assert state_of(team.git, place) == before
 
 
-def test_the_others_are_those_who_changed_that_file_since_both_parted(team: Team) -> None:
+def test_those_of_main_are_told_who_changed_that_file_since_both_parted(team: Team) -> None:
     team.git.commit("By the\tperson", {"login.py": CODES + "# p\n", "b.txt": "p\n"})
     team.git.commit("Elsewhere", {"a.txt": "e\n"})
     (conflict,) = conflicted(team, keep=False).conflicts
-    told = [(other["task"], other["agent"], other["title"]) for other in conflict["others"]]
-    assert told == [("", "Test Author", "By the\tperson"), ("T-1", "ben", "Add codes")]
+    told = [(other["task"], other["agent"], other["title"]) for other in conflict["sides"]["left"]]
+    assert told == [("", "", "By the\tperson"), ("T-1", "ben", "Add codes")]
 
 
 def test_hostile_words_in_commits_of_main_stay_words(team: Team) -> None:
     words = "//\x01 \x1b[31m\n\nTask: T-1\nTask: T-x; rm -rf\nAgent: a b\tc"
     team.git.commit(words, {"login.py": CODES + "# p\n"})
     (conflict,) = conflicted(team, keep=False).conflicts
-    first = conflict["others"][0]
+    first = conflict["sides"]["left"][0]
     assert (first["task"], first["agent"]) == ("", "a b\tc")
-    assert len(conflict["others"]) == 2
+    assert len(conflict["sides"]["left"]) == 2
 
 
 def test_a_kept_conflict_is_a_merge_as_git_leaves_one(team: Team, place: Path) -> None:
@@ -102,7 +104,8 @@ def test_a_kept_conflict_is_a_merge_as_git_leaves_one(team: Team, place: Path) -
     assert "    return 2\n" in text
     lines = text.splitlines()
     assert lines[result.conflicts[0]["first_line"] - 1].startswith("<<<<<<<")
-    assert result.conflicts[0]["others"][0]["agent"] == "ben"
+    assert result.conflicts[0]["sides"]["right"][0]["agent"] == "ben"
+    assert result.conflicts[0]["sides"]["left"][0]["subject"] == "Work"
 
 
 def test_beside_a_conflict_what_git_left_open_and_we_settled_is_staged(team: Team, place: Path) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Protocol
 
+    from lineclear.app.lock_making import LockMaker
     from lineclear.merge.result import MergeResult
 
     # (status letter, object id in the base, object id on the side)
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
         def paths(self, tree: str, directories: Iterable[str]) -> list[str]:
             """Every file of the tree below these directories."""
 
+        def files(self, tree: str) -> dict[str, tuple[str, str]]:
+            """(mode, object id) of every file of a tree or commit, by its path."""
+
         def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
             """A new tree: these paths with this mode and content (None removes), the rest as in `tree`."""
 
@@ -45,9 +49,18 @@ PLAIN = ("100644", "100755")
 
 
 def merge_two_trees(
-    trees: Trees, base: str, left: str, right: str, labels: Labels, spread: Spread
+    trees: Trees,
+    base: str,
+    left: str,
+    right: str,
+    labels: Labels,
+    spread: Spread,
+    maker: LockMaker | None = None,
 ) -> dict[str, Any]:
-    """A report: `tree` (its id), `clean`, and `files`: what was settled, what is open, and why."""
+    """A report: `tree` (its id), `clean`, and `files`: what was settled, what is open, and why.
+
+    With a `maker` lock files that both sides changed are made anew, where it may; `locks` tell of them.
+    """
     tree, open_files = trees.merge(base, left, right)
     jobs = [(path, stages) for path, stages in sorted(open_files.items()) if is_mergeable(stages)]
     blobs = trees.read({oid for _, stages in jobs for _, oid in stages.values()})
@@ -59,7 +72,12 @@ def merge_two_trees(
     files = [file_report(path, open_files[path], results.get(path)) for path in sorted(open_files)]
     tree = trees.write(tree, dict(written)) if written else tree
     report = {"tree": tree, "clean": len(settled) == len(open_files), "files": files}
-    return _combine(trees, base, left, right, report)
+    report, locks = _combine(trees, base, left, right, report)
+    if maker is not None and locks:
+        from lineclear.app.lock_making import remake_locks
+
+        remake_locks(trees, left, locks, report, maker)
+    return report
 
 
 def is_mergeable(stages: Mapping[int, tuple[str, str]]) -> bool:
@@ -118,9 +136,12 @@ def result_data(result: MergeResult) -> dict[str, Any]:
 # -- across files --------------------------------------------------------------------------------
 
 
-def _combine(trees: Trees, base: str, left: str, right: str, report: dict[str, Any]) -> dict[str, Any]:
-    """Migrations with one number, one selector or route from both sides: git sees nothing of it."""
-    plan = _plan(trees, base, left, right, report["tree"])
+def _combine(
+    trees: Trees, base: str, left: str, right: str, report: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Migrations with one number, one selector or route from both sides: git sees nothing of it. Also gives
+    the lock files that both sides changed, with the left side's object."""
+    plan, ours = _plan(trees, base, left, right, report["tree"])
     if plan.renames or plan.rewrites:
         moved = {old: ("100644", None) for old, _ in plan.renames}
         new = {path: ("100644", text.encode()) for path, text in plan.rewrites}
@@ -130,15 +151,16 @@ def _combine(trees: Trees, base: str, left: str, right: str, report: dict[str, A
     report["findings"] = [
         {"kind": finding.kind, "paths": finding.paths, "text": finding.text} for finding in plan.findings
     ]
+    report["locks"] = []
     report["clean"] = report["clean"] and not plan.findings
-    return report
+    return report, {path: ours[path] for path in plan.locks}
 
 
-def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> TreePlan:
+def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> tuple[TreePlan, dict[str, str]]:
     """The right side first: it is one piece of work, the left one may be all that came before it."""
     theirs = _Side(trees, base, right)
     if not can_meet(theirs.added, theirs.texts, theirs.base_texts):
-        return TreePlan()
+        return TreePlan(), {}
     ours = _Side(trees, base, left)
     folders = {
         path.rpartition("/")[0] for path in {**ours.texts, **theirs.texts} if TreeFacts.is_migration(path)
@@ -151,13 +173,13 @@ def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> TreePlan
         right_texts=theirs.texts,
         paths=set(trees.paths(tree, sorted(folders))) if folders else set(),
     )
-    return merge_trees(facts)
+    return merge_trees(facts), ours.objects
 
 
 class _Side:
     """What one side changed of the files that can meet, as text."""
 
-    __slots__ = ("added", "base_texts", "texts")
+    __slots__ = ("added", "base_texts", "objects", "texts")
 
     def __init__(self, trees: Trees, base: str, side: str) -> None:
         rows = _of_interest(trees.changed(base, side))
@@ -168,6 +190,7 @@ class _Side:
         self.added = {path for path, row in rows.items() if row[0] == "A"}
         self.base_texts = {path: texts[row[1]] for path, row in rows.items() if row[0] != "A"}
         self.texts = {path: texts[row[2]] for path, row in rows.items()}
+        self.objects = {path: row[2] for path, row in rows.items()}
 
 
 def _of_interest(side: dict[str, Change]) -> dict[str, Change]:

@@ -6,6 +6,7 @@ main. Everything that touches git comes through the `Footing` port.
 
 from __future__ import annotations
 
+from lineclear.app.lock_making import made_of, notes_of
 from lineclear.app.merge_trees import merge_two_trees
 from lineclear.core import landing, refusals_landing
 from lineclear.core.landing import FAST_FORWARD, LINEAR, MERGE, NOTHING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Protocol
 
+    from lineclear.app.lock_making import LockMaker
     from lineclear.app.merge_trees import Spread, Trees
     from lineclear.core.landing import Author
 
@@ -71,23 +73,33 @@ class Shipment:
 
 class Level:
     """`commit` is "" and `tree` holds the conflicts where it does not fit; `files` are the paths that differ
-    from the level below; `commands` are left to run, such as one that writes a lock file anew."""
+    from the level below; `commands` are left to run, such as one that writes a lock file anew; `notes` tell
+    of lock files that were made anew, or were not."""
 
-    __slots__ = ("commands", "commit", "conflicts", "files", "how", "tree")
+    __slots__ = ("commands", "commit", "conflicts", "files", "how", "notes", "tree")
 
     def __init__(
         self, commit: str, tree: str, how: str, *, files: Sequence[str] = (), commands: Sequence[str] = (),
-        conflicts: Sequence[dict[str, Any]] = (),
+        conflicts: Sequence[dict[str, Any]] = (), notes: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.commit, self.tree, self.how = commit, tree, how
         self.files, self.commands, self.conflicts = list(files), list(commands), list(conflicts)
+        self.notes = list(notes)
 
     @property
     def fits(self) -> bool:
         return not self.conflicts
 
 
-def put_on(ground: Footing, spread: Spread, below: str, shipment: Shipment, *, style: str) -> Level:
+def put_on(
+    ground: Footing,
+    spread: Spread,
+    below: str,
+    shipment: Shipment,
+    *,
+    style: str,
+    maker: LockMaker | None = None,
+) -> Level:
     """The commit `below` with the work on it, in the style "merge" or "linear" (one commit on the one below).
 
     Work that is there already adds nothing. In the style "merge" work of no task that needs no merging is
@@ -100,15 +112,16 @@ def put_on(ground: Footing, spread: Spread, below: str, shipment: Shipment, *, s
     if bases == [below] and not shipment.task and style == MERGE:
         return Level(tip, history.tree_of(tip), FAST_FORWARD, files=history.changed(below, tip)[0])
     labels = Labels(ground.branch, "base", shipment.branch)
-    report = merge_two_trees(ground.trees, history.base_of(bases), below, tip, labels, spread)
-    tree, commands = report["tree"], report.get("commands", ())
+    report = merge_two_trees(ground.trees, history.base_of(bases), below, tip, labels, spread, maker)
+    tree, commands, notes = report["tree"], report.get("commands", ()), notes_of(report)
     conflicts = landing.conflicts_of(report) or _folded(history, below, tree)
     if conflicts:
-        return Level("", tree, style, conflicts=conflicts)
+        return Level("", tree, style, conflicts=conflicts, notes=notes)
     if style == LINEAR and tree == history.tree_of(below):
         return Level(below, tree, NOTHING)
-    commit = _commit(ground, below, shipment, tree, style)
-    return Level(commit, tree, style, files=history.changed(below, tree)[0], commands=commands)
+    commit = _commit(ground, below, shipment, tree, style, made_of(report))
+    files = history.changed(below, tree)[0]
+    return Level(commit, tree, style, files=files, commands=commands, notes=notes)
 
 
 def part_from(ground: Footing, below: str, shipment: Shipment) -> list[str]:
@@ -131,8 +144,11 @@ def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:
     ]
 
 
-def _commit(ground: Footing, below: str, shipment: Shipment, tree: str, style: str) -> str:
-    """In the name of the last author, with the others, the task and the agent in its trailers."""
+def _commit(
+    ground: Footing, below: str, shipment: Shipment, tree: str, style: str, made: Sequence[str]
+) -> str:
+    """In the name of the last author, with the others, the task, the agent and what was made anew in its
+    trailers."""
     author, others = landing.authors_of(ground.history.authors(below, shipment.tip))
     words = landing.message(
         task=shipment.task,
@@ -140,6 +156,7 @@ def _commit(ground: Footing, below: str, shipment: Shipment, tree: str, style: s
         branch=shipment.branch,
         agent=shipment.agent,
         co_authors=others,
+        made=made,
     )
     parents = [below] if style == LINEAR else [below, shipment.tip]
     return ground.commit(tree, parents, words, author)

@@ -7,6 +7,7 @@ through the `Desk` port; the caller holds the worktree's lock.
 
 from __future__ import annotations
 
+from lineclear.app.lock_making import notes_of
 from lineclear.app.merge_trees import file_report, is_mergeable, merge_two_trees
 from lineclear.core import landing, refusals_landing, refusals_sync
 from lineclear.core.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
+    from lineclear.app.lock_making import LockMaker
     from lineclear.app.merge_trees import Spread, Trees
     from lineclear.app.stacking import History
-    from lineclear.core.sending_back import Touch
     from lineclear.merge.result import MergeResult
 
     Stages = Mapping[str, Mapping[int, tuple[str, str]]]
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
         @property
         def history(self) -> History: ...
 
+        @property
+        def maker(self) -> LockMaker | None:
+            """Makes lock files anew, as far as main's settings allow it."""
+
         def step(self) -> str:
             """The merge, rebase or the like that is in progress; "" when there is none."""
 
@@ -59,9 +64,6 @@ if TYPE_CHECKING:
 
         def keep(self, tip: str, tree: str, main: str, stages: Stages, message: str, /) -> Moved:
             """Leave the merge unfinished in the worktree, as git leaves one."""
-
-        def touches(self, main: str, tip: str, paths: Sequence[str], /) -> list[Touch]:
-            """The steps of main that the branch does not have and that changed one of the paths."""
 
         def repair(self) -> str: ...
 
@@ -115,7 +117,7 @@ def look(desk: Desk, spread: Spread, message: str) -> Plan:
     if bases == [tip]:
         return Plan(FAST_FORWARD, main, tip, main)
     labels = Labels(desk.main, "base", desk.branch)
-    report = merge_two_trees(desk.trees, desk.history.base_of(bases), main, tip, labels, spread)
+    report = merge_two_trees(desk.trees, desk.history.base_of(bases), main, tip, labels, spread, desk.maker)
     conflicts = landing.conflicts_of(report)
     if conflicts:
         return Plan(MERGE, main, tip, report=report, conflicts=conflicts)
@@ -155,7 +157,8 @@ def _outcome(desk: Desk, plan: Plan) -> Synced | Conflicted:
 
 
 def _notes(plan: Plan) -> list[str]:
-    return [f"then run {command}" for command in (plan.report or {}).get("commands", ())]
+    report = plan.report or {}
+    return [*notes_of(report), *(f"then run {command}" for command in report.get("commands", ()))]
 
 
 def _carry_out(desk: Desk, plan: Plan, message: str) -> tuple[Synced | Conflicted, Moved]:

@@ -10,8 +10,11 @@ if TYPE_CHECKING:
 MERGE, LINEAR, FAST_FORWARD, NOTHING = "merge", "linear", "fast-forward", "nothing"
 # What starts the reflog message of everything an agent's git does; ours has a space behind the colon.
 AGENT_MARK = "lineclear:"
+# The trailer for a file that a program wrote for the merge: `package-lock.json by npm 10.8`.
+MADE_ANEW = "Made-anew: "
 
 MOST_SUBJECT, MOST_TOLD, MOST_WHY = 72, 5, 900
+MOST_NAMED, MOST_WHO = 3, 80
 
 
 class Landed:
@@ -58,12 +61,26 @@ def one_line(text: str) -> str:
 
 
 def message(
-    *, task: str, title: str, branch: str, agent: str, co_authors: Iterable[Author], verb: str = "Land"
+    *,
+    task: str,
+    title: str,
+    branch: str,
+    agent: str,
+    co_authors: Iterable[Author],
+    verb: str = "Land",
+    made: Sequence[str] = (),
 ) -> str:
-    """A subject, then trailers that git's own tools can read."""
+    """A subject, then trailers that git's own tools can read; `made` tells of files that nobody wrote."""
     subject = f"{verb} {task}: {one_line(title)}" if task else f"{verb} {one_line(branch)}"
     trailers = [f"Co-authored-by: {one_line(who.name)} <{one_line(who.email)}>" for who in co_authors]
+    trailers += [f"{MADE_ANEW}{one_line(words)}" for words in made]
     return _written(subject, task, agent, trailers)
+
+
+def made_in(commit: str) -> list[str]:
+    """What the message of a landing says was made anew, as it was given."""
+    lines = commit.split("\n")
+    return [line.removeprefix(MADE_ANEW) for line in lines if line.startswith(MADE_ANEW)]
 
 
 def undo_message(number: str, what: str, *, commit: str, task: str, agent: str) -> str:
@@ -104,13 +121,25 @@ def conflicts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
-    """One sentence for the next attempt: where it does not fit, and why; the rest is counted."""
+    """One sentence for the next attempt: where it does not fit, why, and with whose work on main; the rest
+    is counted."""
     told = [tell_conflict(conflict) for conflict in conflicts[:MOST_TOLD]]
     more = len(conflicts) - len(told)
     if more:
         told.append(f"and {more} more")
+    hands = (hand for conflict in conflicts for hand in conflict.get("sides", {}).get("left", ()))
+    makers = list(dict.fromkeys(map(tell_who, hands)))[:MOST_NAMED]
+    if makers:
+        told.append(f"on {main}: {', '.join(makers)}")
     text = f"it does not fit {main} as it is now: {'; '.join(told)}"
     return text if len(text) <= MOST_WHY else text[: MOST_WHY - 3] + "..."
+
+
+def tell_who(hand: dict[str, str]) -> str:
+    """`T-3 by codex-2`, on one line, whatever is in it; the author where no agent is known."""
+    who = one_line(hand["agent"] or hand["author"])
+    who = who if len(who) <= MOST_WHO else who[: MOST_WHO - 3] + "..."
+    return f"{hand['task']} by {who}" if hand["task"] else who
 
 
 def tell_conflict(conflict: dict[str, Any]) -> str:

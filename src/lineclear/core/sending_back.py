@@ -7,7 +7,6 @@ never in a line of ours. Pure.
 from __future__ import annotations
 
 from lineclear.core.landing import one_line
-from lineclear.core.names import is_count
 from lineclear.core.quoting import (
     MOST_NAME_CHARS,
     MOST_TITLE_CHARS,
@@ -17,12 +16,14 @@ from lineclear.core.quoting import (
     share,
     size_of,
 )
-from lineclear.core.refusals import shorten
+from lineclear.core.sides import tell_hand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
+
+    from lineclear.core.sides import Hand
 
 CONFLICT, CHECK, REVIEW, GATE = "conflict", "check", "review", "gate"
 MOST_BYTES = 4_096
@@ -52,76 +53,23 @@ _SECOND = {
 _THIRD = "Commit it (`git add`, `git commit`), run the checks once more, and end as usual."
 
 
-class Touch:
-    """One step of main's own line: a landing or a commit, what it says of itself, the paths it changed."""
-
-    __slots__ = ("agent", "author", "commit", "paths", "subject", "task")
-
-    def __init__(
-        self, commit: str, author: str, subject: str, *, task: str = "", agent: str = "",
-        paths: Iterable[str] = (),
-    ) -> None:  # fmt: skip
-        """`task` and `agent` are its trailers: whoever made the commit wrote them."""
-        self.commit, self.author, self.subject = commit, author, subject
-        self.task, self.agent, self.paths = task, agent, list(paths)
-
-
-class Other:
-    """Somebody who changed the same on main. `task` is "" where the commit names none."""
-
-    __slots__ = ("agent", "commit", "task", "title")
-
-    def __init__(self, agent: str, title: str, *, task: str = "", commit: str = "") -> None:
-        self.agent, self.title, self.task, self.commit = agent, title, task, commit
-
-    def as_data(self) -> dict[str, str]:
-        return {"task": self.task, "title": self.title, "agent": self.agent, "commit": self.commit}
-
-
 class Brief:
     __slots__ = (
-        "branch", "command", "files", "is_prepared", "kind", "main", "others", "output", "symbols", "task",
-        "why",
+        "branch", "command", "files", "is_prepared", "kind", "main", "others", "output", "own", "symbols",
+        "task", "why",
     )  # fmt: skip
 
     def __init__(
         self, kind: str, *, task: str, branch: str, main: str, why: str = "", files: Sequence[str] = (),
-        symbols: Sequence[str] = (), others: Sequence[Other] = (), command: str = "", output: str = "",
-        is_prepared: bool = False,
+        symbols: Sequence[str] = (), others: Sequence[Hand] = (), own: Sequence[Hand] = (),
+        command: str = "", output: str = "", is_prepared: bool = False,
     ) -> None:  # fmt: skip
-        """`is_prepared`: the worktree that the author gets holds the merge with its conflicts."""
+        """`others` changed the same files on main, `own` on the branch. `is_prepared`: the worktree that the
+        author gets holds the merge with its conflicts."""
         self.kind, self.task, self.branch, self.main, self.why = kind, task, branch, main, why
-        self.files, self.symbols, self.others = list(files), list(symbols), list(others)
+        self.files, self.symbols = list(files), list(symbols)
+        self.others, self.own = list(others), list(own)
         self.command, self.output, self.is_prepared = command, output, is_prepared
-
-
-def task_number(trailer: str) -> int:
-    """The task that a trailer names; 0 when it names none in our way."""
-    number = trailer.removeprefix("T-")
-    return int(number) if number != trailer and is_count(number) else 0
-
-
-def others_of(touches: Iterable[Touch], title_of: Callable[[int], str]) -> list[Other]:
-    """One each per task, or per author and subject where there is no task; as they come, newest first."""
-    found: dict[tuple[str, str, str], Other] = {}
-    for touch in touches:
-        number = task_number(touch.task)
-        task = touch.task if number else ""
-        title = (title_of(number) if number else "") or _title_in(touch.subject, task)
-        other = Other(touch.agent or touch.author, title, task=task, commit=touch.commit)
-        found.setdefault((task, other.agent, "" if task else title), other)
-    return list(found.values())
-
-
-def _title_in(subject: str, task: str) -> str:
-    return subject.partition(f" {task}: ")[2] or subject if task else subject
-
-
-def tell_other(other: Other) -> str:
-    """`T-3 "Add login" (codex-2)`, on one line, whatever is in it."""
-    title = f'"{shorten(one_line(other.title), MOST_TITLE_CHARS)}"'
-    who = shorten(one_line(other.agent), MOST_NAME_CHARS)
-    return f"{other.task} {title} ({who})" if other.task else f"{title} ({who})"
 
 
 def symbols_of(conflicts: Iterable[dict[str, Any]]) -> list[str]:
@@ -141,7 +89,8 @@ def render(brief: Brief, most_bytes: int = MOST_BYTES) -> str:
         Passage("The reason, as it was recorded:", brief.why, more, 500),
         quoted_names("In these files:", brief.files, more, least_bytes=400),
         quoted_names("In these symbols:", brief.symbols, more, MOST_NAME_CHARS, 250),
-        quoted_names("On main meanwhile, by others:", map(tell_other, brief.others), more, 400, 500),
+        quoted_names("On main meanwhile, by others:", map(tell_hand, brief.others), more, 400, 500),
+        quoted_names("On the branch that came back:", map(tell_hand, brief.own), more, 400, 250),
         Passage(f"How {command} ended:" if brief.command else "How it ended:",
                 _end_of(brief.output), more, 700),
     ]  # fmt: skip

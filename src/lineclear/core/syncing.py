@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from lineclear.core.landing import tell_conflict
-from lineclear.core.sending_back import Other, tell_other
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +34,3 @@ class Conflicted:
     ) -> None:  # fmt: skip
         self.conflicts, self.is_kept = list(conflicts), is_kept
         self.open_paths, self.notes = list(open_paths), list(notes)
-
-
-def tell_places(conflicts: Sequence[dict[str, Any]]) -> list[str]:
-    """Two lines for each at most: where and what, then who changed it on main."""
-    lines = []
-    for conflict in conflicts:
-        lines.append(f"  {tell_conflict(conflict)}")
-        others = [tell_other(Other(**other)) for other in conflict.get("others", ())]
-        lines += [f"    on main by {'; '.join(others)}"] if others else []
-    return lines

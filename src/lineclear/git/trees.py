@@ -113,6 +113,13 @@ class GitTrees:
         places = [place for place in directories if place]
         return git([*words, *places], self.cwd).decode("utf-8", "surrogateescape").split("\0")[:-1]
 
+    def files(self, tree: str) -> dict[str, tuple[str, str]]:
+        """Submodules and links, too: the mode tells."""
+        output = git(["ls-tree", "-r", "-z", "--full-tree", tree], self.cwd, timeout_s=600)
+        rows = (row.partition("\t") for row in _fields(output)[:-1])
+        fields = ((path, info.split()) for info, _, path in rows)
+        return {path: (mode, oid) for path, (mode, _, oid) in fields}
+
     def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
         objects = Objects.like(tree)
         changes: dict[bytes, Entry | None] = {}

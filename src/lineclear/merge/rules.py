@@ -33,5 +33,10 @@ REASONS = {
 }
 
 
+MADE_ANEW = "made anew by "
+
+
 def why(rule: str) -> str:
+    if rule.startswith(MADE_ANEW):
+        return "the package manager wrote it from the merged manifests"
     return REASONS.get(rule, "")

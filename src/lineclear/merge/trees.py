@@ -67,15 +67,17 @@ class Finding:
 
 
 class TreePlan:
-    """`rewrites` hold whole new texts, also of renamed files under their new names."""
+    """`rewrites` hold whole new texts, also of renamed files under their new names; `locks` are lock files
+    that both sides changed."""
 
-    __slots__ = ("renames", "rewrites", "commands", "findings")
+    __slots__ = ("renames", "rewrites", "commands", "findings", "locks")
 
     def __init__(self) -> None:
         self.renames: list[tuple[str, str]] = []
         self.rewrites: list[tuple[str, str]] = []
         self.commands: list[str] = []
         self.findings: list[Finding] = []
+        self.locks: list[str] = []
 
 
 def merge_trees(facts: TreeFacts) -> TreePlan:
@@ -90,7 +92,8 @@ def merge_trees(facts: TreeFacts) -> TreePlan:
         plan.rewrites = [(new, text) for new, text in moves.changed.values()]
         plan.commands = moves.commands
         plan.findings += [Finding("migration", paths, text) for paths, text in moves.doubts]
-    plan.commands += _stale_locks(facts)
+    plan.locks = _stale_locks(facts)
+    plan.commands += map(command_for, plan.locks)
     for list_names, kind_of_file, kind in _NAMED:
         plan.findings += _both_add(facts, list_names, kind_of_file, kind)
     return plan
@@ -107,8 +110,7 @@ def can_meet(added: set[str], texts: dict[str, str], before: dict[str, str]) -> 
 def _stale_locks(facts: TreeFacts) -> list[str]:
     """A lock file that both sides changed may fit neither manifest, however cleanly its lines were merged."""
     both = sorted(set(facts.left_texts) & set(facts.right_texts))
-    changed = [path for path in both if facts.left_texts[path] != facts.right_texts[path]]
-    return [command for command in map(command_for, changed) if command]
+    return [path for path in both if command_for(path) and facts.left_texts[path] != facts.right_texts[path]]
 
 
 def _both_add(

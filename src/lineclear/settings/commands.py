@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from lineclear.settings.table import Settings
     from lineclear.settings.workers import Worker
 
+# What a sandboxed agent can write to is as good as a command: a shell's start-up file is. A lock file that
+# may be made anew starts a package manager.
+_LIKE_COMMANDS = ("worktrees.writable", "merge.regenerate")
+
 
 def commands_of(settings: Settings) -> list[Stated]:
     """In the order of the table of settings, each at the place where the file states it."""
@@ -35,8 +39,7 @@ def _of_settings(settings: Settings) -> Iterator[Stated]:
             continue
         if setting.kind == COMMAND:
             yield Stated(setting.name, value)
-        # What a sandboxed agent can write to is as good as a command: a shell's start-up file is.
-        elif setting.kind == COMMANDS or setting.name == "worktrees.writable":
+        elif setting.kind == COMMANDS or setting.name in _LIKE_COMMANDS:
             for place, text in enumerate(value):
                 yield Stated(f"{setting.name}[{place}]", text)
 

@@ -355,6 +355,22 @@ ALL = (
         "a command that works on main after each landing; what it changes is a candidate like any other",
         most=2_000,
     ),
+    # -- merge --
+    Setting(
+        "merge.regenerate",
+        LIST,
+        (),
+        "lock files that their package manager makes anew when both sides changed them, by name or pattern",
+        most=300,
+    ),
+    Setting(
+        "merge.regenerate_within",
+        DURATION,
+        2 * MINUTE_MS,
+        "how long a package manager may take for one lock file",
+        least=SECOND_MS,
+        most=HOUR_MS,
+    ),
     # -- checks --
     Setting("checks.gate", COMMAND, "", "the command that must succeed before work lands", most=2_000),
     Setting("checks.full", COMMAND, "", "the command that runs all tests", most=2_000),
@@ -470,6 +486,8 @@ class Settings:
     queue_review: str
     queue_reviewer: str
     queue_integrator: str
+    merge_regenerate: tuple[str, ...]
+    merge_regenerate_within_ms: int
     checks_gate: str
     checks_full: str
     checks_retries: int

@@ -215,9 +215,13 @@ class CheckTree:
 def environment_of(repo: Repo, tree: CheckTree) -> dict[str, str]:
     """What a check finds: the caller's environment without who called and which repository git was bound
     to, then the tree's own."""
-    outer = {name: value for name, value in unbound(repo.environ).items() if not name.startswith(_PREFIX)}
     own = {"PWD": tree.path, f"{_PREFIX}CHECK": "1", MARK: tree.path}
-    return outer | rules_environment(repo, tree) | own
+    return outer_environment(repo.environ) | rules_environment(repo, tree) | own
+
+
+def outer_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without who called and which repository git was bound to."""
+    return {name: value for name, value in unbound(environ).items() if not name.startswith(_PREFIX)}
 
 
 def rules_environment(repo: Repo, tree: CheckTree) -> dict[str, str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from lineclear.app.lock_making import LockMaker
     from lineclear.app.merge_trees import Job
 
 # Below this many files a second process costs more than it saves.
@@ -74,14 +75,15 @@ def _git_text(base: str, left: str, right: str, labels: Labels, encoding: str) -
     return output.decode(encoding, "replace") or None
 
 
-def merge_tree(cwd: str, base: str, left: str, right: str) -> dict[str, Any]:
+def merge_tree(cwd: str, base: str, left: str, right: str, maker: LockMaker | None = None) -> dict[str, Any]:
+    """With a `maker` lock files that both sides changed are made anew."""
     from lineclear.app.merge_trees import merge_two_trees
 
     labels = Labels(left, base, right)
     try:
         root, ours, theirs = (_tree_id(cwd, name) for name in (base, left, right))
         with closing(GitTrees(cwd)) as trees:
-            return merge_two_trees(trees, root, ours, theirs, labels, spread)
+            return merge_two_trees(trees, root, ours, theirs, labels, spread, maker)
     except GitFailed as error:
         raise refusals.bad_value(
             "tree", f"{base} {left} {right}", f"git: {error.stderr.strip()[:100]}"

@@ -15,7 +15,7 @@ from lineclear.app.queue_runner import News, QueueRules, Runner
 from lineclear.core import refusals_landing, refusals_queue
 from lineclear.core.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
 from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.landing import Landed, NeedsYou, SentBack
+from lineclear.core.landing import LINEAR, MERGE, Landed, NeedsYou, SentBack, made_in
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import TASK
@@ -361,15 +361,21 @@ def result_of(repo: Repo, number: int) -> Result | None:
         if row.state == LANDED:
             below = repo.store.read(lambda view: queue_look.below_of(view, row))
             files = footing.history.changed(below, row.commit)[0] if below else []
-            return Landed(
-                row.commit, footing.history.tree_of(row.commit), _how(repo, row), main=main, files=files
-            )
+            tree, how = footing.history.tree_of(row.commit), _how(repo, row)
+            notes = _made_anew(footing, row.commit) if how in (MERGE, LINEAR) else []
+            return Landed(row.commit, tree, how, main=main, files=files, notes=notes)
     finally:
         footing.close()
     if row.state == SENT_BACK:
         told = _told(repo, row)
         return SentBack(row.reason, told["files"], _conflicts(repo, row) if row.kind == BY_CONFLICT else [])
     return NeedsYou(row.reason, _told(repo, row)["files"]) if row.state == STOPPED else None
+
+
+def _made_anew(footing: GitFooting, commit: str) -> list[str]:
+    """As the landing's own commit tells it."""
+    message = footing.trees.read([commit])[commit].decode("utf-8", "replace")
+    return [f"made anew: {words}" for words in made_in(message)]
 
 
 def _how(repo: Repo, row: Candidate) -> str:

@@ -83,7 +83,7 @@ def _merged(repo: Repo, yard: GitYard, row: Candidate, main: str, name: str) -> 
     if not level.fits:
         files = sorted({conflict["path"] for conflict in level.conflicts})
         return SentBack(words.tell_conflicts(name, level.conflicts), files, level.conflicts)
-    notes = [f"then run {command}" for command in level.commands]
+    notes = [*level.notes, *(f"then run {command}" for command in level.commands)]
     return Landed(level.commit, level.tree, level.how, main=name, files=level.files, notes=notes)
 
 

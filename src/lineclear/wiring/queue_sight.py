@@ -40,6 +40,11 @@ def main_commit(repo: Repo) -> str:
     return there or commit_of(cwd, landing_ref(repo.layout))
 
 
+def tip_of(repo: Repo, branch: str) -> str:
+    """The branch's newest commit; "" if there is no such branch here."""
+    return commit_of(repo.layout.worktree, f"refs/heads/{branch}")
+
+
 def ends_of(repo: Repo, branch: str) -> tuple[str, str]:
     """(main, the branch's newest commit); refused where there is nothing that could land."""
     main, name = main_commit(repo), main_name(repo)
@@ -47,7 +52,7 @@ def ends_of(repo: Repo, branch: str) -> tuple[str, str]:
         raise refusals_landing.main_unborn(name)
     if branch == name:
         raise refusals_landing.branch_is_main(branch)
-    tip = commit_of(repo.layout.worktree, f"refs/heads/{branch}")
+    tip = tip_of(repo, branch)
     if not tip:
         raise refusals_landing.branch_unknown(branch)
     return main, tip

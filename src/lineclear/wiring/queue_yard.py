@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from lineclear.app.sides import NOBODY, owner_from
 from lineclear.app.stacking import Shipment, put_on
 from lineclear.core.tasks import show_id
 from lineclear.git.checkouts import Moved
@@ -11,7 +12,9 @@ from lineclear.git.landing import GitFooting, GitGround, LandingLock, commit_of,
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
 from lineclear.wiring.gate import judge_landing, judge_new, resources_of
+from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
+from lineclear.wiring.sides import End, add_sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ class GitYard:
         self.branch = self._ref.removeprefix("refs/heads/")
         self._style, self._remote = repo.settings.queue_history, repo.settings.queue_remote
         self._footing = GitFooting(repo.layout, self.branch)
+        self._maker = by_settings(repo, self._known_main)
         self._seen, self._fetched_at_s = "", 0.0
 
     def close(self) -> None:
@@ -54,9 +58,14 @@ class GitYard:
             if time.monotonic() - self._fetched_at_s >= FETCH_EVERY_S:
                 self._follow(fetch_branch(self._cwd, self._remote, self.branch))
                 self._fetched_at_s = time.monotonic()
-            local = commit_of(self._cwd, f"refs/remotes/{self._remote}/{self.branch}") or local
+            local = self._known_main()
         self._seen = commit_of(self._cwd, self._ref)
         return local
+
+    def _known_main(self) -> str:
+        """As it was last seen, wherever main is; nobody is asked."""
+        there = f"refs/remotes/{self._remote}/{self.branch}" if self._remote else ""
+        return (commit_of(self._cwd, there) if there else "") or commit_of(self._cwd, self._ref)
 
     def _look_closer(self) -> str:
         """Somebody moved main: a person may, an agent's work is put back to where it belongs."""
@@ -83,7 +92,12 @@ class GitYard:
             title=task.title if task is not None else "",
             agent=row.agent,
         )
-        return put_on(self._footing, spread, below, shipment, style=self._style)
+        level = put_on(self._footing, spread, below, shipment, style=self._style, maker=self._maker)
+        if not level.fits:
+            owner = owner_from(row.task, row.agent) if row.task else NOBODY
+            ends = End(below), End(row.tip, branch=row.branch, owner=owner)
+            level.conflicts = add_sides(self._cwd, self._repo.store, level.conflicts, *ends)
+        return level
 
     def forbidden(self, row: Candidate, main: str) -> list[Finding]:
         history = self._footing.history

@@ -10,7 +10,7 @@ from lineclear.core.sending_back import render
 from lineclear.core.tables import CANDIDATE, LOG
 from lineclear.git.landing import commit_of
 from lineclear.git.merging_state import unmerged_paths
-from lineclear.git.syncing import touches
+from lineclear.git.touches import touches
 from lineclear.wiring.landing import watch_main
 from lineclear.wiring.sync import prepare_conflict, repair
 
@@ -58,7 +58,8 @@ def tell(repo: Repo, task: Task, path: str) -> str:
     event = repo.store.read(lambda view: _sent_back(view, row))
     main_ref, main = watch_main(repo)
     files = list(event.body["files"])
-    found = touches(repo.layout.worktree, main, row.tip, files) if files else []
+    cwd = repo.layout.worktree
+    theirs, own = (touches(cwd, *ends, files) for ends in ((main, row.tip), (row.tip, main)))
     brief = repo.store.read(
         lambda view: brief_for(
             view,
@@ -68,7 +69,8 @@ def tell(repo: Repo, task: Task, path: str) -> str:
             main=main_ref.removeprefix("refs/heads/"),
             why=row.reason,
             files=files,
-            touches=found,
+            touches=theirs,
+            own=own,
             output=event.body["output"],
             is_prepared=bool(unmerged_paths(path)),
         )

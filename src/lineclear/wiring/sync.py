@@ -10,25 +10,26 @@ from contextlib import closing, contextmanager
 
 from lineclear.app import syncing
 from lineclear.app.gate import standing_of
-from lineclear.app.sending_back import with_others
+from lineclear.app.sides import owner_from
 from lineclear.core import refusals, refusals_landing, refusals_sync, refusals_worktrees
 from lineclear.core.gate import is_foreign
 from lineclear.core.landing import message
 from lineclear.core.syncing import Conflicted, Synced
 from lineclear.core.tables import TASK
 from lineclear.core.tasks import show_id
-from lineclear.git.landing import LandingLock
+from lineclear.git.landing import LandingLock, commit_of
 from lineclear.git.layout import find_layout
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed
 from lineclear.git.syncing import GitDesk
-from lineclear.wiring.landing import find_stray, watch_main
+from lineclear.wiring.landing import agent_of, find_stray, watch_main
+from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
+from lineclear.wiring.sides import End, add_sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from collections.abc import Iterator
 
     from lineclear.app.ports import Caller
     from lineclear.git.layout import Layout
@@ -50,14 +51,14 @@ def sync(
     """
     with _desk(repo, caller, "", wait_s) as desk:
         result = syncing.sync(desk, spread, _message(repo, caller, desk.branch, task), keep=keep)
-        return _with_others(repo, desk, result)
+        return _with_sides(repo, desk, result, task)
 
 
 def preview(repo: Repo, caller: Caller, *, task: int = 0, wait_s: float = WAIT_S) -> Synced | Conflicted:
     """What it would come to. Nothing moves."""
     with _desk(repo, caller, "", wait_s) as desk:
         result = syncing.preview(desk, spread, _message(repo, caller, desk.branch, task))
-        return _with_others(repo, desk, result)
+        return _with_sides(repo, desk, result, task)
 
 
 def prepare_conflict(repo: Repo, caller: Caller, worktree_path: str, *, task: int = 0) -> list[str]:
@@ -78,20 +79,17 @@ def repair(repo: Repo, caller: Caller, worktree_path: str) -> str:
         return desk.repair()
 
 
-def _paths(conflicts: Sequence[dict[str, Any]]) -> list[str]:
-    names = [name for found in conflicts for name in (found["path"], *found.get("paths", ()))]
-    return sorted({name for name in names if name})
-
-
 def main_name(repo: Repo) -> str:
     return watch_main(repo)[0].removeprefix("refs/heads/")
 
 
-def _with_others(repo: Repo, desk: GitDesk, result: Synced | Conflicted) -> Synced | Conflicted:
+def _with_sides(repo: Repo, desk: GitDesk, result: Synced | Conflicted, task: int) -> Synced | Conflicted:
+    """Main is the left side, but in a merge that is left in the worktree: there the branch is, as for git."""
     if isinstance(result, Conflicted):
-        main, tip = desk.ends()
-        found = desk.touches(main, tip, _paths(result.conflicts))
-        result.conflicts = repo.store.read(lambda view: with_others(view, result.conflicts, found))
+        main, tip = (End(commit) for commit in desk.ends())
+        tip.branch, tip.owner = desk.branch, owner_from(task, agent_of(repo, desk.branch) if task else "")
+        ends = (tip, main) if result.is_kept else (main, tip)
+        result.conflicts = add_sides(desk.place, repo.store, result.conflicts, *ends)
     return result
 
 
@@ -118,7 +116,9 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
         raise refusals_sync.sync_busy(int(wait_s))
     try:
         ref, main = watch_main(repo)
-        with closing(GitDesk(layout, ref, lock, target=_target(repo, main))) as desk:
+        target = _target(repo, main)
+        maker = by_settings(repo, lambda: target or commit_of(layout.worktree, ref))
+        with closing(GitDesk(layout, ref, lock, target=target, maker=maker)) as desk:
             yield desk
     except GitFailed as error:
         raise refusals_landing.git_failed(error.command[0], error.stderr) from error

@@ -8,8 +8,9 @@ import pytest
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.app.sending_back import brief_for, with_others
-from lineclear.core.sending_back import CONFLICT, Touch, render
+from lineclear.app.sending_back import brief_for
+from lineclear.core.sending_back import CONFLICT, render
+from lineclear.core.sides import Touch
 from lineclear.core.tables import TASK, Task
 from lineclear.core.task_import import TaskDraft
 from tests.world import World
@@ -20,6 +21,7 @@ TOUCHES = [
     Touch("c2", "Bob", "Land T-1: as it was called then", task="T-1", agent="ben", paths=["a.py", "b.py"]),
     Touch("c1", "Ada", "Land T-2: an earlier part", task="T-2", agent="ada", paths=["a.py"]),
 ]
+OWN = [Touch("d1", "Ada", "Begin", paths=["a.py"])]
 CONFLICTS: list[dict[str, Any]] = [
     {"path": "a.py", "kind": "content", "symbols": ["login"], "first_line": 3},
     {"path": "", "kind": "route", "paths": ["b.py", "c.py"], "text": "both have /x"},
@@ -41,22 +43,12 @@ def task(world: World) -> Task:
     return found
 
 
-def test_each_conflict_names_those_who_changed_its_files(world: World) -> None:
-    told = world.store.read(lambda view: with_others(view, CONFLICTS, TOUCHES))
-    assert [[other["commit"] for other in conflict["others"]] for conflict in told] == [
-        ["c2", "c1"],
-        ["c3", "c2"],
-    ]
-    assert told[0]["others"][0] == {"task": "T-1", "title": "Ask for a code", "agent": "ben", "commit": "c2"}
-    assert "others" not in CONFLICTS[0]
-
-
 def test_the_brief_holds_files_symbols_and_the_others_but_not_the_author_itself(world: World) -> None:
     row = task(world)
     brief = world.store.read(
         lambda view: brief_for(
             view, CONFLICT, row, branch="ada", main="main", why="it does not fit", conflicts=CONFLICTS,
-            files=["z.py", "a.py"], touches=TOUCHES, is_prepared=True,
+            files=["z.py", "a.py"], touches=TOUCHES, own=OWN, is_prepared=True,
         )
     )  # fmt: skip
     assert (brief.task, brief.files, brief.symbols) == ("T-2", ["z.py", "a.py"], ["login"])
@@ -64,4 +56,5 @@ def test_the_brief_holds_files_symbols_and_the_others_but_not_the_author_itself(
         ("", "Fix a typo"),
         ("T-1", "Ask for a code"),
     ]
-    assert '> T-1 "Ask for a code" (ben)\n' in render(brief)
+    assert '> T-1 by ben, last in c2 "Ask for a code"\n' in render(brief)
+    assert '> T-2 by Ada, last in d1 "Write an audit log"\n' in render(brief)

@@ -15,14 +15,10 @@ from lineclear.core.sending_back import (
     MOST_BYTES,
     REVIEW,
     Brief,
-    Other,
-    Touch,
-    others_of,
     render,
     symbols_of,
-    task_number,
-    tell_other,
 )
+from lineclear.core.sides import Hand
 
 KINDS = (CONFLICT, CHECK, REVIEW, GATE)
 HOSTILE = [
@@ -47,7 +43,11 @@ def test_a_conflict_comes_back_with_all_that_is_needed() -> None:
             why="it does not fit main as it is now: login.py near line 3: content in login",
             files=["src/login.py"],
             symbols=["login"],
-            others=[Other("codex-2", "Add login", task="T-3"), Other("Anna", "Fix a typo")],
+            others=[
+                Hand("Codex", "Add login", task="T-3", agent="codex-2", commit="1a2b3c4d5e"),
+                Hand("Anna", "Fix a typo", commit="5e6f7a8b9c"),
+            ],
+            own=[Hand("Ada", "Write an audit log", task="T-7", agent="ada", commit="9a8b7c6d5e")],
         )
     )
     assert text == (
@@ -69,8 +69,12 @@ def test_a_conflict_comes_back_with_all_that_is_needed() -> None:
         "\n"
         "On main meanwhile, by others:\n"
         "\n"
-        '> T-3 "Add login" (codex-2)\n'
-        '> "Fix a typo" (Anna)\n'
+        '> T-3 by codex-2, last in 1a2b3c4 "Add login"\n'
+        '> Anna, last in 5e6f7a8 "Fix a typo"\n'
+        "\n"
+        "On the branch that came back:\n"
+        "\n"
+        '> T-7 by ada, last in 9a8b7c6 "Write an audit log"\n'
         "\n"
         "Next:\n"
         "\n"
@@ -118,14 +122,14 @@ def check_is_ours(kind: str, words: str) -> None:
     names = [words] * 40
     text = render(
         brief(kind, why=words, files=names, symbols=names, output=words, command="make",
-              others=[Other(words, words, task="T-3")] * 40)
+              others=[Hand(words, words, task="T-3")] * 40, own=[Hand(words, words, agent=words)] * 40)
     )  # fmt: skip
     assert len(text.encode("utf-8", "replace")) <= MOST_BYTES
     assert all(line.isprintable() or "\t" in line for line in text.split("\n"))
     ours = [line for line in text.split("\n") if line and not line.startswith(">")]
     plain = render(
         brief(kind, why="x", files=["x"], symbols=["x"], output="x", command="make",
-              others=[Other("x", "x", task="T-3")])
+              others=[Hand("x", "x", task="T-3")], own=[Hand("x", "x", agent="x")])
     )  # fmt: skip
     known = {line for line in plain.split("\n") if not line.startswith(">")}
     told = ("... ", "(Cut here; all of it: `lineclear task show T-7`.)")
@@ -149,38 +153,21 @@ def test_each_part_keeps_a_little_when_all_are_long() -> None:
             why="w " * 4_000,
             files=[f"file-{number}.py" for number in range(500)],
             symbols=[f"symbol_{number}" for number in range(500)],
-            others=[Other(f"agent-{number}", "t" * 300, task=f"T-{number}") for number in range(1, 100)],
+            others=[Hand(f"agent-{number}", "t" * 300, task=f"T-{number}") for number in range(1, 100)],
             command="make test",
             output="o " * 4_000,
         )
     )
     assert len(text.encode()) <= MOST_BYTES
-    for part in ("> w w", "> file-0.py", "> symbol_0", '> T-1 "', "> o o", "more, run `lineclear task show"):
+    for part in (
+        "> w w",
+        "> file-0.py",
+        "> symbol_0",
+        "> T-1 by agent-1",
+        "> o o",
+        "more, run `lineclear task show",
+    ):
         assert part in text, part
-
-
-def test_others_are_told_once_each_with_the_title_that_the_store_knows() -> None:
-    touches = [
-        Touch("c4", "Anna", "Fix a typo"),
-        Touch("c3", "Bob", "Land T-3: old title", task="T-3", agent="codex-2"),
-        Touch("c2", "Bob", "Land T-3: old title", task="T-3", agent="codex-2"),
-        Touch("c1", "Bob", "Land T-9: Gone", task="T-9", agent="ben"),
-    ]
-    found = others_of(touches, {3: "Add login"}.get)  # type: ignore[arg-type]
-    assert [tell_other(other) for other in found] == [
-        '"Fix a typo" (Anna)',
-        'T-3 "Add login" (codex-2)',
-        'T-9 "Gone" (ben)',
-    ]
-    assert found[1].as_data() == {"task": "T-3", "title": "Add login", "agent": "codex-2", "commit": "c3"}
-
-
-@pytest.mark.parametrize(
-    ("trailer", "number"),
-    [("T-3", 3), ("3", 0), ("T-", 0), ("T-03", 0), ("T-3 or 4", 0), ("T-" + "9" * 400, 0), ("", 0)],
-)
-def test_only_what_is_written_as_a_task_is_one(trailer: str, number: int) -> None:
-    assert task_number(trailer) == number
 
 
 def test_symbols_are_named_once() -> None:

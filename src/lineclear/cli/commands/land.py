@@ -112,6 +112,7 @@ def check(context: Context, args: Namespace) -> int:
 
 def _check_lines(branch: str, found: Checked) -> list[str]:
     from lineclear.core.landing import Landed
+    from lineclear.core.sides import tell_places
 
     result = found.result
     checks = [f"  `{one['command']}` {one['result']}" for one in found.checks]
@@ -121,7 +122,7 @@ def _check_lines(branch: str, found: Checked) -> list[str]:
         count = len(result.files)
         files = f"{count} file{'' if count == 1 else 's'}"
         return [f"{branch} fits {found.main} ({result.how}, {files}).", *checks, *result.notes]
-    places = [f"  {one['text']}" for one in found.findings]
+    places = tell_places(found.findings, (found.main, branch), lambda one: str(one["text"]))
     if isinstance(result, Landed):
         return [f"{branch} fits {found.main}, and its checks fail:", *checks, found.output.rstrip("\n")]
     if found.is_forbidden:

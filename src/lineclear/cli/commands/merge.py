@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
+    from lineclear.app.lock_making import LockMaker
+
 CONFLICTS = 1
 
 
@@ -73,22 +75,48 @@ def _declare_tree(parser: ArgumentParser) -> None:
     parser.add_argument("left", metavar="A")
     parser.add_argument("right", metavar="B")
     parser.add_argument("--explain", action="store_true", help="also say which rule settled each place")
+    parser.add_argument(
+        "--regenerate",
+        action="store_true",
+        help="let package managers make lock files anew that both sides changed",
+    )
 
 
 def merge_tree(context: Context, args: Namespace) -> int:
+    from lineclear.app.lock_making import notes_of
+    from lineclear.core.sides import tell_sides
     from lineclear.wiring.merging import merge_tree as merge
 
-    report = merge(context.cwd, args.base, args.left, args.right)
-    lines = [report["tree"]]
+    report = merge(
+        context.cwd, args.base, args.left, args.right, _maker(context) if args.regenerate else None
+    )
+    if not report["clean"]:
+        _add_sides(context, report, args)
+    lines, names = [report["tree"]], (args.left, args.right)
     for file in report["files"]:
         lines.append(f"{'merged  ' if file['clean'] else 'conflict'}  {file['path']}")
         if args.explain or not file["clean"]:
-            lines += [f"          {line}" for line in explain(file)]
+            lines += [f"          {line}" for line in (*explain(file), *tell_sides(file, names))]
     lines += [f"renamed   {row['from']} -> {row['to']}" for row in report["renames"]]
-    lines += [f"{finding['kind']}  {finding['text']}" for finding in report["findings"]]
+    for finding in report["findings"]:
+        lines.append(f"{finding['kind']}  {finding['text']}")
+        lines += [f"          {line}" for line in tell_sides(finding, names)]
+    lines += [f"lock file  {note}" for note in notes_of(report)]
     lines += [f"then run  {command}" for command in report["commands"]]
     context.out.data(report, *lines)
     return 0 if report["clean"] else CONFLICTS
+
+
+def _maker(context: Context) -> LockMaker:
+    from lineclear.wiring.lock_making import by_hand
+
+    return by_hand(context.environ)
+
+
+def _add_sides(context: Context, report: dict[str, Any], args: Namespace) -> None:
+    from lineclear.wiring.sides import add_to_report
+
+    add_to_report(context.cwd, report, args.left, args.right, lambda: context.opened.store)
 
 
 def _declare_setup(parser: ArgumentParser) -> None:

@@ -66,15 +66,18 @@ def _refuse(context: Context, facts: dict[str, Any], result: Conflicted) -> int:
     """The whole list stands before the refusal, which names the first file only; in JSON it is inside."""
     from lineclear.core.refusals_sync import sync_conflicts
 
-    for line in _places(result):
+    for line in _places(facts, result):
         context.out.hint(line)
     raise sync_conflicts(facts["branch"], facts["main"], result.conflicts)
 
 
-def _places(result: Conflicted) -> list[str]:
-    from lineclear.core.syncing import tell_places
+def _places(facts: dict[str, Any], result: Conflicted) -> list[str]:
+    from lineclear.core.landing import tell_conflict
+    from lineclear.core.sides import tell_places
 
-    lines = tell_places(result.conflicts[:_FEW])
+    main, branch = facts["main"], facts["branch"]
+    names = (branch, main) if result.is_kept else (main, branch)
+    lines = tell_places(result.conflicts[:_FEW], names, tell_conflict)
     more = len(result.conflicts) - _FEW
     return [*lines, *([f"  and {more} more"] if more > 0 else [])]
 
@@ -92,7 +95,7 @@ def _synced(facts: dict[str, Any], result: Synced) -> str:
 def _kept(facts: dict[str, Any], result: Conflicted) -> list[str]:
     return [
         f"{facts['main']} is being merged into {facts['branch']}, and this is open:",
-        *_places(result),
+        *_places(facts, result),
         "Everything else is staged. Edit, `git add` and `git commit`; `git merge --abort` takes it all back.",
     ]
 

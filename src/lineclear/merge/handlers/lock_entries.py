@@ -43,7 +43,7 @@ def merge_packages(name: str, base: str, left: str, right: str) -> MergeResult |
     if result is None:
         return None
     result.text = _sorted(result.text)
-    sides = [_packages(text, is_uv) for text in (left, right, result.text)]
+    sides = [read_packages(text, is_uv) for text in (left, right, result.text)]
     return result if _is_sound(sides[0], sides[1], sides[2]) else None
 
 
@@ -85,7 +85,7 @@ def _key(block: str) -> str:
     )
 
 
-def _packages(text: str, is_uv: bool) -> list[Package]:
+def read_packages(text: str, is_uv: bool) -> list[Package]:
     return [Package(part, is_uv) for part in _BLOCK.split(text)[1:]]
 
 
@@ -121,7 +121,7 @@ def _is_sound(left: list[Package], right: list[Package], merged: list[Package]) 
     for name, versions in all_of_it.items():
         if versions not in (ours.get(name), theirs.get(name)):
             return False
-    return _all_found(merged, all_of_it) and _all_needed(merged)
+    return all_found(merged) and _all_needed(merged)
 
 
 def _versions(packages: list[Package]) -> dict[str, set[str]]:
@@ -131,7 +131,9 @@ def _versions(packages: list[Package]) -> dict[str, set[str]]:
     return found
 
 
-def _all_found(packages: list[Package], versions: dict[str, set[str]]) -> bool:
+def all_found(packages: list[Package]) -> bool:
+    """Does every dependency name one package that is there?"""
+    versions = _versions(packages)
     for package in packages:
         for name, version in package.needs:
             there = versions.get(name, set())

@@ -48,6 +48,11 @@ def _packages(text: str) -> Packages | None:
         return None
     if not isinstance(data, dict) or data.get("lockfileVersion") != 3 or "dependencies" in data:
         return None
+    return packages_of(data)
+
+
+def packages_of(data: dict[str, Any]) -> Packages | None:
+    """By their path; nothing where the lock file has only the old tree."""
     packages = data.get("packages")
     if not isinstance(packages, dict) or not all(isinstance(entry, dict) for entry in packages.values()):
         return None
@@ -60,7 +65,7 @@ def _is_sound(packages: Packages) -> bool:
     while todo:
         place = todo.pop()
         for name, wanted, is_due in _needs(place, packages[place]):
-            found = _resolved(packages, place, name)
+            found = nearest(packages, place, name)
             if found is None:
                 if is_due:
                     return False
@@ -87,7 +92,7 @@ def _needs(place: str, entry: dict[str, Any]) -> list[tuple[str, Any, bool]]:
     ]
 
 
-def _resolved(packages: Packages, place: str, name: str) -> str | None:
+def nearest(packages: Packages, place: str, name: str) -> str | None:
     """The nearest node_modules upwards that has it."""
     while True:
         candidate = f"{place}/{MODULES}{name}" if place else MODULES + name
