@@ -338,9 +338,13 @@ def _sorted_in(base: list[str], ours: list[str], theirs: list[str], language: st
     names = [name for name in ours if name not in base or name in theirs]
     added = [name for name in theirs if name not in base and name not in ours]
     cased = _as_rustfmt if language == "rust" else _as_isort
-    for key in (str, str.lower, cased) if max(len(ours), len(theirs)) > 2 else ():
-        if all(side == sorted(side, key=key) for side in (ours, theirs)):
-            return sorted([*names, *added], key=key)
+    keys = (str, str.lower, cased) if max(len(ours), len(theirs)) > 2 else ()
+    orders = [[key for key in keys if side == sorted(side, key=key)] for side in (ours, theirs, base)]
+    both = [key for key in orders[0] if key in orders[1]]
+    # Or one side sorted them anew, in another order than before.
+    anew = [key for key in (*orders[0], *orders[1]) if orders[0] and orders[1] and key not in orders[2]]
+    if both or (anew and base):
+        return sorted([*names, *added], key=(both or anew)[0])
     for name in added:
         names.insert(_place(names, name, theirs, set(theirs)), name)
     return names
@@ -394,15 +398,16 @@ def _body(left: Unit, right: Unit, names: list[str], indent: str, step: str) -> 
     if not is_filled:
         return ",\n".join(step + name for name in names) + ends + "\n"
     has_nested = any("{" in name for name in names)
-    rows = [step + name for name in names if has_nested and "::" in name]
-    plain = [name for name in names if not (has_nested and "::" in name)]
-    row = ""
-    for name in plain:
-        if row and len(row) + len(name) + 3 > 100:
-            rows.append(row)
-            row = ""
-        row = f"{row}, {name}" if row else step + name
-    return ",\n".join([*rows, row] if row else rows) + ends + "\n"
+    rows: list[str] = []
+    is_open = False
+    for name in names:
+        is_alone = has_nested and "::" in name
+        if is_open and not is_alone and len(rows[-1]) + len(name) + 3 <= 100:
+            rows[-1] += f", {name}"
+        else:
+            rows.append(step + name)
+        is_open = not is_alone
+    return ",\n".join(rows) + ends + "\n"
 
 
 # -- order -------------------------------------------------------------------------------------

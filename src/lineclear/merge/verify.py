@@ -12,6 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
+from lineclear.merge.doubts import structure_doubt
 from lineclear.merge.grammars import language_of, parse
 from lineclear.merge.inventory import (
     Inventory,
@@ -150,7 +151,8 @@ def _names_first(word: str) -> tuple[bool, str]:
 
 def _shared_changes(base: list[str], left: list[str], right: list[str]) -> dict[str, int]:
     """Per word, how much both sides changed it by the very same lines."""
-    b, lt, r = Counter(base), Counter(left), Counter(right)
+    # Without the indent: a line that went elsewhere, deeper or less deep, was not removed.
+    b, lt, r = (Counter(line.strip() for line in part) for part in (base, left, right))
     shared: Counter[str] = Counter()
     for line, times in ((lt - b) & (r - b)).items():
         for word in _line_words(line):
@@ -233,7 +235,8 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     doubt = ""
     if language not in _DATA:
         doubt = _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
-    return doubt or _definition_doubt(language, (b, lt, r, trees[3].root_node))
+    doubt = doubt or _definition_doubt(language, (b, lt, r, trees[3].root_node))
+    return doubt or structure_doubt(language, (b, lt, r, trees[3].root_node), (base, left, right))
 
 
 def _line_doubt(base: str, left: str, right: str, merged: str) -> str:

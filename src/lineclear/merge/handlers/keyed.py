@@ -165,7 +165,7 @@ def _fit_leads(children: list[Entry], side: list[Entry], glue: str) -> None:
     place, or into it, gets the blanks of its new place."""
     if len(side) == 1 and not glue and side[0].children is None and not side[0].lead.strip():
         for before, child in pairwise(children):
-            if child.key == side[0].key and before.children is None:
+            if child.key == side[0].key and before.children is None and child.lead == side[0].lead:
                 child.lead = ""
     if len(side) < 2 or side[0].lead.strip() or side[1].lead.strip() or side[0].lead == side[1].lead:
         return
@@ -229,7 +229,7 @@ def merge_order(
         if met and is_ordered:
             raise Undecided("both sides added at one place of a list whose order counts")
         ours_first = [*met, *run] if primary is left else [*run, *met]
-        order[start:end] = _sorted_here(order[:start], met, run, order[end:]) or ours_first
+        order[start:end] = sorted_here(order[:start], met, run, order[end:]) or ours_first
     return order
 
 
@@ -250,7 +250,7 @@ def _runs(order: list[str], side: list[str], kept: set[str]) -> list[tuple[str |
     return runs
 
 
-def _sorted_here(before: list[str], met: list[str], run: list[str], after: list[str]) -> list[str] | None:
+def sorted_here(before: list[str], met: list[str], run: list[str], after: list[str]) -> list[str] | None:
     """Both runs in one sorted run, if either of them fits sorted between its neighbours."""
     if not met:
         return run

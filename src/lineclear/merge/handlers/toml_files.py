@@ -41,7 +41,9 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
 def cut(text: str) -> Entry:
     root = Entry("", "", "", [])
-    table, lead, at = root, "", 0
+    # What stands before the first table is in none: nothing of it may come to stand behind one.
+    table, lead, at = Entry("[", "", "", []), "", 0
+    _add(root, table)
     arrays: Counter[str] = Counter()
     while at < len(text):
         end = text.find("\n", at) + 1 or len(text)

@@ -5,6 +5,7 @@ What was added must be whole members of one parent in each side's own tree; anyt
 
 from __future__ import annotations
 
+from lineclear.merge.handlers.keyed import sorted_here
 from lineclear.merge.syntax import table_of
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from lineclear.merge.syntax.table import Table
 
 MAX_SLIDE_LINES = 12
+NEIGHBOURS = 4
 
 
 class Added:
@@ -63,8 +65,25 @@ def _joined(file: FileMerge, chunk: Chunk, slide: int) -> str:
     ours = file.left[chunk.l0 - slide : chunk.l1 - slide]
     theirs = file.right[chunk.r0 - slide : chunk.r1 - slide]
     tail = file.left[chunk.l1 - slide : chunk.l1]
-    joined = [*ours, *_gap(ours, theirs, file, chunk), *theirs, *tail]
+    in_order = None if slide else _sorted_lines(file, chunk, ours, theirs)
+    joined = in_order or [*ours, *_gap(ours, theirs, file, chunk), *theirs, *tail]
     return "".join(joined[slide:]) if slide else "".join(joined)
+
+
+def _sorted_lines(file: FileMerge, chunk: Chunk, ours: list[str], theirs: list[str]) -> list[str] | None:
+    """Members of one line each in a list that is sorted there."""
+    above = file.base[max(0, chunk.b0 - NEIGHBOURS) : chunk.b0]
+    below = file.base[chunk.b0 : chunk.b0 + NEIGHBOURS]
+    indent = ours[0][: len(ours[0]) - len(ours[0].lstrip())]
+    around = [[line for line in part if _is_row(line, indent)] for part in (above, below)]
+    if not all(_is_row(line, indent) for line in (*ours, *theirs)):
+        return None
+    return sorted_here(around[0], ours, theirs, around[1])
+
+
+def _is_row(line: str, indent: str) -> bool:
+    """One member with its comma, as deep as the others."""
+    return line.startswith(indent) and not line[len(indent) :][:1].isspace() and line.rstrip().endswith(",")
 
 
 def _gap(ours: list[str], theirs: list[str], file: FileMerge, chunk: Chunk) -> list[str]:

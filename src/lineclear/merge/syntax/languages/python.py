@@ -10,6 +10,7 @@ TABLE = Table(
         "dictionary": ("pair",),
         "set": ("string", "identifier"),
         "list": ("string",),
+        "argument_list": ("keyword_argument",),
     },
     keyed={"pair": "key"},
     wrappers=("decorated_definition",),

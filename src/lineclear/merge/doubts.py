@@ -1,0 +1,121 @@
+"""Doubts about what a merged file defines: keys in their tables, overloads, functions that take other things.
+
+Belongs to the verifier and shares no rule with the mergers.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.merge.inventory import take_definitions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    Roots = tuple[Node, Node, Node, Node]
+
+_PAIRS = {"pair", "block_mapping_pair", "flow_pair"}
+_LISTS = {"array", "block_sequence", "flow_sequence", "table_array_element"}
+_DATA = ("json", "toml", "yaml")
+_OVERLOADING = ("java", "cpp", "c_sharp", "kotlin", "typescript", "tsx")
+_FUNCTIONS = {
+    "function_definition",
+    "function_declaration",
+    "function_item",
+    "function_signature_item",
+    "method_declaration",
+    "method_definition",
+    "method",
+}
+MAX_DEPTH = 60
+
+
+def structure_doubt(language: str, roots: Roots, texts: tuple[str, str, str]) -> str:
+    """The first doubt, or an empty string. `texts` are base, left and right."""
+    if language in _DATA:
+        return _key_doubt(roots)
+    return _overload_doubt(language, roots) or _caller_doubt(roots, texts)
+
+
+# -- data: every key is in the table that its side put it into -----------------------------------
+
+
+def _key_doubt(roots: Roots) -> str:
+    b, lt, r, m = (_keys_of(root) for root in roots)
+    due = (lt | r) - (b - lt) - (b - r)
+    astray = (m - due) or (due - m)
+    return f"the key {min(astray)} is lost, left over or in another place" if astray else ""
+
+
+def _keys_of(root: Node) -> set[str]:
+    """The path of every key outside of lists, in which places have no names."""
+    found: set[str] = set()
+    todo: list[tuple[Node, str, int]] = [(root, "", 0)]
+    while todo:
+        node, path, depth = todo.pop()
+        for child in node.named_children:
+            if child.type in _LISTS or depth > MAX_DEPTH:
+                continue
+            inner = path
+            if child.type in _PAIRS or child.type == "table":
+                key = child.child_by_field_name("key") or next(iter(child.named_children), child)
+                inner = f"{path}/{_flat(key)}"
+                found.add(inner)
+            todo.append((child, inner, depth + 1))
+    return found
+
+
+# -- code --------------------------------------------------------------------------------------
+
+
+def _overload_doubt(language: str, roots: Roots) -> str:
+    """Both sides wrote a function of one new name: rather one idea twice than two overloads."""
+    if language not in _OVERLOADING:
+        return ""
+    b, lt, r, m = (_by_plain_name(take_definitions(language, root)) for root in roots)
+    for name in sorted((lt.keys() & r.keys() & m.keys()) - b.keys()):
+        ours, theirs = lt[name] & m[name], r[name] & m[name]
+        if ours - theirs and theirs - ours and "/constructor " not in name:
+            return f"both sides define {name.rpartition('/')[2]}, not alike"
+    return ""
+
+
+def _by_plain_name(found: dict[str, str]) -> dict[str, set[str]]:
+    """Name -> the labels with their parameters."""
+    named: dict[str, set[str]] = {}
+    for label in found:
+        plain, has_parameters, _ = label.partition("(")
+        if has_parameters:
+            named.setdefault(plain, set()).add(label)
+    return named
+
+
+def _caller_doubt(roots: Roots, texts: tuple[str, str, str]) -> str:
+    """One side changed what a function takes, the other calls it in new places, in the old way."""
+    b, lt, r = (_parameters_of(root) for root in roots[:3])
+    for changed, other in ((r, texts[1]), (lt, texts[2])):
+        for name in sorted(b.keys() & changed.keys()):
+            is_one = len(b[name]) == len(changed[name]) == 1
+            if is_one and b[name] != changed[name]:
+                called = re.compile(rf"(?:(?<![\w.:])|\b(?:self|this)\.){re.escape(name)}\s*\(")
+                if len(called.findall(other)) > len(called.findall(texts[0])):
+                    return f"one side changed what `{name}` takes, the other calls it in new places"
+    return ""
+
+
+def _parameters_of(root: Node) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.type in _FUNCTIONS:
+            name, parameters = node.child_by_field_name("name"), node.child_by_field_name("parameters")
+            if name is not None and parameters is not None:
+                found.setdefault(_flat(name), set()).add("".join(_flat(parameters).split()))
+        todo += [child for child in node.named_children if child.named_child_count]
+    return found
+
+
+def _flat(node: Node) -> str:
+    return " ".join((node.text or b"").decode("utf-8", "replace").split())
