@@ -110,3 +110,48 @@ def test_an_edit_that_ended_up_in_a_neighbour_is_doubted() -> None:
     doubt = find_doubt("A.java", base, left, body.format(f=2, g=1), body.format(f=1, g=2) + "// end\n")
     assert doubt == f"method f() {MISPLACED}"
     assert not find_doubt("A.java", base, left, body.format(f=2, g=1), body.format(f=2, g=1) + "// end\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "left", "right", "merged"),
+    [
+        ("a.toml", "a = 1\n", 'a = 1\n\n[t]\nb = 2\n', "a = 1\nc = 3\n", "a = 1\n\n[t]\nb = 2\nc = 3\n"),
+        (
+            "a.json",
+            '{"a": {"x": 1}, "b": {}}',
+            '{"a": {"x": 1, "y": 2}, "b": {}}',
+            '{"a": {"x": 1}, "b": {"z": 3}}',
+            '{"a": {"x": 1}, "b": {"y": 2, "z": 3}}',
+        ),
+        (
+            "a.yaml",
+            "a:\n  x: 1\nb:\n  k: 1\n",
+            "a:\n  x: 1\n  y: 2\nb:\n  k: 1\n",
+            "a:\n  x: 1\nb:\n  k: 1\n  z: 3\n",
+            "a:\n  x: 1\nb:\n  k: 1\n  y: 2\n  z: 3\n",
+        ),
+    ],
+    ids=["toml", "json", "yaml"],
+)  # fmt: skip
+def test_a_key_that_came_into_another_table_is_found(
+    path: str, base: str, left: str, right: str, merged: str
+) -> None:
+    assert "in another place" in doubt(merged, base=base, left=left, right=right, path=path)
+
+
+def test_a_new_call_of_a_function_that_takes_something_else_now_is_found() -> None:
+    base = "def price(n):\n    return n\n"
+    left = base + "\n\ndef total():\n    return price(3)\n"
+    right = base.replace("price(n)", "price(n, tax)")
+    merged = left.replace("price(n)", "price(n, tax)")
+    assert "what `price` takes" in doubt(merged, base=base, left=left, right=right)
+    unrelated = left.replace("price(3)", "other.price(3)")
+    assert doubt(unrelated.replace("price(n)", "price(n, tax)"), base=base, left=unrelated, right=right) == ""
+
+
+def test_a_line_that_one_side_moved_and_the_other_removed_is_found() -> None:
+    base = "def f():\n    enter()\n    work()\n"
+    left = "def f():\n    help()\n\n\ndef help():\n        enter()\n        work()\n"
+    right = "def f():\n    run()\n"
+    merged = left.replace("    help()\n\n", "    run()\n\n", 1)
+    assert doubt(merged, base=base, left=left, right=right)
