@@ -105,6 +105,7 @@ def _caller_doubt(roots: Roots, texts: tuple[str, str, str]) -> str:
 
 
 def _parameters_of(root: Node) -> dict[str, set[str]]:
+    """Name -> what it takes, of every function that is not inside of another."""
     found: dict[str, set[str]] = {}
     todo = [root]
     while todo:
@@ -113,7 +114,8 @@ def _parameters_of(root: Node) -> dict[str, set[str]]:
             name, parameters = node.child_by_field_name("name"), node.child_by_field_name("parameters")
             if name is not None and parameters is not None:
                 found.setdefault(_flat(name), set()).add("".join(_flat(parameters).split()))
-        todo += [child for child in node.named_children if child.named_child_count]
+        else:
+            todo += [child for child in node.named_children if child.named_child_count]
     return found
 
 
