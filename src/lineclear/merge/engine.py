@@ -40,7 +40,8 @@ def merge_diverged(
         doubt = find_doubt(path, base, left, right, form.restore(result.text))
         if doubt.endswith(MISPLACED):
             result = merge.run(resolve_by_entities)
-            doubt = find_doubt(path, base, left, right, form.restore(result.text))
+            if result.is_clean:
+                doubt = find_doubt(path, base, left, right, form.restore(result.text))
         if doubt:
             return _restored(merge.plain(doubt), form)
         result.verdict = "verified"

@@ -235,10 +235,18 @@ def take_definitions(language: str, root: Node) -> dict[str, bytes]:
             name = f"{scope}/{label}" if label else scope
             if label:
                 twice |= {name} if name in found else set()
-                found[name] = child.text or b""
+                found[name] = (child.text or b"") if child.type != "table" else _table(child)
             if child.type in _BODIES or (label and not label.startswith(_CLOSED)):
                 todo.append((child, name))
     return {name: text for name, text in found.items() if name not in twice}
+
+
+def _table(node: Node) -> bytes:
+    """Comments at its end belong to the table behind it."""
+    parts = list(node.named_children)
+    while parts and parts[-1].type == "comment":
+        parts.pop()
+    return b"\n".join(part.text or b"" for part in parts)
 
 
 def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list[tuple[Node, str]]) -> None:

@@ -31,6 +31,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does not say
 _DATA = ("json", "toml", "yaml", "html", "xml")  # nothing in them is an import
+_NO_NAME = re.compile(r"v\d+(?:\.\d+)*|self|super|crate|go")  # `semconv/v1.4.0` is called semconv
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
 MAX_KEPT_LINE = 300
 MIN_LINE = 12  # shorter ones (`}`, `return x`) are written twice without being one thing
@@ -287,11 +288,17 @@ def _imports_of(language: str, root: Node) -> set[str]:
     return taken.imports
 
 
+def _bound(name: str) -> str:
+    """The name that an import brings into the file; empty where it does not say."""
+    words = [word for word in re.findall(r"[A-Za-z_]\w*(?:\.\d+)*", name) if not _NO_NAME.fullmatch(word)]
+    return words[-1] if words else ""
+
+
 def _still_used(gone: set[str], side: str, merged: str) -> str:
     """A name whose import one side removed, but which the other side's work still needs."""
     for name in sorted(gone):
-        word = str(re.findall(r"\w+", name)[-1])
+        word = _bound(name)
         pattern = rf"\b{word}\b"
-        if len(re.findall(pattern, merged)) > len(re.findall(pattern, side)):
+        if word and len(re.findall(pattern, merged)) > len(re.findall(pattern, side)):
             return word
     return ""
