@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from lineclear.merge.handlers.keyed import sorted_here
 from lineclear.merge.syntax import table_of
+from lineclear.merge.syntax.registrations import are_apart, element, registered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ NEIGHBOURS = 4
 
 
 class Added:
-    """What one side added: under which parent, and the names."""
+    """What one side added: under which parent, the names, and the keys that it registers something under."""
 
-    __slots__ = ("parent", "names")
+    __slots__ = ("parent", "names", "keys")
 
-    def __init__(self, parent: str, names: list[str]) -> None:
+    def __init__(self, parent: str, names: list[str], keys: list[str]) -> None:
         self.parent = parent
         self.names = names
+        self.keys = keys
 
 
 def unite_added(file: FileMerge, chunk: Chunk) -> str | None:
@@ -43,6 +45,8 @@ def unite_added(file: FileMerge, chunk: Chunk) -> str | None:
         right = _added(file, table, 2, file.right, chunk.r0 - slide, chunk.r1 - slide)
         if left and right:
             if left.parent != right.parent or set(left.names) & set(right.names):
+                return None
+            if not are_apart(left.keys, right.keys):
                 return None
             return _joined(file, chunk, slide)
     return None
@@ -136,6 +140,7 @@ def _named(parent: Node, start: int, end: int, table: Table) -> Added | None:
     if allowed is None:
         return None
     names: list[str] = []
+    keys: list[str] = []
     pending = False
     for child in parent.children:
         if child.end_byte <= start or child.start_byte >= end:
@@ -147,20 +152,28 @@ def _named(parent: Node, start: int, end: int, table: Table) -> Added | None:
             continue
         name = name_in(child, table) if child.type in allowed else ""
         if not name:
-            return None
+            found = registered(child) if child.type in allowed else _element(child, parent, table)
+            if found is None:
+                return None
+            name, key = found
+            keys.append(key)
         names.append(name)
         pending = False
     if pending or not names or len(set(names)) != len(names):
         return None
-    return Added(path_of(parent), names)
+    return Added(path_of(parent), names, keys)
+
+
+def _element(node: Node, parent: Node, table: Table) -> tuple[str, str] | None:
+    return element(node, parent) if parent.type in table.lists else None
 
 
 def name_in(node: Node, table: Table) -> str:
     if node.type in table.wrappers:
         inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
         return name_in(inner, table) if inner is not None else ""
-    if node.type == "expression_statement":
-        return _registered(node, table)
+    if node.type in ("expression_statement", "call"):
+        return _titled(node, table)
     if node.type in ("string", "identifier", "shorthand_property_identifier", "shorthand_field_initializer"):
         return _text(node)
     field = table.keyed.get(node.type, "name")
@@ -185,7 +198,7 @@ def _inner_name(node: Node) -> Node | None:
     return None
 
 
-def _registered(node: Node, table: Table) -> str:
+def _titled(node: Node, table: Table) -> str:
     """The title under which a call registers something, for the functions of the table."""
     call = node.named_children[0] if node.named_child_count == 1 else None
     function = call.child_by_field_name("function") if call is not None else None

@@ -11,10 +11,10 @@ class Table:
 
     `attached`: types that belong to the member behind them (comments, attributes). `keyed`: the field that
     names a member, where it is not `name`. `calls`: functions whose calls register something under their
-    first argument, a string. `name_types`: where the name is a child of this type and not a field.
+    first argument, a string. `lists`: types whose elements have no order where the list is a registry.
     """
 
-    __slots__ = ("members", "attached", "keyed", "calls", "wrappers", "overloads", "separators")
+    __slots__ = ("members", "attached", "keyed", "calls", "wrappers", "overloads", "separators", "lists")
 
     def __init__(
         self,
@@ -25,6 +25,7 @@ class Table:
         wrappers: tuple[str, ...] = (),
         overloads: bool = False,
         separators: tuple[str, ...] = (",", ";"),
+        lists: tuple[str, ...] = (),
     ) -> None:
         self.members = members
         self.attached = attached
@@ -33,3 +34,4 @@ class Table:
         self.wrappers = wrappers
         self.overloads = overloads
         self.separators = separators
+        self.lists = lists

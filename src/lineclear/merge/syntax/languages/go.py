@@ -9,6 +9,7 @@ TABLE = Table(
         "interface_type": ("method_elem",),
         "literal_value": ("keyed_element",),
         "var_spec_list": ("var_spec",),
+        "statement_list": ("expression_statement",),
     },
     keyed={"keyed_element": "key"},
 )

@@ -9,4 +9,6 @@ _ITEMS = (
     "trait_declaration",
     "enum_declaration",
 )
-TABLE = Table(members={"program": _ITEMS, "declaration_list": ("method_declaration",)})
+TABLE = Table(
+    members={"program": (*_ITEMS, "expression_statement"), "declaration_list": ("method_declaration",)}
+)

@@ -5,8 +5,8 @@ from lineclear.merge.syntax.table import Table
 _DEFINITIONS = ("function_definition", "class_definition", "decorated_definition")
 TABLE = Table(
     members={
-        "module": _DEFINITIONS,
-        "block": _DEFINITIONS,
+        "module": (*_DEFINITIONS, "expression_statement"),
+        "block": (*_DEFINITIONS, "expression_statement"),
         "dictionary": ("pair",),
         "set": ("string", "identifier"),
         "list": ("string",),
@@ -14,4 +14,5 @@ TABLE = Table(
     },
     keyed={"pair": "key"},
     wrappers=("decorated_definition",),
+    lists=("list",),
 )

@@ -4,6 +4,6 @@ from lineclear.merge.syntax.table import Table
 
 _ITEMS = ("method", "singleton_method", "class", "module")
 TABLE = Table(
-    members={"program": _ITEMS, "body_statement": _ITEMS, "hash": ("pair",)},
+    members={"program": (*_ITEMS, "call"), "body_statement": (*_ITEMS, "call"), "hash": ("pair",)},
     keyed={"pair": "key"},
 )

@@ -28,4 +28,5 @@ TABLE = Table(
     keyed={"pair": "key", "field_definition": "property"},
     calls=("it", "test", "describe", "context", "specify"),
     wrappers=("export_statement",),
+    lists=("array",),
 )

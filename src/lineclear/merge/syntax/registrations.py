@@ -1,0 +1,137 @@
+"""Registrations: routes, commands, plugins, providers, each under a key.
+
+As calls that stand alone, or as elements of a list whose name says that it is a registry. Two of them have no
+order as long as nothing that fits the one key can fit the other.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CALLS = {"call", "call_expression", "scoped_call_expression", "member_call_expression", "method_invocation"}
+_NAMES = {
+    "identifier",
+    "attribute",
+    "member_expression",
+    "class_constant_access_expression",
+    "new_expression",
+}
+_OBJECTS = {"object", "dictionary"}
+# Whoever calls these registers something, under a string or a name.
+_REGISTER = re.compile(
+    r"add_(?:command|parser|url_rule|route|api_route|typer)|register(?:_\w+|[A-Z]\w*)?|include_router"
+    r"|Handle(?:Func)?|resources?|Map(?:Get|Post|Put|Patch|Delete)"
+)
+# These are said of much else: only with a path, and to somebody who is called like a router.
+_VERBS = re.compile(r"(?:get|post|put|patch|delete|options|head|all|route)", re.I)
+_ROUTER = re.compile(
+    r"(?:\w*[._>])?\$?(?:\w*app|\w*[rR]outers?|[rR]outes?|server|api|mux|bp|fastify|r|blueprint)"
+)
+_REGISTRY = re.compile(
+    r"(?:\w*_)?(?:url_?patterns|routes|plugins|providers|controllers|declarations|imports|exports|commands"
+    r"|handlers|modules|extensions|resolvers|entities|integrations|components|tools|registry)",
+    re.I,
+)
+_KEYS = ("path", "name", "id", "key", "command", "route")
+_WILD = re.compile(r"[:*<{(\[^$+?\\]")
+
+
+def registered(node: Node) -> tuple[str, str] | None:
+    """(name, key) of a call that registers something; the name tells apart what may be there twice."""
+    call = node.named_children[0] if node.type == "expression_statement" and node.named_children else node
+    receiver, method, arguments = _parts(call)
+    first = arguments[0] if arguments else None
+    if first is None or not method:
+        return None
+    key = _key(first)
+    is_route = key[:1] in "/\"'" and key.strip("\"'").startswith("/")
+    if _REGISTER.fullmatch(method):
+        is_known = bool(key) or first.type in _NAMES
+    else:
+        is_verb = _VERBS.fullmatch(method) and _ROUTER.fullmatch(receiver)
+        is_known = bool(is_verb) and is_route and len(arguments) > 1
+    if not is_known:
+        return None
+    told = key or _text(first)
+    return f"{receiver}.{method} {told}", told
+
+
+def element(node: Node, container: Node) -> tuple[str, str] | None:
+    """(name, key) of an element of a list that is a registry by its name."""
+    if not _REGISTRY.fullmatch(_name_of(container)):
+        return None
+    if node.type in _NAMES:
+        return _text(node), _text(node)
+    if node.type in _CALLS:
+        receiver, method, arguments = _parts(node)
+        key = (_key(arguments[0]) or _text(arguments[0])) if arguments else ""
+        return f"{receiver}.{method} {key}", key or f"{receiver}.{method}"
+    if node.type in _OBJECTS:
+        key = _key_in(node)
+        return (key, key) if key else None
+    return None
+
+
+def are_apart(left: list[str], right: list[str]) -> bool:
+    return all(_is_apart(ours.strip("\"'`"), theirs.strip("\"'`")) for ours in left for theirs in right)
+
+
+def _is_apart(left: str, right: str) -> bool:
+    """Keys of which one may hold the other are not: the one that comes first takes what is meant for both."""
+    if not _WILD.search(left) and not _WILD.search(right):
+        return left != right
+    for ours, theirs in zip(left.strip("/").split("/"), right.strip("/").split("/"), strict=False):
+        if _WILD.search(ours) or _WILD.search(theirs):
+            continue
+        if ours != theirs:
+            return True
+    return False
+
+
+def _parts(call: Node) -> tuple[str, str, list[Node]]:
+    """Receiver, method and arguments of a call; empty where it is none."""
+    if call.type not in _CALLS:
+        return "", "", []
+    function = call.child_by_field_name("function")
+    if function is not None:
+        found = re.fullmatch(r"(?s)(?:(.*?)(?:\.|::|->))?(\w+)", _text(function))
+        receiver, method = (found[1] or "", found[2]) if found else ("", "")
+    else:
+        fields = (call.child_by_field_name(name) for name in ("object", "scope", "receiver"))
+        receiver = next((_text(field) for field in fields if field is not None), "")
+        name = call.child_by_field_name("name") or call.child_by_field_name("method")
+        method = _text(name) if name is not None else ""
+    arguments = call.child_by_field_name("arguments")
+    given = list(arguments.named_children) if arguments is not None else []
+    return receiver, method, [part.named_children[0] if part.type == "argument" else part for part in given]
+
+
+def _key(node: Node) -> str:
+    is_plain = node.type.endswith(("string", "string_literal", "symbol")) and "interpolation" not in str(node)
+    return _text(node).removeprefix(":") if is_plain else ""
+
+
+def _key_in(node: Node) -> str:
+    for pair in node.named_children:
+        name, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+        if name is not None and value is not None and _text(name).strip("\"'") in _KEYS:
+            return _key(value)
+    return ""
+
+
+def _name_of(container: Node) -> str:
+    """What the list is assigned to."""
+    above = container.parent
+    for field in ("left", "name", "key"):
+        name = above.child_by_field_name(field) if above is not None else None
+        if name is not None:
+            return _text(name).strip("\"'").partition(":")[0].rstrip()
+    return ""
+
+
+def _text(node: Node) -> str:
+    return " ".join((node.text or b"").decode("utf-8", "replace").split())
