@@ -81,7 +81,7 @@ def _overload_doubt(language: str, roots: Roots) -> str:
     return ""
 
 
-def _by_plain_name(found: dict[str, str]) -> dict[str, set[str]]:
+def _by_plain_name(found: dict[str, bytes]) -> dict[str, set[str]]:
     """Name -> the labels with their parameters."""
     named: dict[str, set[str]] = {}
     for label in found:
