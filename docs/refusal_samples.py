@@ -113,7 +113,7 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "copy_exists": [("draft",)],
     "copy_not_yours": [("draft", "codex-2")],
     "copy_conflicts": [("draft", [CONFLICT])],
-    "branch_unknown": [("claude-1",)],
+    "branch_unknown": [("claude-1",), ("claude-1", "T-3")],
     "branch_is_main": [("main",)],
     "no_branch": [("/home/sam/shop",)],
     "main_unborn": [("main",)],

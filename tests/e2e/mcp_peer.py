@@ -108,6 +108,13 @@ class Peer:
         error: dict[str, Any] = result["structuredContent"]["error"]
         return error
 
+    def fell_short(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The data of an error that is no refusal: it was done, and came to less than was asked for."""
+        result = self.call(tool, **arguments)
+        assert result["isError"], str(result)[:MOST_SHOWN]
+        data: dict[str, Any] = result["structuredContent"]["data"]
+        return data
+
     def hang_up(self) -> int:
         """Close its stdin; gives its exit code."""
         assert self.process.stdin is not None

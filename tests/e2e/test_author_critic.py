@@ -169,7 +169,7 @@ def test_the_critic_cannot_write_the_document_by_any_way(
     assert NOT_OWNER in stopped.stderr
     # A client that switches git's hooks off, as Gemini CLI does, comes no further than to the queue.
     assert critic.commit(SPELT, "Spelling", "-c", "core.hooksPath=").returncode == 0
-    landing = critic.server.data("land")
+    landing = critic.server.fell_short("land")
     assert (landing["result"], landing["files"]) == ("sent back", ["docs/guide.md"])
     assert NOT_OWNER.removesuffix(".") in landing["why"]
     assert main_guide(repo) == GUIDE

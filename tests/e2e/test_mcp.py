@@ -119,6 +119,36 @@ def test_the_other_tools_answer_too(line: CommandLine, start: Start, repo: Tempo
     assert ada.data("queue_list")["candidates"] == []
     assert ada.refused("queue_show", candidate="Q-7")["code"] == "queue.unknown"
     assert ada.refused("sync")["code"] == "sync.main"
+    repo.commit("Table", {"db/migrations/0001_users.sql": "CREATE TABLE users (id INTEGER);\n"})
+    reserved = ada.data("migration_next", name="add_mail")
+    assert (reserved["path"], reserved["how"]) == ("db/migrations/0002_add_mail.sql", "number")
+    assert ada.data("migration_next", name="add_mail")["path"] == reserved["path"]
+
+
+def test_a_landing_that_is_sent_back_is_an_error_that_says_what_is_next(
+    line: CommandLine, start: Start, repo: TemporaryRepo
+) -> None:
+    tree = repo.add_worktree("topic")
+    repo.commit("Theirs", {"a.txt": "theirs\n"}, at=tree)
+    repo.commit("Ours", {"a.txt": "ours\n"})
+    ada = start("ada")
+    landing = ada.fell_short("land", branch="topic")
+    assert (landing["result"], landing["next"]) == ("sent back", "lineclear queue show Q-1")
+    assert ada.data("check", branch="topic")["fits"] is False, "what a look finds is an answer"
+    assert line.run("land", "topic", "--json").code == 6
+
+
+def test_a_task_is_not_done_with_a_branch_that_is_not_there(
+    line: CommandLine, start: Start, repo: TemporaryRepo
+) -> None:
+    ada = start("ada")
+    ada.data("task_add", title="login")
+    ada.data("task_next")
+    error = ada.refused("task_done", task="T-1", branch="tpoic")
+    assert (error["code"], error["next"]) == ("branch.unknown", "git branch --list")
+    assert "T-1 stays with you" in error["message"]
+    repo.git("branch", "topic")
+    assert ada.data("task_done", task="T-1", branch="topic")["task"]["state"] == "handed over"
 
 
 def test_a_check_runs_the_repositorys_commands(line: CommandLine, start: Start, repo: TemporaryRepo) -> None:

@@ -14,6 +14,8 @@ from mcp.shared.subscriptions import ResourceUpdated
 
 from lineclear.mcp import prompts
 from lineclear.mcp.catalog import offered
+from lineclear.store.sqlite.engine import LOCK
+from lineclear.store.sqlite.gate import Gate
 from tests.e2e.commandline import CommandLine, until
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD
 from tests.e2e.serve_peer import SOCKET, STDIO, TCP, HttpPeer, Said, heard, sdk_client, token_for
@@ -240,6 +242,25 @@ def test_a_client_that_is_gone_stands_in_no_line(
     line.until_waiting()
     line.ok("release", "a", "--as", "holder")
     assert peer.call("status").data["claims"] == []
+
+
+@VERSIONS
+def test_a_call_that_was_held_up_until_its_client_was_gone_has_no_effect(
+    line: CommandLine, served: ServeProcess, repo: TemporaryRepo, version: str
+) -> None:
+    peer = HttpPeer(served, version, agent="ada").greet()
+
+    def look() -> None:
+        """The server has read whatever came before."""
+        assert peer.send(b"", method="GET", path="/").status == 200
+
+    with Gate(str(repo.path / ".git" / "lineclear" / LOCK)):
+        held_up = peer.begin("claim", resources=["a"])
+        look()
+        held_up.close()
+        look()
+    assert peer.call("claim", resources=["b"]).data["claims"]
+    assert line.json("who", "a")["holders"] == []
 
 
 @VERSIONS

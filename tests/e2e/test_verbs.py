@@ -32,7 +32,7 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("task note", ["T-1", "half way", "--as", "codex-1"], "Noted at T-1", "note", ""),
     ("task show", ["1"], "> half way", "notes", ""),
     ("task edit", ["T-1", "--priority", "1", "--not-after", "T-2"], "T-1 is changed", "task", ""),
-    ("task done", ["T-1", "--branch", "feat/login", "--as", "codex-1"], "T-1 is handed over", "task", ""),
+    ("task done", ["T-1", "--branch", "main", "--as", "codex-1"], "T-1 is handed over", "task", ""),
     ("task done", ["T-1"], "T-1 is merged", "task", ""),
     ("task fail", ["T-2", "--reason", "no idea"], "T-2 is failed", "task", ""),
     ("task reopen", ["T-2"], "T-2 is open", "task", ""),

@@ -6,7 +6,7 @@ from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core import refusals, refusals_tasks
+from lineclear.core import refusals, refusals_landing, refusals_tasks
 from lineclear.core.claims import resource_of
 from lineclear.core.duplicates import likely_twins, telling_words
 from lineclear.core.events import Draft
@@ -34,7 +34,7 @@ from lineclear.core.tasks import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
@@ -213,26 +213,36 @@ def edit(
 
 
 def finish(
-    store: Store, caller: Caller, number: int, *, branch: str = "", result: str = ""
+    store: Store,
+    caller: Caller,
+    number: int,
+    *,
+    branch: str = "",
+    result: str = "",
+    has_branch: Callable[[str], bool] = lambda _: True,
 ) -> dict[str, Any]:
     """Done: with a branch the task is handed over to land, without one it is accepted.
 
-    A person's `done` on a task that was handed over says that its branch is on main.
+    A person's `done` on a task that was handed over says that its branch is on main. `has_branch` is asked
+    before the transaction; a repeat is answered as before, even if the branch has gone meanwhile.
     """
     check_words("branch", branch, MOST_BRANCH)
     check_words("result", result, MOST_NOTE)
+    is_there = not branch or has_branch(branch)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         task = _known(tx, number)
         subject = show_id(number)
         if task.state == HANDED_OVER and caller.is_person:
-            has_branch = bool(task.branch) and not result
+            is_merged = bool(task.branch) and not result
             draft = Draft("TaskMerged", subject, id=number)
-            if not has_branch:
+            if not is_merged:
                 draft = Draft("TaskAccepted", subject, id=number, result=result)
         else:
             _refuse_unless_held(task, caller, tx, "done")
+            if not is_there:
+                raise refusals_landing.branch_unknown(branch, subject)
             if not branch:
                 _refuse_in_run(tx, task)
             draft = Draft("TaskHandedOver", subject, id=number, branch=branch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.render import plain
-from lineclear.core.refusals import FINDINGS, TIMED_OUT
+from lineclear.core.refusals import FINDINGS, TIMED_OUT, pasted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ def tell(context: Context, facts: dict[str, Any], result: Landed | SentBack | Ne
         return 0
     if isinstance(result, SentBack):
         data = {**facts, "result": "sent back", "why": result.why, "files": result.files,
-                "conflicts": result.conflicts}  # fmt: skip
+                "conflicts": result.conflicts, "next": _look(facts)}  # fmt: skip
         context.out.data(data, *_sent_back(facts, result))
         return FINDINGS
-    data = {**facts, "result": "needs you", "why": result.why, "files": result.files}
+    data = {**facts, "result": "needs you", "why": result.why, "files": result.files, "next": _look(facts)}
     context.out.data(
         data, f"{facts['branch']} waits: {result.why}.", *(f"  {path}" for path in result.files[:FEW])
     )
@@ -95,9 +95,14 @@ def _sent_back(facts: dict[str, Any], result: SentBack) -> list[str]:
     if not facts.get("dry_run"):
         task = f"; {facts['task']} went back." if facts.get("task") else "."
         lines.append(f"Its branch is as it was{task}")
-        if not result.conflicts:
-            lines.append(f"`lineclear queue show {facts['candidate']}` shows all of it.")
-    return lines
+    return [*lines, f"`{_look(facts)}` shows all of it."]
+
+
+def _look(facts: dict[str, Any]) -> str:
+    """What shows why it is not on main: of a candidate all that was decided, of a mere look what is found."""
+    if facts["candidate"]:
+        return f"lineclear queue show {facts['candidate']}"
+    return f"lineclear check {pasted(facts['branch'], 'BRANCH')}"
 
 
 def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
@@ -133,7 +138,7 @@ def _tell_ended(context: Context, facts: dict[str, Any]) -> int:
     if result is not None:
         return tell(context, facts, result)
     words = f"{plain(facts['branch'])} was dropped: `lineclear queue show {facts['candidate']}` says by whom."
-    context.out.data({**facts, "result": "dropped"}, words)
+    context.out.data({**facts, "result": "dropped", "next": _look(facts)}, words)
     return FINDINGS
 
 

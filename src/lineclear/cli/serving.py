@@ -57,7 +57,7 @@ class Office:
         self._environ, self._cwd, self._given, self._is_bond = dict(environ), cwd, given, is_bond
         self._lock = threading.Lock()
         self._free: list[tuple[float, str, Repo]] = []
-        self._parsers: dict[str, tuple[Command, ArgumentParser]] = {}
+        self._forms: dict[str, tuple[Command, Form]] = {}
         self._bond: tuple[str, Bond] | None = None
         self._is_closed = False
         stay_warm()
@@ -79,15 +79,15 @@ class Office:
 
     def _perform(self, verb: str, given: dict[str, Any], call: Call, out: Kept) -> Reply:
         with self._lock:
-            command, parser = self._prepared(verb)
-            args = fill(parser, given)
+            command, form = self._prepared(verb)
+        args = form.fill(given)
         args.command = []
         context = self._context(call, out)
         try:
-            context.perform(verb, command, args)
+            code = context.perform(verb, command, args)
         finally:
             context.close()
-        return out.answered()
+        return out.answered(is_short=code != 0)
 
     def command(self, words: list[str], call: Call, out: TextIO, err: TextIO) -> int:
         visitor = call.visitor
@@ -102,11 +102,11 @@ class Office:
         around = Surroundings(cwd=visitor.cwd, out=out, err=err, make=make, passes=(Stopped,))
         return run(words, visitor.environ, around)
 
-    def _prepared(self, verb: str) -> tuple[Command, ArgumentParser]:
-        if verb not in self._parsers:
+    def _prepared(self, verb: str) -> tuple[Command, Form]:
+        if verb not in self._forms:
             command = load(verb)
-            self._parsers[verb] = command, make_parser(verb, command)
-        return self._parsers[verb]
+            self._forms[verb] = command, Form(make_parser(verb, command))
+        return self._forms[verb]
 
     def _context(self, call: Call, out: Kept) -> Sitting:
         visitor = call.visitor
@@ -320,8 +320,9 @@ class Kept(Output):
         if self._call is not None and self._call.on_hint is not None:
             self._call.on_hint(text)
 
-    def answered(self) -> Reply:
-        return Reply({"schema": SCHEMA, "data": self._data, "warnings": self.warnings}, self._text())
+    def answered(self, *, is_short: bool) -> Reply:
+        content = {"schema": SCHEMA, "data": self._data, "warnings": self.warnings}
+        return Reply(content, self._text(), is_short=is_short)
 
     def refused(self, refusal: Refusal) -> Reply:
         self.refuse(refusal)
@@ -387,37 +388,51 @@ class _Ear:
 
 def place_of(cwd: str, environ: Mapping[str, str]) -> str:
     """What an opened repository depends on: where one stands, and what the environment says of settings."""
-    names = sorted(name for name in environ if name.startswith(_SETTING) and name not in _SIGNS)
-    return "\0".join((cwd, *(f"{name}={environ[name]}" for name in names)))
+    names = [name for name in environ if name.startswith(_SETTING) and name not in _SIGNS]
+    return "\0".join([cwd, *[f"{name}={environ[name]}" for name in sorted(names)]])
 
 
 # -- arguments -----------------------------------------------------------------------------------
 
 
-def fill(parser: ArgumentParser, given: dict[str, Any]) -> Namespace:
-    """What the parser makes of arguments that are named already: its types, choices and defaults.
+class Form:
+    """What a verb's parser makes of arguments that are named already: its types, choices and defaults.
 
     Not through words: a value may look like an option.
     """
-    from argparse import Namespace
 
-    args = Namespace()
-    for action in parser._actions:  # argparse has no public way to list them
-        if action.dest in given:
-            setattr(args, action.dest, _value(parser, action, given[action.dest]))
-        elif action.dest != "help" and not hasattr(args, action.dest):
-            setattr(args, action.dest, _default(action))
-    for group in parser._mutually_exclusive_groups:
-        both = [action.dest for action in group._group_actions if given.get(action.dest)]
-        if len(both) > 1:
-            parser.error(f"give one of {' and '.join(both)}")
-    return args
+    __slots__ = ("_actions", "_constants", "_lists", "_parser")
+
+    def __init__(self, parser: ArgumentParser) -> None:
+        self._parser = parser
+        self._actions: dict[str, list[Action]] = {}
+        for action in parser._actions:  # argparse has no public way to list them
+            self._actions.setdefault(action.dest, []).append(action)
+        defaults = {dest: _default(actions[0]) for dest, actions in self._actions.items() if dest != "help"}
+        self._lists = {dest: value for dest, value in defaults.items() if isinstance(value, list)}
+        self._constants = {dest: value for dest, value in defaults.items() if dest not in self._lists}
+
+    def fill(self, given: dict[str, Any]) -> Namespace:
+        from argparse import Namespace
+
+        args = Namespace(**self._constants)
+        for dest, value in self._lists.items():
+            setattr(args, dest, list(value))
+        for dest, actions in self._actions.items():
+            if dest in given:
+                for action in actions:
+                    setattr(args, dest, _value(self._parser, action, given[dest]))
+        for group in self._parser._mutually_exclusive_groups:
+            both = [action.dest for action in group._group_actions if given.get(action.dest)]
+            if len(both) > 1:
+                self._parser.error(f"give one of {' and '.join(both)}")
+        return args
 
 
 def _default(action: Action) -> Any:
     if action.nargs == "*" and action.default is None and not action.option_strings:
         return []
-    return list(action.default) if isinstance(action.default, list) else action.default
+    return action.default
 
 
 def _value(parser: ArgumentParser, action: Action, value: Any) -> Any:
@@ -432,9 +447,9 @@ def _one(parser: ArgumentParser, action: Action, value: Any) -> Any:
     if isinstance(value, bool):
         return value
     text = str(value)
-    if any("\ud800" <= ch <= "\udfff" for ch in text):
+    if not text.isascii() and any("\ud800" <= ch <= "\udfff" for ch in text):
         parser.error(f"{action.dest} holds half of a surrogate pair")
-    converted = parser._get_value(action, text)
+    converted = text if action.type is None else parser._get_value(action, text)
     if action.choices is not None and converted not in action.choices:
         parser.error(f"{action.dest} is one of {', '.join(action.choices)}")
     return converted

@@ -16,10 +16,12 @@ from lineclear.core.refusals import (
 )
 
 
-def branch_unknown(branch: str) -> Refusal:
+def branch_unknown(branch: str, task: str = "") -> Refusal:
+    """`task`: the one that was to be handed over with it."""
     return Refusal(
         "branch.unknown",
         f'There is no branch "{shorten(branch)}" here.',
+        who=f"{task} stays with you until it is handed over with one that is." if task else "",
         next_="git branch --list",
         exit_code=NOT_FOUND,
         branch=shorten(branch, 250),

@@ -50,22 +50,23 @@ class Tool:
     the properties that exclude each other an example shows."""
 
     __slots__ = (
-        "answers", "calls", "effect", "fixed", "is_default", "is_keyed", "name", "needs", "sample", "takes",
-        "verb", "words",
+        "answers", "calls", "effect", "fixed", "is_default", "is_keyed", "is_long", "name", "needs", "sample",
+        "takes", "verb", "words",
     )  # fmt: skip
 
     def __init__(
         self, name: str, verb: str, effect: str, words: str, takes: dict[str, dict[str, Any]], *,
         needs: tuple[str, ...] = (), calls: dict[str, str] | None = None, fixed: dict[str, Any] | None = None,
         answers: tuple[str, ...] = (), sample: tuple[str, ...] = (), is_default: bool = True,
-        is_keyed: bool = True,
+        is_keyed: bool = True, is_long: bool = False,
     ) -> None:  # fmt: skip
-        """`is_keyed`: it takes an operation id (`key`); what only reads never does."""
+        """`is_keyed`: it takes an operation id (`key`); what only reads never does. `is_long`: it may take
+        longer than a moment even if it does not wait for others."""
         self.name, self.verb, self.effect, self.words = name, verb, effect, words
         self.is_keyed = is_keyed and effect != READ
         self.takes = {**takes, "key": TEXT} if self.is_keyed else takes
         self.needs, self.calls, self.fixed = needs, calls or {}, fixed or {}
-        self.answers, self.sample, self.is_default = answers, sample, is_default
+        self.answers, self.sample, self.is_default, self.is_long = answers, sample, is_default, is_long
 
     def input_schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "object", "properties": self.takes}
@@ -270,11 +271,11 @@ TOOLS = {
         ),
         Tool(
             "check", "check", READ, "Would a branch (yours) fit main? run: also run the checks.",
-            {"branch": TEXT, "task": TASK, "run": FLAG}, answers=("branch", "fits", "findings"),
+            {"branch": TEXT, "task": TASK, "run": FLAG}, answers=("branch", "fits", "findings"), is_long=True,
         ),
         Tool(
             "land", "land", DESTROY, "Hand a branch (yours) to the queue that brings it to main.",
-            {"branch": TEXT, "task": TASK}, answers=("branch", "result", "candidate"),
+            {"branch": TEXT, "task": TASK}, answers=("branch", "result", "candidate"), is_long=True,
         ),
         Tool(
             "release_all", "release", ONCE, "Give back everything you hold.", {}, fixed={"all": True},
@@ -304,7 +305,7 @@ TOOLS = {
         ),
         Tool(
             "proposal_accept", "proposal accept", DESTROY, "Accept the oldest open proposal of a resource.",
-            {"number": NUMBER}, needs=("number",), is_default=False,
+            {"number": NUMBER}, needs=("number",), is_default=False, is_long=True,
         ),
         Tool(
             "proposal_reject", "proposal reject", WRITE, "Reject a proposal with a reason.",
@@ -325,9 +326,19 @@ TOOLS = {
             answers=("key", "versions"), is_default=False,
         ),
         Tool(
+            "migration_next", "migration next", ONCE, "The name of the next migration, reserved for you.",
+            {
+                "folder": _told(TEXT, "where it belongs; not needed if there is one"),
+                "name": _told(TEXT, "what it does, in letters, digits, _ and -"),
+                "ttl": _told(TEXT, "how long it is kept for you, e.g. 30m"),
+                "task": TASK,
+            },
+            answers=("path", "how", "parent"), is_default=False, is_keyed=False,
+        ),
+        Tool(
             "sync", "sync", DESTROY, "Bring your worktree's branch up to main.",
             {"keep_conflicts": _told(FLAG, "leave them in the worktree, as git does"), "dry_run": FLAG},
-            answers=("branch", "main", "result"), is_default=False, is_keyed=False,
+            answers=("branch", "main", "result"), is_default=False, is_keyed=False, is_long=True,
         ),
     )
 }  # fmt: skip

@@ -50,19 +50,24 @@ class Visitor:
 
 
 class Exchange:
-    """One request over HTTP. `session`: the one that is kept for whoever asks, "" if none is."""
+    """One request over HTTP. `session`: the one that is kept for whoever asks, "" if none is. `client`: the
+    name that the client gave itself, as far as it is known."""
 
-    __slots__ = ("_calls", "session")
+    __slots__ = ("_calls", "_is_over", "client", "session")
 
-    def __init__(self, session: str) -> None:
-        self.session = session
-        self._calls: set[Call] = set()
+    def __init__(self, session: str, client: str = "") -> None:
+        self.session, self.client = session, client
+        self._calls: list[Call] = []
+        self._is_over = False
 
     def begin(self, call: Call) -> None:
-        self._calls.add(call)
+        self._calls.append(call)
+        if self._is_over:
+            call.stop()
 
     def end(self) -> None:
         """It was answered, or nobody is there any more to be answered: whatever still waits is stopped."""
+        self._is_over = True
         for call in self._calls:
             call.stop()
 
@@ -101,9 +106,12 @@ class Call:
 
 
 class Reply:
-    """`content` is the envelope that `--json` prints; `text` is what a reader is told."""
+    """`content` is the envelope that `--json` prints; `text` is what a reader is told. `is_short`: it was
+    done, and came to less than was asked for, as the exit code of the command says."""
 
-    __slots__ = ("content", "is_refused", "text")
+    __slots__ = ("content", "is_refused", "is_short", "text")
 
-    def __init__(self, content: dict[str, Any], text: str, *, is_refused: bool = False) -> None:
-        self.content, self.text, self.is_refused = content, text, is_refused
+    def __init__(
+        self, content: dict[str, Any], text: str, *, is_refused: bool = False, is_short: bool = False
+    ) -> None:
+        self.content, self.text, self.is_refused, self.is_short = content, text, is_refused, is_short

@@ -15,12 +15,14 @@ from anyio import from_thread, to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 from lineclear import __version__
 from lineclear.core.refusals import Refusal
 from lineclear.mcp import catalog, pages, prompts
 from lineclear.mcp.callers import signs_of
 from lineclear.mcp.desk import EXCHANGE, VISITOR, Call, Reply, Stopped
+from lineclear.mcp.hands import Hands
 from lineclear.mcp.watching import MOST_TEXT, Watch, stop_when_cancelled, unknown_page
 
 TYPE_CHECKING = False
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from lineclear.mcp.desk import Desk
+    from lineclear.mcp.desk import Desk, Exchange
 
     Asked = ServerRequestContext[Any, Any]
 
@@ -44,6 +46,8 @@ INSTRUCTIONS = (
 QUICK_CALLS, WAITING_CALLS = 8, 64
 PROGRESS_EVERY_S = 5.0
 STOP_WITHIN_S = 10.0
+# "wait" as it is written in JSON, or an escape that could stand for a letter of it.
+_MAY_WAIT = (b'"wait"', b"\\u")
 
 
 def serve(desk: Desk, *, is_all: bool) -> int:
@@ -63,12 +67,12 @@ class Service:
     def __init__(self, desk: Desk, *, is_all: bool) -> None:
         self._desk, self._tools = desk, catalog.offered(is_all=is_all)
         self._listed: types.ListToolsResult | None = None
-        self._quick, self._waiting = anyio.CapacityLimiter(QUICK_CALLS), anyio.CapacityLimiter(WAITING_CALLS)
+        self._quick, self._waiting = Hands(QUICK_CALLS), anyio.CapacityLimiter(WAITING_CALLS)
         self._running: set[Call] = set()
         self._watch = Watch(desk)
 
     def server(self) -> Server[Any]:
-        return Server(
+        server: Server[Any] = Server(
             "lineclear",
             version=__version__,
             instructions=INSTRUCTIONS,
@@ -85,14 +89,29 @@ class Service:
             # No argument of ours is repeated in a header; unless told so, the SDK lists all tools each time.
             get_tool_input_schema=lambda _name: None,
         )
+        if isinstance(get_tracer_provider(), ProxyTracerProvider):
+            # Nobody set tracing up before us: a span for each call would be told to nobody.
+            server.middleware.clear()
+        return server
 
     async def watch(self) -> None:
         """Tell those who subscribed, until we are cancelled."""
         await self._watch.run()
 
+    def is_subscribed(self, session: str) -> bool:
+        return self._watch.is_subscribed(session)
+
     def forget(self, session: str) -> None:
         """It is not kept any more: nobody hears what it subscribed to."""
         self._watch.forget(session)
+
+    def is_brief(self, name: str, body: bytes) -> bool:
+        """Is a call of this tool, in these words, answered in a moment, with nothing to tell before that?"""
+        tool = self._tools.get(name)
+        return tool is not None and not tool.is_long and not any(word in body for word in _MAY_WAIT)
+
+    def close(self) -> None:
+        self._quick.close()
 
     async def stop_calls(self) -> None:
         """End every call that waits; when we come back none is at work, or the time for it is over."""
@@ -110,6 +129,7 @@ class Service:
             group.start_soon(self._watch.run)
             await server.run(incoming, outgoing, server.create_initialization_options())
             group.cancel_scope.cancel()
+        self.close()
 
     async def _end_on_signal(self) -> None:
         """The SDK's reader sits in a read that nothing can end: when all is put away, we end the process."""
@@ -133,17 +153,21 @@ class Service:
         try:
             given, key = tool.read(params.arguments or {})
         except Refusal as refusal:
-            return _result(self._desk.refuse(refusal))
+            return _result(self._desk.refuse(refusal), is_error=True)
         reply = await self._perform(asked, tool.verb, given, key)
-        return _result(tool.retold(reply, params.arguments or ()))
+        # What one that only looks has found is an answer, whatever it is.
+        is_error = reply.is_refused or (reply.is_short and tool.effect != catalog.READ)
+        return _result(tool.retold(reply, params.arguments or ()), is_error=is_error)
 
     async def _perform(self, asked: Asked, verb: str, given: dict[str, Any], key: str = "") -> Reply:
-        params = asked.session.client_params
-        signs = signs_of(params.client_info.name if params else "", dict(asked.meta or {}))
         scope = asked.request.scope if asked.request is not None else {}
-        call = Call(key=key, signs=signs, visitor=scope.get(VISITOR))
-        if EXCHANGE in scope:
-            scope[EXCHANGE].begin(call)
+        exchange: Exchange | None = scope.get(EXCHANGE)
+        params = asked.session.client_params
+        client = params.client_info.name if params else exchange.client if exchange is not None else ""
+        call = Call(key=key, signs=signs_of(client, asked.meta or {}), visitor=scope.get(VISITOR))
+        if exchange is not None:
+            exchange.client = client
+            exchange.begin(call)
 
         def work() -> Reply:
             if call.is_stopped():
@@ -154,7 +178,7 @@ class Service:
         try:
             if given.get("wait"):
                 return await self._wait(asked, call, work)
-            return await to_thread.run_sync(work, limiter=self._quick)
+            return await self._quick.do(work)
         except Stopped:
             raise MCPError(types.INTERNAL_ERROR, "The call was stopped before it was done.") from None
         finally:
@@ -276,9 +300,9 @@ def _described(tool: catalog.Tool) -> types.Tool:
     )
 
 
-def _result(reply: Reply) -> types.CallToolResult:
+def _result(reply: Reply, *, is_error: bool) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=reply.text)],
         structured_content=reply.content,
-        is_error=reply.is_refused,
+        is_error=is_error,
     )

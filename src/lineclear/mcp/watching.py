@@ -50,7 +50,7 @@ class Watch:
             raise unknown_page(address)
         session = _session_of(asked)
         if session is None:
-            words = "This session began with a server that has ended: begin a new one to be told of changes"
+            words = "This session is not kept any more: begin a new one to be told of changes"
             raise MCPError(types.INVALID_REQUEST, words)
         wanted = self._subscribed.setdefault(session, {})
         if address not in wanted and len(wanted) >= MOST_PAGES:
@@ -64,6 +64,9 @@ class Watch:
     ) -> types.EmptyResult:
         self._subscribed.get(_session_of(asked) or "", {}).pop(str(params.uri), None)
         return types.EmptyResult()
+
+    def is_subscribed(self, session: str) -> bool:
+        return bool(self._subscribed.get(session))
 
     def forget(self, session: str) -> None:
         self._subscribed.pop(session, None)

@@ -6,9 +6,11 @@ Plain ASGI: three kinds of requests need no framework beside the SDK's own.
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import lru_cache
 
 import anyio
+import mcp_types as types
 from anyio import to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from typing import Any
 
+    from anyio.abc import TaskGroup
+
     from lineclear.mcp.desk import Desk, Visitor
     from lineclear.serve.doorkeeper import Message, Receive, Scope, Send
 
@@ -35,8 +39,11 @@ if TYPE_CHECKING:
     AnswerHook = Callable[[str, str, bytes, Mapping[str, str], str], tuple[bytes, int]]
 
 MOST_BODY_BYTES, MOST_HOOK_BYTES = 4 << 20, 16 << 20
-SESSION = b"mcp-session-id"
+SESSION, REVISION, METHOD, NAME = b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name"
+NEWEST = types.LATEST_PROTOCOL_VERSION.encode()
 MOST_SESSIONS = 1_000
+# Where more ask at once, nobody's call is to take fewer turns of the loop than those of the others.
+BRIEF_AMONG = 8
 HOOKS_AT_ONCE = 8
 # A stub gives up before that and asks by itself; a client's own http hook would wait for ever.
 HOOK_WITHIN_S = 30.0
@@ -66,13 +73,23 @@ class Served:
         self._passing = StreamableHTTPSessionManager(
             server, stateless=True, max_request_body_size=MOST_BODY_BYTES
         )
-        self._sessions = Sessions(self._service.forget)
+        # For calls that are answered in a moment: nothing is told before, so no stream is kept ready for it.
+        self._brief = StreamableHTTPSessionManager(
+            server, stateless=True, json_response=True, max_request_body_size=MOST_BODY_BYTES
+        )
+        self._sessions = Sessions(self._let_go)
+        self._group: TaskGroup | None = None
+        self._asking = 0
         self._answer_hook, self._hooks = answer_hook, anyio.CapacityLimiter(HOOKS_AT_ONCE)
         self._describe, self._on_stop = describe, on_stop
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        async with self._lasting.run(), self._passing.run(), anyio.create_task_group() as group:
+        async with AsyncExitStack() as stack:
+            stack.callback(self._service.close)
+            for manager in (self._lasting, self._passing, self._brief):
+                await stack.enter_async_context(manager.run())
+            self._group = group = await stack.enter_async_context(anyio.create_task_group())
             group.start_soon(self._service.watch)
             yield
             group.cancel_scope.cancel()
@@ -110,18 +127,35 @@ class Served:
 
     async def _tools(self, scope: Scope, receive: Receive, send: Send) -> None:
         visitor: Visitor = scope[VISITOR]
-        # A session can only be used by who began it.
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=visitor.proof, scopes=[]))
+        scope["user"] = _user(visitor.proof)
         session = one(scope["headers"], SESSION).decode("latin-1")
         if session and not self._sessions.take(session, visitor.proof):
-            await self._answer_once(scope, receive, send)
+            client = self._sessions.client_of(session, visitor.proof)
+            await self._answer_once(scope, receive, send, client)
             return
         exchange = scope[EXCHANGE] = Exchange(session)
+        is_post = scope["method"] == "POST"
+        self._asking += is_post
         try:
+            if is_post and one(scope["headers"], REVISION) == NEWEST:
+                await self._answer_newest(scope, receive, send)
+                return
             await self._lasting.handle_request(scope, receive, self._noting(scope, visitor.proof, send))
         finally:
+            self._asking -= is_post
             exchange.end()
-            self._sessions.put_back(session, visitor.proof)
+            is_told = bool(session) and self._service.is_subscribed(session)
+            self._sessions.put_back(session, visitor.proof, client=exchange.client, is_told=is_told)
+
+    async def _answer_newest(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Without sessions; what it says in its headers is compared with its body by the SDK."""
+        first = await receive()
+        body, headers = first.get("body", b""), scope["headers"]
+        is_whole = self._asking <= BRIEF_AMONG and not first.get("more_body")
+        is_call = is_whole and one(headers, METHOD) == b"tools/call"
+        is_brief = is_call and self._service.is_brief(one(headers, NAME).decode("latin-1"), body)
+        manager = self._brief if is_brief else self._lasting
+        await manager.handle_request(scope, _again(first, receive), send)
 
     def _noting(self, scope: Scope, owner: str, send: Send) -> Send:
         """Sends on, and notices which session begins or ends."""
@@ -133,17 +167,27 @@ class Served:
                 if begun and not asked:
                     self._sessions.begin(begun.decode("latin-1"), owner)
                 elif asked and scope["method"] == "DELETE":
-                    self._sessions.end(asked.decode("latin-1"))
+                    session = asked.decode("latin-1")
+                    self._sessions.end(session)
+                    self._service.forget(session)
             await send(message)
 
         return noting
 
-    async def _answer_once(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _let_go(self, session: str, owner: str) -> None:
+        """The SDK forgets it as if its client had said goodbye."""
+        self._service.forget(session)
+        headers = [(SESSION, session.encode("latin-1"))]
+        scope = {"type": "http", "method": "DELETE", "path": "/mcp", "headers": headers, "user": _user(owner)}
+        if self._group is not None:
+            self._group.start_soon(self._lasting.handle_request, scope, _nothing_more, _to_nobody)
+
+    async def _answer_once(self, scope: Scope, receive: Receive, send: Send, client: str) -> None:
         """For a session that is not kept: each request stands by itself, and there is no news to wait for."""
         if scope["method"] == "GET":
             await answer(send, 405, b"", b"text/plain", (b"allow", b"POST"))
             return
-        exchange = scope[EXCHANGE] = Exchange("")
+        exchange = scope[EXCHANGE] = Exchange("", client)
         try:
             await self._passing.handle_request(scope, receive, send)
         finally:
@@ -172,6 +216,30 @@ class Served:
             return
         logging.getLogger("lineclear").warning("hook %s %s took over %s s", client, event, HOOK_WITHIN_S)
         await answer(send, 504, b"", b"text/plain")
+
+
+@lru_cache(maxsize=256)
+def _user(proof: str) -> AuthenticatedUser:
+    """A session can only be used by who began it."""
+    return AuthenticatedUser(AccessToken(token="", client_id=proof, scopes=[]))
+
+
+async def _nothing_more() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _to_nobody(_message: Message) -> None:
+    pass
+
+
+def _again(first: Message, receive: Receive) -> Receive:
+    """Begins with a message that was looked at already."""
+    kept = [first]
+
+    async def again() -> Message:
+        return kept.pop() if kept else await receive()
+
+    return again
 
 
 async def read_body(receive: Receive, limit: int) -> bytes:

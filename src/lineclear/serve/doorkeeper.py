@@ -126,8 +126,13 @@ def is_from_socket(scope: Scope) -> bool:
 
 def one(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:
     """A header's value; "" if it is not there, or there twice with two meanings."""
-    found = {value for key, value in headers if key == name}
-    return found.pop() if len(found) == 1 else b""
+    found = None
+    for key, value in headers:
+        if key == name:
+            if found is not None and value != found:
+                return b""
+            found = value
+    return found or b""
 
 
 async def refuse(send: Send, refusal: Refusal) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from lineclear.mcp.desk import EXCHANGE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
@@ -39,6 +41,10 @@ class Line(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        cycle: Any = self.cycle
+        if cycle is not None and EXCHANGE in cycle.scope:
+            # Whoever asked is gone: what was not begun for it is not begun any more.
+            cycle.scope[EXCHANGE].end()
         super().connection_lost(exc)
 
     def _look(self) -> None:

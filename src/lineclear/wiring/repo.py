@@ -6,7 +6,7 @@ import os
 
 from lineclear.core import refusals, refusals_store
 from lineclear.core.resources import KNOWN, parse_resource, split_scheme
-from lineclear.git.layout import STATE_DIRECTORY, find_layout, ignores_case, main_worktree
+from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
 from lineclear.git.places import Places
 from lineclear.process.bell import Bell
 from lineclear.process.bonds import Bonds
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lineclear.store.postgres.engine import Shelf
 
 HUSH = "hush"
+SNAPSHOTS = "snapshots"
 
 
 class Liveness:
@@ -118,6 +119,12 @@ def state_directory(layout: Layout) -> str:
     return os.path.join(layout.common_dir, STATE_DIRECTORY)
 
 
+def mark_of(repo: Repo, tree: str) -> str:
+    """The file whose time says when somebody last began a snapshot of this worktree."""
+    name = tree.removeprefix(repo.tree.removesuffix(repo.layout.tree))
+    return f"{file_stem(f'{repo.state_directory}/{SNAPSHOTS}', name)}.mark"
+
+
 def state_directory_at(cwd: str, environ: Mapping[str, str]) -> str:
     """The same, seen from a directory; "" outside a repository."""
     try:
@@ -164,6 +171,8 @@ def person_name(settings: Settings, environ: Mapping[str, str]) -> str:
         or environ.get("USER")
         or environ.get("LOGNAME")
     )
+    if given and given.isascii() and given.isalnum():
+        return given[:64]
     plain = "".join(ch if (ch.isalnum() and ch.isascii()) or ch in "._-" else "-" for ch in given or "person")
     return plain.strip("-._")[:64] or "person"
 

@@ -439,6 +439,28 @@ def test_done_by_a_holder_that_lost_the_task_is_refused(world: World) -> None:
     assert (ended.value.exit_code, row(world, number).agent) == (STALE, "bob")
 
 
+def test_a_task_is_not_handed_over_with_a_branch_that_is_not_there(world: World) -> None:
+    number = add(world, "first")
+    take(world, ANN, number)
+    with refused("branch.unknown") as caught:
+        tasks.finish(world.store, ANN, number, branch="ann/frist", has_branch=lambda _: False)
+    assert str(caught.value) == (
+        'There is no branch "ann/frist" here.\n'
+        "T-1 stays with you until it is handed over with one that is.\n"
+        "Next: run `git branch --list`."
+    )
+    assert row(world, number).state == TAKEN
+
+
+def test_a_repeat_of_handing_over_is_answered_though_the_branch_has_gone(world: World) -> None:
+    number = add(world, "first")
+    take(world, ANN, number)
+    keyed = Caller("ann", op="done-1")
+    first = tasks.finish(world.store, keyed, number, branch="ann/first", has_branch=lambda _: True)
+    again = tasks.finish(world.store, keyed, number, branch="ann/first", has_branch=lambda _: False)
+    assert (again["task"], again["replayed"]) == (first["task"], True)
+
+
 @pytest.mark.parametrize("verb", [tasks.fail, tasks.cancel, tasks.reopen])
 def test_only_the_holder_or_a_person_ends_taken_work(world: World, verb: Any) -> None:
     number = add(world, "first")

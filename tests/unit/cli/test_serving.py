@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lineclear.cli.main import load, make_parser
-from lineclear.cli.serving import fill
+from lineclear.cli.serving import Form
 from lineclear.core.refusals import Refusal
 
 SAME: list[tuple[str, dict[str, Any], list[str]]] = [
@@ -26,13 +26,13 @@ SAME: list[tuple[str, dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("verb", "given", "words"), SAME)
 def test_the_same_comes_out_as_from_words(verb: str, given: dict[str, Any], words: list[str]) -> None:
     parser = make_parser(verb, load(verb))
-    assert vars(fill(parser, given)) == vars(parser.parse_args(words))
+    assert vars(Form(parser).fill(given)) == vars(parser.parse_args(words))
 
 
 @pytest.mark.parametrize("text", ["--", "--help", "-x", "--to=bob", "a b"])
 def test_a_text_that_looks_like_an_option_is_a_text(text: str) -> None:
     parser = make_parser("say", load("say"))
-    assert fill(parser, {"text": text}).text == text
+    assert Form(parser).fill({"text": text}).text == text
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,11 @@ def test_a_text_that_looks_like_an_option_is_a_text(text: str) -> None:
 )
 def test_what_the_parser_refuses_is_refused(verb: str, given: dict[str, Any], words: str) -> None:
     with pytest.raises(Refusal, match=words):
-        fill(make_parser(verb, load(verb)), given)
+        Form(make_parser(verb, load(verb))).fill(given)
 
 
 def test_defaults_of_one_call_are_not_those_of_the_next() -> None:
     parser = make_parser("task next", load("task next"))
-    fill(parser, {}).can.append("x")
-    assert fill(parser, {}).can == []
+    form = Form(parser)
+    form.fill({}).can.append("x")
+    assert form.fill({}).can == []

@@ -606,6 +606,14 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         'There is no branch "topic" here.\nNext: run `git branch --list`.',
     ),
     (
+        words.branch_unknown,
+        ("topic", "T-3"),
+        "branch.unknown 5",
+        'There is no branch "topic" here.\n'
+        "T-3 stays with you until it is handed over with one that is.\n"
+        "Next: run `git branch --list`.",
+    ),
+    (
         words.branch_is_main,
         ("main",),
         "land.main 2",

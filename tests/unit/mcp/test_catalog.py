@@ -10,7 +10,7 @@ import pytest
 
 from lineclear.cli.index import INDEX
 from lineclear.cli.main import load, make_parser
-from lineclear.cli.serving import fill
+from lineclear.cli.serving import Form
 from lineclear.core.refusals import Refusal, bad_usage
 from lineclear.mcp.catalog import READ, TOOLS, Tool, offered
 from lineclear.mcp.desk import Reply
@@ -120,7 +120,7 @@ def test_the_example_of_a_call_is_a_call_that_the_verb_takes(tool: Tool) -> None
         name, _, arguments = tool.example(*names).partition(" ")
         given, _key = tool.read(json.loads(arguments))
         assert name == tool.name
-        fill(make_parser(tool.verb, load(tool.verb)), given)
+        Form(make_parser(tool.verb, load(tool.verb))).fill(given)
 
 
 def test_whoever_calls_wrongly_is_shown_a_call_with_the_argument_that_was_wrong() -> None:

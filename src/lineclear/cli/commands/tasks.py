@@ -285,9 +285,15 @@ def _declare_done(parser: ArgumentParser) -> None:
 def done(context: Context, args: Namespace) -> None:
     from lineclear.app.tasks import finish
 
+    def has_branch(name: str) -> bool:
+        from lineclear.wiring.queue_sight import tip_of
+
+        return bool(tip_of(context.repo, name))
+
     answer = finish(
-        context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result)
-    )
+        context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result),
+        has_branch=has_branch,
+    )  # fmt: skip
     held = f"Still held for it: {', '.join(answer['still_held'])}." if answer["still_held"] else ""
     _moved(context, answer, held)
 

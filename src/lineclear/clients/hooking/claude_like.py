@@ -13,6 +13,7 @@ from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 TOOLS = {
@@ -24,6 +25,13 @@ TOOLS = {
     "StrReplaceFile": EDIT, "WriteFile": WRITE, "ReadFile": READ, "Shell": SHELL,
     "search_replace": EDIT, "run_terminal_cmd": SHELL, "run_terminal_command": SHELL,
 }  # fmt: skip
+
+# What most of them are installed for, with every tool; none of these has a switch to fail closed.
+PLAIN_EVENTS = {
+    "SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PostToolUse": "", "Stop": "",
+    "SessionEnd": "",
+}  # fmt: skip
+NO_SWITCH: dict[str, str] = {}
 
 BEFORE = ("PreToolUse",)
 AFTER = ("PostToolUse", "PostToolUseFailure")
@@ -38,6 +46,11 @@ OTHERS = {
 TELLING = frozenset(
     ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart")
 )
+
+
+def reader(client: str) -> Callable[[str, dict[str, Any]], HookCall | None]:
+    """`read_call` for a client that differs in nothing."""
+    return lambda event, data: read_call(client, event, data)
 
 
 def read_call(

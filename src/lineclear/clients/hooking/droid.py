@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 from lineclear.clients.hooking import claude_like
-from lineclear.core.hooks import HookAnswer, HookCall
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 EVENTS = {
-    "SessionStart": "",
-    "UserPromptSubmit": "",
+    **claude_like.PLAIN_EVENTS,
     "PreToolUse": "Edit|MultiEdit|ApplyPatch|Create|Write|Execute",
     "PostToolUse": "Edit|MultiEdit|ApplyPatch|Create|Write|Execute|Read",
-    "Stop": "",
-    "SessionEnd": "",
 }
-FAIL_CLOSED: dict[str, str] = {}
-
-
-def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
-    return claude_like.read_call("droid", event, data)
-
-
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
-    return claude_like.write_answer(event, answer)
+FAIL_CLOSED = claude_like.NO_SWITCH
+read_call, write_answer = claude_like.reader("droid"), claude_like.write_answer
