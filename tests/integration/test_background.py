@@ -17,12 +17,12 @@ from lineclear.app.agents import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.app.waiting import claim_or_wait
 from lineclear.core.task_import import TaskDraft
+from lineclear.process.bonds import SUPERVISOR
 from lineclear.process.tree_watch import TreeWatch
 from lineclear.serve.background import Background
 from lineclear.wiring import saving
 from lineclear.wiring.queue import run_once, settle, submit, take_turn
 from lineclear.wiring.repo import Repo
-from lineclear.wiring.supervising import SUPERVISOR
 from lineclear.wiring.trust import judged, trust
 from lineclear.wiring.worktrees import adopt
 from tests.backgrounds import PERSON, Site, until

@@ -187,6 +187,11 @@ def is_check_tree(path: str) -> bool:
     return above.endswith("/" + CHECKS) and name.startswith("check-")
 
 
+def file_stem(directory: str, tree: str) -> str:
+    """How our own files about a worktree begin, in a directory of ours."""
+    return f"{directory}/{tree.replace('/', '+')}"
+
+
 def names_in(directory: str) -> list[str]:
     try:
         return sorted(os.listdir(directory))

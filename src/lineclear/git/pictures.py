@@ -16,6 +16,17 @@ from lineclear.git.status import DELETED, UNTRACKED, parse_status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
+
+    class Helper(Protocol):
+        """Whoever knows a worktree so well that no git has to be started; see wiring/tree_looks.py."""
+
+        def status(self) -> bytes:
+            """What git says to `STATUS`."""
+
+        def keep(self, paths: list[bytes], /) -> dict[bytes, str]:
+            """Blobs of these files, by their path; some may be missing."""
+
 
 STATUS = (
     "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
@@ -24,6 +35,8 @@ STATUS = (
 _MOST_SAVED, _LARGEST_BYTES = 500, 2 << 20
 _MOST_PLAIN_BYTES = 4_096
 _FORMAT = "lineclear picture 1"
+# What git writes as it is: no quotes, no backslash, no control characters, nothing but ASCII.
+_PLAIN = bytes(byte for byte in range(32, 127) if byte not in b'"\\') + b"\0"
 
 
 class Seen:
@@ -46,19 +59,24 @@ class Picture:
 
 
 def take_picture(
-    root: str, before: Picture | None, is_secret: Callable[[str], bool], said: str = ""
+    root: str, before: Picture | None, is_secret: Callable[[str], bool], said: str = "",
+    helper: Helper | None = None,
 ) -> Picture:  # fmt: skip
     """`said`: what `git status` has printed just now, line by line, if somebody asked it already."""
-    status = _from_plain(said) or quick_git(STATUS, root)
+    status = _from_plain(said) or (helper.status() if helper is not None else quick_git(STATUS, root))
     head, changes = parse_status(status)
     paths = {change.path: Seen(change.kind) for change in changes}
-    _keep_content(root, paths, before, is_secret)
+    fresh = _note_content(root, paths, before, is_secret)
+    kept = helper.keep(fresh) if helper is not None else keep_content(root, fresh)
+    for path, oid in kept.items():
+        paths[path].oid = oid
     return Picture(head, paths, status)
 
 
-def _keep_content(
+def _note_content(
     root: str, paths: dict[bytes, Seen], before: Picture | None, is_secret: Callable[[str], bool]
-) -> None:
+) -> list[bytes]:
+    """Those whose content is to be kept: what is like before was kept then."""
     fresh: list[bytes] = []
     for path, seen in paths.items():
         seen.signature = _signature(root, path)
@@ -69,11 +87,17 @@ def _keep_content(
         is_saved = bool(seen.signature) and b"\n" not in path and len(fresh) < _MOST_SAVED
         if is_saved and not is_secret(os.fsdecode(path)):
             fresh.append(path)
-    for batch in _batches(fresh):
+    return fresh
+
+
+def keep_content(root: str, paths: list[bytes]) -> dict[bytes, str]:
+    """Blobs of these files, by git itself."""
+    kept: dict[bytes, str] = {}
+    for batch in _batches(paths):
         words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
         found = quick_git(words, root, b"\n".join(batch) + b"\n", check=False).split()
-        for path, oid in zip(batch, found, strict=False):
-            paths[path].oid = oid.decode()
+        kept.update((path, oid.decode()) for path, oid in zip(batch, found, strict=False))
+    return kept
 
 
 def _batches(paths: list[bytes]) -> list[list[bytes]]:
@@ -157,23 +181,26 @@ def _from_plain(said: str) -> bytes:
 
 
 def _is_plain(status: bytes) -> bool:
-    return all(32 <= byte < 127 or not byte for byte in status) and not {34, 92}.intersection(status)
+    return not status.translate(None, _PLAIN)
 
 
 # -- kept between two calls -------------------------------------------------------------------
 
 
 def write_picture(path: str, picture: Picture) -> str:
-    """A file beside the path, to be put in its place."""
+    """A file beside the path, to be put in its place; "" when there is one already that says the same."""
     rows = [f"{_FORMAT} {picture.head}".encode()]
     for name, seen in picture.paths.items():
         rows.append(
             b"%s %s %s %s"
             % (seen.kind.encode(), seen.oid.encode() or b"-", seen.signature.encode() or b"-", name)
         )
+    data = b"\0".join(rows)
+    if data == _read(path):
+        return ""
     temporary = f"{path}.{os.getpid()}.{get_ident()}"
     with open(temporary, "wb") as file:
-        file.write(b"\0".join(rows))
+        file.write(data)
     return temporary
 
 
@@ -187,11 +214,7 @@ def stamp_of(path: str) -> str:
 
 
 def read_picture(path: str) -> Picture | None:
-    try:
-        with open(path, "rb") as file:
-            rows = file.read().split(b"\0")
-    except OSError:
-        return None
+    rows = _read(path).split(b"\0")
     words, _, head = rows[0].decode("utf-8", "replace").rpartition(" ")
     if words != _FORMAT:
         return None
@@ -202,3 +225,11 @@ def read_picture(path: str) -> Picture | None:
             kind, oid, signature = (part.decode() for part in parts[:3])
             paths[parts[3]] = Seen(kind, oid.replace("-", ""), signature if signature != "-" else "")
     return Picture(head, paths)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return b""

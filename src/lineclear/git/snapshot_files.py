@@ -23,10 +23,6 @@ _PAUSE_S = 0.01
 _TICK_NS, _COARSE_TICK_NS = 50_000_000, 2_500_000_000
 
 
-def file_stem(directory: str, tree: str) -> str:
-    return f"{directory}/{tree.replace('/', '+')}"
-
-
 def signature_of(found: os.stat_result) -> list[int]:
     """What changes when a file's content or kind does."""
     return [found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev]
@@ -38,9 +34,14 @@ def is_settled(path: bytes, before: os.stat_result, looked_ns: int) -> bool:
         after = os.lstat(path)
     except OSError:
         return False
-    changed_ns = max(after.st_mtime_ns, after.st_ctime_ns)
-    tick_ns = _COARSE_TICK_NS if after.st_mtime_ns % 1_000_000_000 == 0 else _TICK_NS
-    return signature_of(after) == signature_of(before) and changed_ns + tick_ns < looked_ns
+    return signature_of(after) == signature_of(before) and is_old(after, looked_ns)
+
+
+def is_old(found: os.stat_result, looked_ns: int) -> bool:
+    """Would a change since then have left another time?"""
+    changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
+    tick_ns = _COARSE_TICK_NS if found.st_mtime_ns % 1_000_000_000 == 0 else _TICK_NS
+    return changed_ns + tick_ns < looked_ns
 
 
 class Turn:
@@ -72,26 +73,6 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self._fd)
-
-
-def take_mark(path: str, older_than_ms: int) -> bool:
-    """Set the mark's time to now, if it is older than this; of several at once only one succeeds."""
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        found = os.fstat(fd)
-        if found.st_size and time.time_ns() - found.st_mtime_ns < older_than_ms * 1_000_000:
-            return False
-        os.pwrite(fd, b"1", 0)
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(fd)
 
 
 def create_loose_ref(common_dir: str, ref: str, commit: str, *, is_lasting: bool) -> bool:

@@ -30,6 +30,7 @@ from lineclear.core.snapshots import (
     split_ref,
 )
 from lineclear.git import parse
+from lineclear.git.layout import file_stem
 from lineclear.git.objects import (
     BLOB,
     COMMIT,
@@ -42,7 +43,7 @@ from lineclear.git.objects import (
     parse_tree,
 )
 from lineclear.git.run import GitFailed, Started, git
-from lineclear.git.snapshot_files import State, Turn, create_loose_ref, file_stem, is_settled, signature_of
+from lineclear.git.snapshot_files import State, Turn, create_loose_ref, is_settled, signature_of
 from lineclear.git.snapshot_trees import Trees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
 

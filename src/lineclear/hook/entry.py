@@ -31,7 +31,9 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     if len(argv) != 2:
         os.write(2, b"usage: lineclear hook CLIENT EVENT < the host's JSON\n")
         return 1
-    now = Situation(argv[0], argv[1], environ, _here(), began_ns=time.time_ns(), limit=_limit_time)
+    now = Situation(
+        argv[0], argv[1], environ, _here(), began_ns=time.time_ns(), limit=_limit_time, saves=True
+    )
     try:
         _limit_time(FIRST_LIMIT_S)
         output, code = answering.answer(now, _read_input)

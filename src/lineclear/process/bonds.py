@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.instants import Instant
 
+# The bond of the one supervisor of a clone.
+SUPERVISOR = "supervisor"
 LONG_DEAD_NS = 1 << 62
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _NAME_LIMIT = 128

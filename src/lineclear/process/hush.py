@@ -11,7 +11,8 @@ may edit again without a word:
                 team.seen, local.seen    files with the time that those had; missing where they were
                 team.past, local.past    a nanosecond earlier: does the shell see the difference?
                 e/PATH  its time is the moment until which silence is right
-                shell   the same for a command that changes nothing: what `git status` said
+                shell   the same for a command that changes nothing: what `git status` said; before that,
+                        perhaps, that a server knows it better than git
                 read    the same for reading any file in the worktree
 
 Why it is sound. A writer lifts what its events concern while it holds the store's gate, before it commits. A
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _SETTLED_NS = 2_000_000_000
 _NS = 1_000_000_000
 _SETTINGS = ("team", "local")
+# A line of git's own kind, which git never prints.
+WATCHED = b"# watched\n"
 
 
 class Hushes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from _thread import get_ident
 
-_MOST_BYTES, _ROOMY_BYTES = 256 * 1024, 32 * 1024
+_MOST_BYTES, _ROOMY_BYTES = 256 * 1024, 8 * 1024
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"))
 
 

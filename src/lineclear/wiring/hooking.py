@@ -16,8 +16,10 @@ from lineclear.core.hooks import (
     AFTER_SHELL,
     BEFORE_EDIT,
     BEFORE_SHELL,
+    PROMPT,
     SESSION_END,
     SESSION_START,
+    STOP,
     HookAnswer,
     session_key,
     subagent_name,
@@ -28,7 +30,15 @@ from lineclear.core.resources import parse_resource
 from lineclear.core.tables import AGENT, WORKTREE
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.process.sessions import Session, Writes, digest_of
-from lineclear.wiring.repo import Repo, folds_case, open_store, person_name, read_settings, state_directory
+from lineclear.wiring.repo import (
+    Repo,
+    folds_case,
+    mark_of,
+    open_store,
+    person_name,
+    read_settings,
+    state_directory,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +50,11 @@ if TYPE_CHECKING:
     from lineclear.core.hooks import HookAnswer, HookCall
     from lineclear.core.resources import Resource
     from lineclear.git.layout import Layout
-    from lineclear.git.pictures import Picture
+    from lineclear.git.pictures import Helper, Picture
     from lineclear.settings import Settings
     from lineclear.wiring.hooking_hush import HushFor
     from lineclear.wiring.hooking_stores import Stores
+    from lineclear.wiring.tree_looks import Looks
 
     class Mirror(Protocol):
         """The files for agents that only read files; the layer above us knows them."""
@@ -58,6 +69,8 @@ CALL = "LINECLEAR_CALL"
 _LARGEST_TEXT_BYTES = 1 << 20
 _HERE_NS = 10 * 60 * 1_000_000_000
 _LONGEST_CALL_S = 10 * 60
+# Events after which work may be lost that nobody saves.
+_SAVED = (BEFORE_EDIT, AFTER_EDIT, BEFORE_SHELL, AFTER_SHELL, PROMPT, STOP, SESSION_END)
 # Events that leave or end a hush.
 _HUSHED = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, AFTER_SHELL, SESSION_START, SESSION_END)
 
@@ -89,18 +102,19 @@ def respond(
     *,
     began_ns: int,
     stores: Stores | None = None,
+    saves: bool = False,
 ) -> HookAnswer:
     """Answer one call. Opens the store, so it costs what a claim costs, unless `stores` has a warm one.
 
-    `mirror` is told of a change. `began_ns`: before the settings were read. A call with an id that was
-    answered before gets the same answer, and nothing is done.
+    `mirror` is told of a change. `began_ns`: before the settings were read. `saves`: a snapshot may be
+    started beside us. A call with an id that was answered before gets the same answer, and nothing is done.
     """
-    layout = _home(layout, call)
+    memory = _memory_of(layout, call)
+    layout = _home(layout, memory)
     call_id = environ.get(CALL, "")
     if call_id:
         from lineclear.wiring.hooking_again import answer_again
 
-        memory = _memory_of(layout, call)
         known = answer_again(memory, call_id)
         if known is not None:
             if call.event == AFTER_SHELL:
@@ -109,28 +123,34 @@ def respond(
                 mirror.note_change()  # whoever answered may not have come to it
             return known
     if not settings.store_url:
-        return _ask_store(layout, settings, call, environ, mirror, began_ns, stores)
+        return _ask_store(layout, settings, call, environ, mirror, began_ns, stores, saves, memory)
     from lineclear.wiring.hooking_team import respond_in_team
 
     return respond_in_team(
         layout, settings, call, environ, lambda: _memory_of(layout, call),
-        lambda: _ask_store(layout, settings, call, environ, mirror, began_ns, stores),
+        lambda: _ask_store(layout, settings, call, environ, mirror, began_ns, stores, saves),
     )  # fmt: skip
 
 
 def _ask_store(
     layout: Layout, settings: Settings, call: HookCall, environ: Mapping[str, str], mirror: Mirror | None,
-    began_ns: int, stores: Stores | None,
+    began_ns: int, stores: Stores | None, saves: bool, memory: Session | None = None,
 ) -> HookAnswer:  # fmt: skip
+    """`memory`: what was read of the session a moment ago; it is long, and read once."""
     if stores is None:
         store = open_store(layout, settings, is_hasty=True)
         try:
-            return _respond(Repo(layout, settings, store, environ), call, mirror, began_ns)
+            repo = Repo(layout, settings, store, environ)
+            desk, reply = _respond(repo, call, mirror, began_ns, None, memory)
+            if saves and desk is not None and call.event in _SAVED and call.session:
+                desk.save_beside(repo)
+            return reply
         finally:
             store.close()
     store = stores.borrow(layout, settings)
     try:
-        reply = _respond(Repo(layout, settings, store, environ), call, mirror, began_ns)
+        repo = Repo(layout, settings, store, environ)
+        _, reply = _respond(repo, call, mirror, began_ns, stores.looks, memory)
     except BaseException:
         stores.lose(store)
         raise
@@ -138,23 +158,32 @@ def _ask_store(
     return reply
 
 
-def _respond(repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int) -> HookAnswer:
+def _respond(
+    repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int, looks: Looks | None,
+    memory: Session | None,
+) -> tuple[Desk | None, HookAnswer]:  # fmt: skip
     if repo.settings.store_url:
         from lineclear.wiring.hooking_team import respond_at_once
 
-        memory = _memory_of(repo.layout, call)
-        made = respond_at_once(repo, call, mirror, memory, lambda inner: Desk(inner, call, mirror))
+        fresh = _memory_of(repo.layout, call)
+        desks: list[Desk] = []
+
+        def make(inner: Repo) -> Desk:
+            desks.append(Desk(inner, call, mirror, looks))
+            return desks[-1]
+
+        made = respond_at_once(repo, call, mirror, fresh, make)
         if made is not None:
-            return made
+            return desks[-1] if desks else None, made
     from lineclear.app.heartbeat import beat
     from lineclear.app.hooks import answer
 
     # Before anything is read of the store.
     hush = _hush_for(repo, call, began_ns) if call.event in _HUSHED else None
     if call.event == SESSION_END and not _is_known(repo, call):
-        return HookAnswer()
+        return None, HookAnswer()
     head = repo.store.read(_head) if mirror is not None else 0
-    desk = Desk(repo, call, mirror)
+    desk = Desk(repo, call, mirror, looks, memory)
     beat(repo.store, repo.presence, desk.caller)
     try:
         reply = answer(desk, call)
@@ -167,7 +196,7 @@ def _respond(repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int) -
     desk.finish()
     if hush is not None:
         hush.settle(desk, reply)
-    return reply
+    return desk, reply
 
 
 def file_at(layout: Layout, settings: Settings, below: str) -> Resource:
@@ -198,10 +227,9 @@ def settings_for(layout: Layout, environ: Mapping[str, str]) -> Settings:
     return read_settings(layout, environ)
 
 
-def _home(layout: Layout, call: HookCall) -> Layout:
+def _home(layout: Layout, memory: Session) -> Layout:
     """A session stays where it began: an agent that changes directory into another agent's worktree does
     not become its neighbour. One that goes to a worktree of nobody's has moved."""
-    memory = _memory_of(layout, call)
     home = memory.get("home")
     if home and home != layout.worktree and os.path.isdir(home) and not layout.is_main:
         owner = memory.get("owner", layout.tree)
@@ -224,12 +252,15 @@ class Desk:
     """What app/hooks_ports.py asks for, over one opened repository."""
 
     __slots__ = (
-        "_after", "_call", "_cwd", "_mirror", "_repo", "_trees", "_writes", "caller", "is_shared", "liveness",
-        "memory", "plain_status", "presence", "root", "rules", "store", "ttl_ms",
+        "_after", "_call", "_cwd", "_looks", "_mirror", "_repo", "_trees", "_writes", "caller", "is_shared",
+        "liveness", "memory", "plain_status", "presence", "root", "rules", "store", "ttl_ms",
     )  # fmt: skip
 
-    def __init__(self, repo: Repo, call: HookCall, mirror: Mirror | None = None) -> None:
-        self._repo, self._call, self._mirror = repo, call, mirror
+    def __init__(
+        self, repo: Repo, call: HookCall, mirror: Mirror | None = None, looks: Looks | None = None,
+        memory: Session | None = None,
+    ) -> None:  # fmt: skip
+        self._repo, self._call, self._mirror, self._looks = repo, call, mirror, looks
         self.store, self.liveness, self.presence = repo.store, repo.liveness, repo.presence
         self.rules, self.ttl_ms = repo.settings.rules, repo.settings.claims_ttl_ms
         self.root = repo.layout.worktree
@@ -238,7 +269,7 @@ class Desk:
         # What git said of the tree, if a picture was taken just now and the stub can compare it.
         self.plain_status = b""
         self._cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else self.root
-        self.memory = _memory_of(repo.layout, call)
+        self.memory = memory or _memory_of(repo.layout, call)
         self._writes = Writes(f"{repo.state_directory}/{SESSIONS}/writes")
         self._trees: dict[str, str] = {self.root: repo.tree}
         self.caller = self._identify()
@@ -324,16 +355,26 @@ class Desk:
 
     # -- shell ------------------------------------------------------------------------------
 
+    @property
+    def _picture(self) -> str:
+        """The tree as it was when the session last looked at it; its time is that of the last difference."""
+        return self.memory.path + ".picture"
+
+    @property
+    def _edited(self) -> str:
+        """There when an edit has passed since."""
+        return self.memory.path + ".edited"
+
     def begin_shell(self, call_id: str) -> None:
         from lineclear.git.pictures import plain_status, read_picture, stamp_of, take_picture, write_picture
 
-        path = self.memory.path + ".picture"
+        path = self._picture
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         before = read_picture(path)
         is_edited = self._was_edited(path)
         if before is None or is_edited or self.memory.get("picture") != self._freshness(stamp_of(path)):
-            picture = take_picture(self.root, before, self._is_secret)
-            os.replace(write_picture(path, picture), path)
+            picture = take_picture(self.root, before, self._is_secret, "", self._helper())
+            self._put(write_picture(path, picture), path)
             self.plain_status = plain_status(picture)
             self.memory.set("picture", "", self._freshness(stamp_of(path)))
         self._clear_marks()
@@ -354,7 +395,7 @@ class Desk:
             write_picture,
         )
 
-        path, mark = self.memory.path + ".picture", _mark_of(self.memory, call_id)
+        path, mark = self._picture, _mark_of(self.memory, call_id)
         before = read_picture(path)
         try:
             start_ns = os.stat(mark).st_ctime_ns
@@ -365,16 +406,28 @@ class Desk:
             return []
         # The stub has asked git before it asked us.
         said = self._repo.environ.get("LINECLEAR_STATUS", "")
-        after = take_picture(self.root, before, self._is_secret, said)
+        after = take_picture(self.root, before, self._is_secret, said, self._helper())
         found = changed_since(self.root, before, after, start_ns)
         changes = self._without_others(found, start_ns, before, after)
         if self.is_shared:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "-")
         fresh = write_picture(path, after)
-        self._after.append(lambda: os.replace(fresh, path))
+        self._after.append(lambda: self._put(fresh, path))
         self.plain_status = plain_status(after)
-        self.memory.set("picture", "", self._freshness(stamp_of(fresh)))
+        self.memory.set("picture", "", self._freshness(stamp_of(fresh or path)))
         return changes
+
+    def _put(self, fresh: str, path: str) -> None:
+        if fresh:
+            os.replace(fresh, path)
+
+    @property
+    def is_watched(self) -> bool:
+        """Is it cheaper to ask us what changed than to ask git?"""
+        return self._looks is not None and self._looks.at(self._repo.layout).is_worth_it()
+
+    def _helper(self) -> Helper | None:
+        return None if self._looks is None else self._looks.at(self._repo.layout)
 
     def _without_others(
         self, found: list[bytes], start_ns: int, before: Picture, after: Picture
@@ -414,7 +467,7 @@ class Desk:
 
     def _was_edited(self, picture: str) -> bool:
         """Has the stub let an edit pass since? It says so in a file of its own."""
-        path = self.memory.path + ".edited"
+        path = self._edited
         if not os.path.exists(path):
             return False
         # The picture first: killed in between, whoever comes next takes a new one too.
@@ -490,9 +543,36 @@ class Desk:
         for act in self._after:
             act()
 
+    def save_beside(self, repo: Repo) -> None:
+        """See to it that what the session has changed is in a snapshot, where nobody else does."""
+        now_ns = time.time_ns()
+        is_edit = self._call.event == AFTER_EDIT
+        changed_ns = now_ns if is_edit else max(_time_of(self._edited), _time_of(self._picture))
+        marked_ns = _time_of(mark_of(repo, repo.tree))
+        every_ns = repo.settings.snapshots_every_ms * 1_000_000
+        if changed_ns <= marked_ns or is_check_tree(self.root):
+            return
+        try:
+            if now_ns - marked_ns >= every_ns:
+                from lineclear.wiring.saving_beside import save_beside
+
+                save_beside(repo, self.caller.name.partition("/")[0])
+            elif is_edit:
+                with open(self._edited, "ab"):  # for the next call, which may find that it is time
+                    os.utime(self._edited)
+        except OSError:
+            pass  # the answer counts more
+
 
 def _mark_of(memory: Session, call_id: str) -> str:
     return f"{memory.path}.{session_key('call', call_id)[:60]}"
+
+
+def _time_of(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _unlink(path: str) -> None:

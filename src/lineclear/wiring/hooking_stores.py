@@ -1,4 +1,4 @@
-"""Stores that a process which stays keeps open between two hooks."""
+"""What a process which stays keeps between two hooks: opened stores, and what it knows of worktrees."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Store
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
+    from lineclear.wiring.tree_looks import Looks
 
     Key = tuple[str, str, str, int, int]
 
@@ -22,11 +23,13 @@ FRESH_S = 5.0
 
 
 class Stores:
-    """Each store is one caller's alone while it is borrowed. None is used whose file was replaced."""
+    """Each store is one caller's alone while it is borrowed. None is used whose file was replaced.
+    `looks` says what git would say of a worktree."""
 
-    __slots__ = ("_free", "_is_closed", "_lent", "_lock")
+    __slots__ = ("_free", "_is_closed", "_lent", "_lock", "looks")
 
-    def __init__(self) -> None:
+    def __init__(self, looks: Looks | None = None) -> None:
+        self.looks = looks
         self._lock = allocate_lock()
         self._free: dict[Key, list[tuple[float, Store]]] = {}
         self._lent: dict[int, tuple[Key, float]] = {}
@@ -63,6 +66,8 @@ class Stores:
     def close(self) -> None:
         with self._lock:
             self._is_closed, free, self._free = True, self._free, {}
+        if self.looks is not None:
+            self.looks.close()
         for stores in free.values():
             for _, store in stores:
                 store.close()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 from lineclear.core import refusals_snapshots
 from lineclear.core.refusals import Refusal
 from lineclear.core.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
+from lineclear.git import snapshot_marks
 from lineclear.git.branches import is_merged
 from lineclear.git.layout import MAIN_TREE, Layout, worktrees
 from lineclear.git.run import GitFailed
-from lineclear.git.snapshot_files import file_stem, take_mark
 from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, renew, tree_of
 from lineclear.git.snapshots import Snapshots
+from lineclear.wiring.repo import SNAPSHOTS, mark_of
 from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 
-DIRECTORY = "snapshots"
+DIRECTORY = SNAPSHOTS
 # Old ones go when an agent has this many more than it may: a git less in most snapshots.
 _SLACK = 10
 _TODAY_S = 86_400
@@ -35,7 +35,7 @@ def take_for(
     """Save a worktree as it is now; None when the agent's last snapshot holds exactly this."""
     at_s = int(time.time())
     limits = limits_of(repo.settings)
-    take_mark(_mark(repo, tree), 0)
+    snapshot_marks.take_mark(mark_of(repo, tree), 0)
     taking, _ = snapshots_of(repo, tree, path)
     taken = taking.take(agent=agent, task=task, why=why, at_s=at_s, limits=limits)
     number = int(taken.ref.rpartition("/")[2]) if taken is not None else 0
@@ -116,23 +116,3 @@ def layout_of(repo: Repo, tree: str, path: str = "") -> Layout:
 def snapshots_of(repo: Repo, tree: str, path: str) -> tuple[Snapshots, Layout]:
     layout = layout_of(repo, tree, path)
     return Snapshots(layout, os.path.join(repo.state_directory, DIRECTORY)), layout
-
-
-# -- without a supervisor ---------------------------------------------------------------------
-
-
-def start_detached(repo: Repo, *, agent: str, tree: str, path: str) -> bool:
-    """Start one snapshot beside us when nobody looked at this worktree for `every`: for hooks, which may
-    not wait. True when one was started; of many hooks at one instant one starts it."""
-    from lineclear.process.detached import start
-
-    if not take_mark(_mark(repo, tree), repo.settings.snapshots_every_ms):
-        return False
-    words = ["-C", path, "salvage", "take", "--as", agent]
-    start([sys.executable, "-m", "lineclear", *words], repo.environ)
-    return True
-
-
-def _mark(repo: Repo, tree: str) -> str:
-    name = tree.removeprefix(repo.tree.removesuffix(repo.layout.tree))
-    return f"{file_stem(os.path.join(repo.state_directory, DIRECTORY), name)}.mark"

@@ -18,6 +18,7 @@ from lineclear.core.instants import show_wall
 from lineclear.core.refusals import Refusal
 from lineclear.core.runs import ENDED
 from lineclear.core.tables import RUN
+from lineclear.process.bonds import SUPERVISOR
 from lineclear.process.threads import Jobs
 from lineclear.settings import worker_named
 from lineclear.wiring.running import THREADS_MAX, HostWorld, RepoClients, RepoTraces
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from lineclear.settings import Settings, Worker
     from lineclear.wiring.repo import Repo
 
-SUPERVISOR, STATUS_FILE = "supervisor", "supervisor.json"
+STATUS_FILE = "supervisor.json"
 STATUS_EVERY_NS = 1_000_000_000
 
 

@@ -28,7 +28,7 @@ run(sys.argv[1:], os.environ)
 COSTLY = frozenset(
     (
         "collections", "dataclasses", "enum", "fnmatch", "functools", "hashlib", "json", "re", "shutil",
-        "signal", "subprocess", "tempfile", "threading", "tomllib", "typing", "lineclear.process.door",
+        "signal", "subprocess", "tempfile", "threading", "tomllib", "typing",
         "lineclear.hook.serving", "lineclear.wiring.hooking_again", "lineclear.wiring.hooking_stores",
     )
 )  # fmt: skip

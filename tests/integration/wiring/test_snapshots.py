@@ -13,6 +13,7 @@ from lineclear.core.snapshots import BEFORE_REMOVAL
 from lineclear.wiring import snapshots
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.salvage import Salvage
+from lineclear.wiring.saving_beside import start_detached
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import make
 from tests.repository import TemporaryRepo
@@ -175,11 +176,11 @@ def test_a_patch_brings_everything_back(
 
 def test_a_detached_one_is_started_once_when_it_is_due(opened: Repo, tree: Path) -> None:
     (tree / "new.txt").write_text("new\n")
-    started = [snapshots.start_detached(opened, agent="ada", tree="w", path=str(tree)) for _ in range(5)]
+    started = [start_detached(opened, agent="ada", tree="w", path=str(tree)) for _ in range(5)]
     assert started == [True, False, False, False, False]
     os.wait()
     assert [kept.why for kept in salvage(opened).kept("ada")] == ["at work"]
     mark = Path(opened.state_directory, "snapshots/w.mark")
     os.utime(mark, (time.time() - 60, time.time() - 60))
     take(opened)  # whoever takes one leaves nothing to do for hooks
-    assert not snapshots.start_detached(opened, agent="ada", tree="w", path=str(tree))
+    assert not start_detached(opened, agent="ada", tree="w", path=str(tree))

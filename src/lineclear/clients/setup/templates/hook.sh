@@ -125,12 +125,18 @@ passes_edit() {
 line_end='
 '
 is_same_tree() {
+    # A server that watches the tree need not look through it.
+    if [ -n "$served" ]; then
+        IFS= read -r row <shell || return 1
+        [ "$row" != '# watched' ] || return 1
+    fi
     [ -z "$GIT_DIR$GIT_WORK_TREE$GIT_INDEX_FILE$GIT_COMMON_DIR$GIT_OBJECT_DIRECTORY$GIT_NAMESPACE" ] || return 1
     [ -z "$GIT_CONFIG_COUNT$GIT_CONFIG_PARAMETERS" ] || return 1
     seen=$(LC_ALL=C git -C "$root" @STATUS@) || return 1
     set --
     was=
     while IFS= read -r row; do
+        [ "$row" != '# watched' ] || continue
         was=$was$row$line_end
         case $row in
         '# '*) continue ;;
