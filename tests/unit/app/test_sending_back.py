@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from lineclear.app import tasks
-from lineclear.app.ports import Caller
 from lineclear.app.sending_back import brief_for
 from lineclear.core.sending_back import CONFLICT, render
 from lineclear.core.sides import Touch
 from lineclear.core.tables import TASK, Task
-from lineclear.core.task_import import TaskDraft
+from tests.touches import CONFLICTS, TOUCHES, with_two_tasks
 from tests.world import World
 
-ANNA = Caller("anna", is_person=True)
-TOUCHES = [
-    Touch("c3", "Anna", "Fix a typo", paths=["b.py"]),
-    Touch("c2", "Bob", "Land T-1: as it was called then", task="T-1", agent="ben", paths=["a.py", "b.py"]),
-    Touch("c1", "Ada", "Land T-2: an earlier part", task="T-2", agent="ada", paths=["a.py"]),
-]
 OWN = [Touch("d1", "Ada", "Begin", paths=["a.py"])]
-CONFLICTS: list[dict[str, Any]] = [
-    {"path": "a.py", "kind": "content", "symbols": ["login"], "first_line": 3},
-    {"path": "", "kind": "route", "paths": ["b.py", "c.py"], "text": "both have /x"},
-]
 
 
 @pytest.fixture
 def world() -> World:
     """T-1 is ben's, on main; T-2 came back to ada."""
-    world = World()
-    for title in ("Ask for a code", "Write an audit log"):
-        tasks.add(world.store, ANNA, TaskDraft("", title))
-    return world
+    return with_two_tasks()
 
 
 def task(world: World) -> Task:

@@ -10,27 +10,16 @@ from lineclear.app import queue, tasks
 from lineclear.app.ports import Caller
 from lineclear.app.sides import NOBODY, Side, owner_of_branch, with_sides
 from lineclear.core.sides import MOST_PER_SIDE, Owner, Touch
-from lineclear.core.task_import import TaskDraft
+from tests.touches import CONFLICTS, TOUCHES, with_two_tasks
 from tests.world import World
 
-ANNA, ADA = Caller("anna", is_person=True), Caller("ada", tree="ada")
-MAIN = [
-    Touch("c3", "Anna", "Fix a typo", paths=["b.py"]),
-    Touch("c2", "Bob", "Land T-1: as it was called then", task="T-1", agent="ben", paths=["a.py", "b.py"]),
-    Touch("c1", "Ada", "Land T-2: an earlier part", task="T-2", agent="ada", paths=["a.py"]),
-]
-CONFLICTS: list[dict[str, Any]] = [
-    {"path": "a.py", "kind": "content", "symbols": ["login"], "first_line": 3},
-    {"path": "", "kind": "route", "paths": ["b.py", "c.py"], "text": "both have /x"},
-]
+ADA = Caller("ada", tree="ada")
 
 
 @pytest.fixture
 def world() -> World:
     """T-1 is on main; ada has taken T-2."""
-    world = World()
-    for title in ("Ask for a code", "Write an audit log"):
-        tasks.add(world.store, ANNA, TaskDraft("", title))
+    world = with_two_tasks()
     tasks.take(world.store, world.liveness, ADA, number=2)
     return world
 
@@ -46,7 +35,7 @@ def owner(world: World, branch: str) -> tuple[str, str]:
 
 def test_each_conflict_names_those_who_changed_its_files_on_each_side(world: World) -> None:
     right = Side([Touch("d1", "Codex", "Begin", paths=["a.py"])], Owner("T-2", "ada"))
-    told = sides(world, Side(MAIN), right)
+    told = sides(world, Side(TOUCHES), right)
     commits = [
         {name: [hand["commit"] for hand in rows] for name, rows in row["sides"].items()} for row in told
     ]
@@ -63,7 +52,7 @@ def test_each_conflict_names_those_who_changed_its_files_on_each_side(world: Wor
 
 
 def test_a_branch_tells_whose_it_is_only_of_commits_that_name_nobody(world: World) -> None:
-    told = sides(world, Side([]), Side([MAIN[1]], Owner("T-2", "ada")))
+    told = sides(world, Side([]), Side([TOUCHES[1]], Owner("T-2", "ada")))
     assert [(hand["task"], hand["agent"]) for hand in told[0]["sides"]["right"]] == [("T-1", "ben")]
 
 
@@ -75,7 +64,7 @@ def test_what_the_queue_brought_to_main_is_known_by_the_queue(world: World) -> N
 
 
 def test_without_a_store_it_is_what_the_commits_say() -> None:
-    told = with_sides(None, CONFLICTS, Side(MAIN), Side([]))
+    told = with_sides(None, CONFLICTS, Side(TOUCHES), Side([]))
     first = told[0]["sides"]["left"][0]
     assert (first["task"], first["agent"], first["title"]) == ("T-1", "ben", "as it was called then")
 
