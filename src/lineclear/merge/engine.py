@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
+from lineclear.merge.generated import why_generated
 from lineclear.merge.grammars import language_of
 from lineclear.merge.hunks import Hunk, resolve, resolve_by_entities
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
@@ -28,7 +29,7 @@ def merge_diverged(
     """Merge two sides that differ from the base and from each other."""
     if git_text is not None and _is_gits_answer(git_text, base, left, right):
         return MergeResult(git_text, rules=[("file", "git")], verdict="git")
-    refusal = _why_not(base, left, right, settings)
+    refusal = _why_not(base, left, right, settings) or why_generated(path, left, right)
     b, lt, r, form = forms.separate(base, left, right)
     merge = FileMerge(path, b, lt, r, labels, _steps_for(b, lt, r, settings))
     if refusal:
