@@ -113,8 +113,11 @@ def file_report(
 ) -> dict[str, Any]:
     """What there is to say of a file that git left open; without a result it could not be merged."""
     if result is None:
-        kind = "delete/edit" if not (2 in stages and 3 in stages) else "not text"
-        return {"path": path, "clean": False, "conflicts": [{"kind": kind}], "rules": [], "verdict": kind}
+        kind, doubt = "not text", "the file is not text on both sides"
+        if not (2 in stages and 3 in stages):
+            kind, doubt = "delete/edit", "one side removed the file, the other changed it"
+        place = {"kind": kind, "doubt": doubt}
+        return {"path": path, "clean": False, "conflicts": [place], "rules": [], "verdict": kind}
     return {"path": path, "clean": result.is_clean, **result_data(result)}
 
 

@@ -92,7 +92,7 @@ def merge_tree(context: Context, args: Namespace) -> int:
     )
     if not report["clean"]:
         _add_sides(context, report, args)
-    lines, names = [report["tree"]], (args.left, args.right)
+    lines, names = [report["tree"]], (_shown(args.left), _shown(args.right))
     for file in report["files"]:
         lines.append(f"{'merged  ' if file['clean'] else 'conflict'}  {file['path']}")
         if args.explain or not file["clean"]:
@@ -105,6 +105,12 @@ def merge_tree(context: Context, args: Namespace) -> int:
     lines += [f"then run  {command}" for command in report["commands"]]
     context.out.data(report, *lines)
     return 0 if report["clean"] else CONFLICTS
+
+
+def _shown(name: str) -> str:
+    """What was asked for, but of a commit no more than tells it apart."""
+    is_id = len(name) in (40, 64) and not set(name) - set("0123456789abcdef")
+    return name[:12] if is_id else name
 
 
 def _maker(context: Context) -> LockMaker:
