@@ -181,12 +181,14 @@ def test_a_locked_worktree_stays(world: World) -> None:
 
 
 def test_a_vanished_worktree_gives_its_ports_back(world: World) -> None:
-    tree = world.agent("ada")
-    subprocess.run(["rm", "-rf", str(tree)], check=True)
+    made = make(world.repo, world.caller, name="ada", agent="ada")
+    world.repo.presence.touch("ada")
+    world.age("agents/ada")
+    subprocess.run(["rm", "-rf", made.path], check=True)
     assert ("vanished", "ada") in world.going()
     world.apply()
     assert ("vanished", "ada") not in world.going()
-    assert make(world.repo, world.caller, name="ben", agent="ben").ports.start == 42000
+    assert make(world.repo, world.caller, name="ben", agent="ben").ports == made.ports
 
 
 def test_strange_directories_go_only_when_they_are_empty(world: World) -> None:
