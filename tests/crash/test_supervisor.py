@@ -72,7 +72,7 @@ def test_killed_before_every_step(crew: Crew, record_property: Callable[[str, ob
     told = crew.marks / "steps"
     assert doomed(crew, "0", str(told), command=command).code() == 0
     steps = int(told.read_text())
-    chosen = some_of(range(1, steps + 1), share=5)
+    chosen = some_of(range(1, steps + 1), share=8)
     words = f"{steps} steps of a supervisor with one task, {len(chosen)} of them its last one once"
     record_property("told", words)
     for step in chosen:

@@ -26,7 +26,7 @@ GUIDE = "# Guide\n\nInstal it.\n\nThen run it.\n"
 SPELT = GUIDE.replace("Instal it", "Install it")
 NAMED = GUIDE.replace("Then run it", "Then run `shop serve`")
 BOTH = SPELT.replace("Then run it", "Then run `shop serve`")
-PAIRS = [("codex", "claude"), ("gemini", "codex"), ("claude", "gemini")]
+PAIRS = [("gemini", "codex"), ("claude", "gemini")]
 NOT_OWNER = "file:docs/guide.md has a single writer, and it is not you."
 PROPOSE = "lineclear propose file:docs/guide.md --file PATH"
 
