@@ -48,7 +48,7 @@ def registered(node: Node) -> tuple[str, str] | None:
     if first is None or not method:
         return None
     key = _key(first)
-    is_route = key[:1] in "/\"'" and key.strip("\"'").startswith("/")
+    is_route = key.strip("\"'").startswith("/")
     if _REGISTER.fullmatch(method):
         is_known = bool(key) or first.type in _NAMES
     else:
@@ -81,15 +81,17 @@ def are_apart(left: list[str], right: list[str]) -> bool:
 
 
 def _is_apart(left: str, right: str) -> bool:
-    """Keys of which one may hold the other are not: the one that comes first takes what is meant for both."""
-    if not _WILD.search(left) and not _WILD.search(right):
-        return left != right
-    for ours, theirs in zip(left.strip("/").split("/"), right.strip("/").split("/"), strict=False):
-        if _WILD.search(ours) or _WILD.search(theirs):
-            continue
-        if ours != theirs:
+    """Keys of which one may hold the other are not: the one that comes first takes what is meant for both.
+    A path may stand for all that lies below it."""
+    for ours, theirs in zip(_steps(left), _steps(right), strict=False):
+        if ours != theirs and not _WILD.search(ours) and not _WILD.search(theirs):
             return True
     return False
+
+
+def _steps(key: str) -> list[str]:
+    path = key.strip("/")
+    return path.split("/") if path else []
 
 
 def _parts(call: Node) -> tuple[str, str, list[Node]]:
