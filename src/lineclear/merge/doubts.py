@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from lineclear.merge.inventory import take_definitions
+from lineclear.merge.inventory import OVERLOADED, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 _PAIRS = {"pair", "block_mapping_pair", "flow_pair"}
 _LISTS = {"array", "block_sequence", "flow_sequence", "table_array_element"}
-_DATA = ("json", "toml", "yaml")
-_OVERLOADING = ("java", "cpp", "c_sharp", "kotlin", "typescript", "tsx")
+_TABLES = ("json", "toml", "yaml")
 _FUNCTIONS = {
     "function_definition",
     "function_declaration",
@@ -31,11 +30,15 @@ _FUNCTIONS = {
 MAX_DEPTH = 60
 
 
-def structure_doubt(language: str, roots: Roots, texts: tuple[str, str, str]) -> str:
-    """The first doubt, or an empty string. `texts` are base, left and right."""
-    if language in _DATA:
+def structure_doubt(
+    language: str, roots: Roots, defined: list[dict[str, bytes]], texts: tuple[str, str, str]
+) -> str:
+    """The first doubt, or an empty string. `defined` is what base, left, right and the result define; `texts`
+    are the first three."""
+    if language in _TABLES:
         return _key_doubt(roots)
-    return _overload_doubt(language, roots) or _caller_doubt(roots, texts)
+    doubt = _overload_doubt(defined) if language in OVERLOADED else ""
+    return doubt or _caller_doubt(roots, texts)
 
 
 # -- data: every key is in the table that its side put it into -----------------------------------
@@ -69,11 +72,9 @@ def _keys_of(root: Node) -> set[str]:
 # -- code --------------------------------------------------------------------------------------
 
 
-def _overload_doubt(language: str, roots: Roots) -> str:
+def _overload_doubt(defined: list[dict[str, bytes]]) -> str:
     """Both sides wrote a function of one new name: rather one idea twice than two overloads."""
-    if language not in _OVERLOADING:
-        return ""
-    b, lt, r, m = (_by_plain_name(take_definitions(language, root)) for root in roots)
+    b, lt, r, m = map(_by_plain_name, defined)
     for name in sorted((lt.keys() & r.keys() & m.keys()) - b.keys()):
         ours, theirs = lt[name] & m[name], r[name] & m[name]
         if ours - theirs and theirs - ours and "/constructor " not in name:
@@ -120,4 +121,4 @@ def _parameters_of(root: Node) -> dict[str, set[str]]:
 
 
 def _flat(node: Node) -> str:
-    return " ".join((node.text or b"").decode("utf-8", "replace").split())
+    return words_of(node.text or b"")

@@ -93,7 +93,7 @@ _LISTS = {
     "token_tree",
     "use_list",
 }
-_OVERLOADED = {"java", "cpp", "c_sharp", "kotlin", "typescript", "tsx"}
+OVERLOADED = {"java", "cpp", "c_sharp", "kotlin", "typescript", "tsx"}
 # What may hold definitions without being one; and definitions whose inside is nobody else's business.
 _BODIES = {
     "class_body",
@@ -294,7 +294,7 @@ def _named_label(language: str, node: Node, kind: str) -> str:
     receiver = node.child_by_field_name("receiver")
     before = _flat(receiver) if receiver else ""
     behind = ""
-    if language in _OVERLOADED or language == "c":
+    if language in OVERLOADED or language == "c":
         parameters = node.child_by_field_name("parameters")
         behind = _flat(parameters) if parameters else ""
     return f"{kind} {before}{_flat(name)[:120]}{behind[:200]}"

@@ -236,8 +236,11 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     doubt = ""
     if language not in _DATA:
         doubt = _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
-    doubt = doubt or _definition_doubt(language, (b, lt, r, trees[3].root_node))
-    return doubt or structure_doubt(language, (b, lt, r, trees[3].root_node), (base, left, right))
+    if doubt:
+        return doubt
+    roots = (b, lt, r, trees[3].root_node)
+    defined = [take_definitions(language, root) for root in roots]
+    return _definition_doubt(defined) or structure_doubt(language, roots, defined, (base, left, right))
 
 
 def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
@@ -250,9 +253,9 @@ def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
     return ""
 
 
-def _definition_doubt(language: str, roots: tuple[Node, ...]) -> str:
+def _definition_doubt(defined: list[dict[str, bytes]]) -> str:
     """What one side left alone is what the other side made of it: an edit must not end up in a neighbour."""
-    b, lt, r, m = (take_definitions(language, root) for root in roots)
+    b, lt, r, m = defined
     for name in sorted(set(b) & set(lt) & set(r) & set(m), key=_innermost_first):
         if _is_same(r[name], b[name]):
             is_kept = _is_same(m[name], lt[name])

@@ -16,6 +16,7 @@ from lineclear.merge.handlers.keyed import Entry, Undecided, merge_entries
 from lineclear.merge.lines import Chunk
 from lineclear.merge.syntax import table_of
 from lineclear.merge.syntax.members import name_in, path_of
+from lineclear.merge.syntax.registrations import flat_text
 from lineclear.merge.syntax.renames import match_renamed
 
 TYPE_CHECKING = False
@@ -148,7 +149,7 @@ def _units_of(parent: Node, table: Table) -> list[Unit] | None:
                 waiting.last = last
             else:
                 units += [waiting] if waiting is not None else []
-                waiting = Unit(first, last, child.type, f"= {_text(child)}", False)
+                waiting = Unit(first, last, child.type, f"= {flat_text(child)}", False)
             continue
         if waiting is not None and waiting.last < first:
             units.append(waiting)
@@ -168,7 +169,9 @@ def _unit(
     if name:
         return Unit(start, last, node.type, f"{node.type} {name}", True)
     declared = _declared(node)
-    return Unit(start, last, node.type, f"{node.type} {declared}" if declared else f"= {_text(node)}", False)
+    return Unit(
+        start, last, node.type, f"{node.type} {declared}" if declared else f"= {flat_text(node)}", False
+    )
 
 
 def _declared(node: Node) -> str:
@@ -176,14 +179,10 @@ def _declared(node: Node) -> str:
     if node.type == "expression_statement" and node.named_child_count == 1:
         inner = node.named_children[0]
         target = inner.child_by_field_name("left") if inner.type.startswith("assignment") else None
-        return _text(target) if target is not None else ""
+        return flat_text(target) if target is not None else ""
     names = [child.child_by_field_name("name") for child in node.named_children]
     plain = [name for name in names if name is not None]
-    return _text(plain[0]) if len(plain) == 1 and node.type.endswith("declaration") else ""
-
-
-def _text(node: Node) -> str:
-    return " ".join((node.text or b"").decode("utf-8", "replace").split())
+    return flat_text(plain[0]) if len(plain) == 1 and node.type.endswith("declaration") else ""
 
 
 # -- the place ---------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def registered(node: Node) -> tuple[str, str] | None:
         is_known = bool(is_verb) and is_route and len(arguments) > 1
     if not is_known:
         return None
-    told = key or _text(first)
+    told = key or flat_text(first)
     return f"{receiver}.{method} {told}", told
 
 
@@ -65,10 +65,10 @@ def element(node: Node, container: Node) -> tuple[str, str] | None:
     if not _REGISTRY.fullmatch(_name_of(container)):
         return None
     if node.type in _NAMES:
-        return _text(node), _text(node)
+        return flat_text(node), flat_text(node)
     if node.type in _CALLS:
         receiver, method, arguments = _parts(node)
-        key = (_key(arguments[0]) or _text(arguments[0])) if arguments else ""
+        key = (_key(arguments[0]) or flat_text(arguments[0])) if arguments else ""
         return f"{receiver}.{method} {key}", key or f"{receiver}.{method}"
     if node.type in _OBJECTS:
         key = _key_in(node)
@@ -100,13 +100,13 @@ def _parts(call: Node) -> tuple[str, str, list[Node]]:
         return "", "", []
     function = call.child_by_field_name("function")
     if function is not None:
-        found = re.fullmatch(r"(?s)(?:(.*?)(?:\.|::|->))?(\w+)", _text(function))
+        found = re.fullmatch(r"(?s)(?:(.*?)(?:\.|::|->))?(\w+)", flat_text(function))
         receiver, method = (found[1] or "", found[2]) if found else ("", "")
     else:
         fields = (call.child_by_field_name(name) for name in ("object", "scope", "receiver"))
-        receiver = next((_text(field) for field in fields if field is not None), "")
+        receiver = next((flat_text(field) for field in fields if field is not None), "")
         name = call.child_by_field_name("name") or call.child_by_field_name("method")
-        method = _text(name) if name is not None else ""
+        method = flat_text(name) if name is not None else ""
     arguments = call.child_by_field_name("arguments")
     given = list(arguments.named_children) if arguments is not None else []
     return receiver, method, [part.named_children[0] if part.type == "argument" else part for part in given]
@@ -114,13 +114,13 @@ def _parts(call: Node) -> tuple[str, str, list[Node]]:
 
 def _key(node: Node) -> str:
     is_plain = node.type.endswith(("string", "string_literal", "symbol")) and "interpolation" not in str(node)
-    return _text(node).removeprefix(":") if is_plain else ""
+    return flat_text(node).removeprefix(":") if is_plain else ""
 
 
 def _key_in(node: Node) -> str:
     for pair in node.named_children:
         name, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
-        if name is not None and value is not None and _text(name).strip("\"'") in _KEYS:
+        if name is not None and value is not None and flat_text(name).strip("\"'") in _KEYS:
             return _key(value)
     return ""
 
@@ -131,9 +131,10 @@ def _name_of(container: Node) -> str:
     for field in ("left", "name", "key"):
         name = above.child_by_field_name(field) if above is not None else None
         if name is not None:
-            return _text(name).strip("\"'").partition(":")[0].rstrip()
+            return flat_text(name).strip("\"'").partition(":")[0].rstrip()
     return ""
 
 
-def _text(node: Node) -> str:
+def flat_text(node: Node) -> str:
+    """On one line, with one blank where there were any."""
     return " ".join((node.text or b"").decode("utf-8", "replace").split())
