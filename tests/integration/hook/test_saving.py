@@ -14,10 +14,13 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import runs
+from lineclear.app import runs, tasks
+from lineclear.app.ports import Caller
+from lineclear.core.task_import import TaskDraft
 from lineclear.git.snapshot_refs import list_snapshots
 from lineclear.process.bonds import SUPERVISOR, Bonds
 from lineclear.process.door import be_the_only_one
+from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import import_paths
 from tests.backgrounds import until
 from tests.hushing import TwoWays
@@ -160,21 +163,35 @@ def test_where_a_server_saves_the_work_no_hook_does(hooked: Hooked, setting: str
     assert hooked.has_started()
 
 
-def test_what_a_supervisor_started_is_its_to_save_and_nothing_else(
-    hooked: Hooked, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from lineclear.wiring import saving_beside
-    from lineclear.wiring.repo import open_repo
+def test_what_a_supervisor_started_is_its_to_save_and_nothing_else(hooked: Hooked) -> None:
+    def edit() -> bool:
+        hooked.time_passes()
+        hooked("PreToolUse")
+        (hooked.tree / "a.py").write_text(f"at {time.monotonic_ns()}\n")
+        hooked("PostToolUse")
+        return hooked.has_started()
 
     bond = Bonds(str(hooked.ways.state / "bonds")).hold(SUPERVISOR)
+    try:
+        assert edit()  # it has no run here
+        until(hooked.saved)
+        start_run(hooked, tree="desk")
+        assert not edit()
+    finally:
+        bond.release()
+    assert edit()  # it is gone, whatever the log says of its run
+
+
+def start_run(hooked: Hooked, tree: str) -> None:
     repo = open_repo(str(hooked.tree), hooked.ways.environ)
     try:
-        assert not saving_beside._is_kept_safe(repo)  # it has no run here
-        monkeypatch.setattr(runs, "live_runs", lambda _view: [type("Run", (), {"tree": "desk"})])
-        assert saving_beside._is_kept_safe(repo)
+        worker = Caller("worker-1", tree=tree)
+        tasks.add(repo.store, Caller("anna", is_person=True), TaskDraft("", "Work"))
+        tasks.take(repo.store, repo.liveness, worker)
+        start = runs.Start(1, 1, client="plain", tree=tree, branch=tree)
+        runs.begin(repo.store, worker, start)
     finally:
         repo.close()
-        bond.release()
 
 
 @pytest.mark.slow
