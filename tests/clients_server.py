@@ -1,7 +1,8 @@
 """A model server without a model: real clients ask it what to do, and it answers from a list of steps.
 
-It speaks what Claude Code (Messages), Codex (Responses) and Gemini CLI (streamGenerateContent) speak, on
-one port of the loopback. The first part of the path is the agent's name, so each agent has its own steps:
+It speaks what Claude Code (Messages), Codex (Responses), Gemini CLI (streamGenerateContent) and many others
+(Chat Completions) speak, on one port of the loopback. The first part of the path is the agent's name, so each
+agent has its own steps:
 
     with running_model({"ada": [edit("a.py", "1", "2"), shell("git commit -am two"), say("Done.")]}) as model:
         ... start Claude Code with ANTHROPIC_BASE_URL=model.url("ada")
@@ -81,7 +82,7 @@ def edit(path: str, old: str, new: str) -> Step:
 
 
 def delegate(name: str) -> Step:
-    """To a sub-agent, which plays the steps of this name. Claude Code only."""
+    """To a sub-agent, which plays the steps of this name. Claude Code and Grok only."""
     return Step("delegate", {"name": name})
 
 
@@ -94,7 +95,7 @@ def tool(server: str, name: str, /, **arguments: Any) -> Step:
     return Step("mcp", {"server": server, "tool": name, "arguments": json.dumps(arguments)})
 
 
-# -- three languages ---------------------------------------------------------------------------
+# -- four languages ---------------------------------------------------------------------------
 
 Event = tuple[str, dict[str, Any]]
 
@@ -274,7 +275,151 @@ class Gemini:
         return {"error": detail}
 
 
-Language = Messages | Responses | Gemini
+# The tools of those that speak Chat Completions: kind of step -> (name, its arguments out of the step's).
+_Arguments = Callable[[Mapping[str, str]], dict[str, Any]]
+_DROID: dict[str, tuple[str, _Arguments]] = {
+    "read": ("Read", lambda given: {"file_path": given["path"]}),
+    "write": ("Create", lambda given: {"file_path": given["path"], "content": given["text"]}),
+    "edit": (
+        "Edit",
+        lambda given: {"file_path": given["path"], "old_str": given["old"], "new_str": given["new"]},
+    ),
+    "shell": (
+        "Execute",
+        lambda given: {
+            "command": given["command"],
+            "summary": "Do as it says",
+            "riskLevel": "low",
+            "riskLevelReason": "as scripted",
+        },
+    ),
+    "mcp": ("{server}___{tool}", lambda given: json.loads(given["arguments"])),
+}
+_GROK: dict[str, tuple[str, _Arguments]] = {
+    "read": ("read_file", lambda given: {"target_file": given["path"]}),
+    "write": ("write", lambda given: {"file_path": given["path"], "content": given["text"]}),
+    "edit": (
+        "search_replace",
+        lambda given: {"file_path": given["path"], "old_string": given["old"], "new_string": given["new"]},
+    ),
+    "shell": (
+        "run_terminal_command",
+        lambda given: {"command": given["command"], "description": "as it says"},
+    ),
+    "delegate": (
+        "spawn_subagent",
+        lambda given: {
+            "prompt": f"{_PLAYS}{given['name']}.",
+            "description": "A part of it",
+            "background": False,
+        },
+    ),
+    "mcp": (
+        "use_tool",
+        lambda given: {
+            "tool_name": f"{given['server']}__{given['tool']}",
+            "tool_input": json.loads(given["arguments"]),
+        },
+    ),
+}
+_KIMI: dict[str, tuple[str, _Arguments]] = {
+    "read": ("Read", lambda given: {"path": given["path"]}),
+    "write": ("Write", lambda given: {"path": given["path"], "content": given["text"]}),
+    "edit": (
+        "Edit",
+        lambda given: {"path": given["path"], "old_string": given["old"], "new_string": given["new"]},
+    ),
+    "shell": ("Bash", lambda given: {"command": given["command"]}),
+    "mcp": ("mcp__{server}__{tool}", lambda given: json.loads(given["arguments"])),
+}
+_CLINE: dict[str, tuple[str, _Arguments]] = {
+    "read": ("read_files", lambda given: {"files": [{"path": given["path"]}]}),
+    "write": ("editor", lambda given: {"path": given["path"], "new_text": given["text"]}),
+    "edit": (
+        "editor",
+        lambda given: {"path": given["path"], "old_text": given["old"], "new_text": given["new"]},
+    ),
+    "shell": ("run_commands", lambda given: {"commands": [given["command"]]}),
+    "delegate": (
+        "spawn_agent",
+        lambda given: {"systemPrompt": "You do as you are told.", "task": f"{_PLAYS}{given['name']}."},
+    ),
+}
+_GOOSE: dict[str, tuple[str, _Arguments]] = {
+    "read": ("shell", lambda given: {"command": f"cat '{given['path']}'"}),
+    "write": ("write", lambda given: {"path": given["path"], "content": given["text"]}),
+    "edit": (
+        "edit",
+        lambda given: {"path": given["path"], "before": given["old"], "after": given["new"]},
+    ),
+    "shell": ("shell", lambda given: {"command": given["command"]}),
+    "delegate": ("delegate", lambda given: {"instructions": f"{_PLAYS}{given['name']}."}),
+    "mcp": ("{server}_{server}__{tool}", lambda given: json.loads(given["arguments"])),
+}
+# By the tool that runs commands, which tells them apart.
+_TOOLS_OF = {
+    "Execute": _DROID,
+    "run_terminal_command": _GROK,
+    "Bash": _KIMI,
+    "run_commands": _CLINE,
+    "shell": _GOOSE,
+}
+
+
+class Chat:
+    """OpenAI's older one; whose tools they are is seen by their names."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        offered = [tool.get("function", {}).get("name", "") for tool in body.get("tools") or []]
+        self._tools = next((tools for shell, tools in _TOOLS_OF.items() if shell in offered), {})
+        self.is_streamed = bool(body.get("stream"))
+
+    def position(self, body: dict[str, Any]) -> int:
+        return sum(
+            message["role"] == "tool" or (message["role"] == "assistant" and not message.get("tool_calls"))
+            for message in body["messages"]
+        )
+
+    def told(self, body: dict[str, Any]) -> list[Told]:
+        answers = [message for message in body["messages"] if message["role"] == "tool"]
+        return [Told(_text_of(answer["content"]), is_error=False) for answer in answers]
+
+    def is_aside(self, body: dict[str, Any]) -> bool:
+        """Titles and the like are asked with other tools, or with none."""
+        return not self._tools
+
+    def player(self, body: dict[str, Any]) -> str:
+        """As with Messages; the prompt is among what its user says."""
+        said = [_text_of(message["content"]) for message in body["messages"] if message["role"] == "user"]
+        return next((text.partition(_PLAYS)[2].partition(".")[0] for text in said if _PLAYS in text), "")
+
+    def events(self, step: Step, id: str, model: str) -> Iterator[Event]:
+        said: dict[str, Any] = {"role": "assistant", "content": step.fields.get("text", "")}
+        if step.kind != "say":
+            name, arguments = self._tools[step.kind]
+            called = {"name": name.format(**step.fields), "arguments": json.dumps(arguments(step.fields))}
+            calls = [{"index": 0, "id": f"call_{id}", "type": "function", "function": called}]
+            said = {"role": "assistant", "content": None, "tool_calls": calls}
+        reason = "stop" if step.kind == "say" else "tool_calls"
+        spent = {
+            "prompt_tokens": step.tokens_in,
+            "completion_tokens": step.tokens_out,
+            "total_tokens": step.tokens_in + step.tokens_out,
+        }
+        base = {"id": f"chat_{id}", "created": 1, "model": model}
+        if not self.is_streamed:
+            choice = {"index": 0, "message": said, "finish_reason": reason}
+            yield "", base | {"object": "chat.completion", "choices": [choice], "usage": spent}
+            return
+        chunk = base | {"object": "chat.completion.chunk"}
+        yield "", chunk | {"choices": [{"index": 0, "delta": said, "finish_reason": None}]}
+        yield "", chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": spent}
+
+    def error(self, status: int) -> dict[str, Any]:
+        return {"error": {"message": "as scripted", "type": "server_error", "code": str(status)}}
+
+
+Language = Messages | Responses | Gemini | Chat
 
 
 def _blocks(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -287,13 +432,15 @@ def _text_of(content: str | list[dict[str, Any]]) -> str:
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
-def language_of(path: str) -> Language | None:
+def language_of(path: str, body: dict[str, Any]) -> Language | None:
     if path.endswith("/messages"):
         return Messages()
     if path.endswith("/responses"):
         return Responses()
     if path.endswith((":streamGenerateContent", ":generateContent")):
         return Gemini()
+    if path.endswith("/chat/completions"):
+        return Chat(body)
     return None
 
 
@@ -361,7 +508,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self._body() or b"{}")
         path = self.path.partition("?")[0]
-        language = language_of(path)
+        language = language_of(path, body)
         if language is None:
             self._send(200 if path.endswith(("/count_tokens", ":countTokens")) else 404, {"input_tokens": 1})
         elif language.is_aside(body):
@@ -371,7 +518,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _play(self, language: Language, path: str, body: dict[str, Any]) -> None:
         agent, position = path.split("/")[1], language.position(body)
-        if isinstance(language, Messages):
+        if isinstance(language, Messages | Chat):
             agent = language.player(body) or agent
         asked = Asked(agent, position, body, language)
         self.model.note(asked)
@@ -388,13 +535,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, language: Language, step: Step, path: str, id: str) -> None:
         told = language.events(step, id, "scripted")
         events = [({"type": name} if name else {}) | data for name, data in told]
-        if path.endswith(":generateContent"):
+        if path.endswith(":generateContent") or (isinstance(language, Chat) and not language.is_streamed):
             self._send(200, events[0])
             return
         lines = [
             (f"event: {event['type']}\n" if "type" in event else "") + f"data: {json.dumps(event)}\n\n"
             for event in events
         ]
+        if isinstance(language, Chat):
+            lines.append("data: [DONE]\n\n")
         self._send_bytes(200, "text/event-stream", "".join(lines).encode())
 
     def _body(self) -> bytes:

@@ -16,6 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CLIENTS_DIRECTORY = Path(os.environ.get("LINECLEAR_TEST_CLIENTS") or ROOT / "build" / "clients")
 NAMES = ("claude", "codex", "gemini")
+# Below node_modules, for those that npm does not put among its programs.
+PLACES = {
+    "droid": "@factory/cli-linux-x64/bin/droid",
+    "goose": "@aaif/goose-binary-linux-x64/bin/goose",
+}
 MODELS = {"claude": "", "codex": "", "gemini": "gemini-3-pro"}
 KEY = "sk-of-a-scripted-model"
 
@@ -47,7 +52,7 @@ def node_directory() -> Path:
 
 
 def program_of(name: str) -> Path:
-    program = CLIENTS_DIRECTORY / "node_modules" / ".bin" / name
+    program = CLIENTS_DIRECTORY / "node_modules" / PLACES.get(name, f".bin/{name}")
     if not program.exists():
         raise ClientsMissing(f"{name} is not installed; run `python -m tests.install_clients`")
     return program
@@ -60,8 +65,8 @@ def real_client(name: str, model_url: str, home: Path, environment: dict[str, st
     # Codex puts programs for its sandbox below HOME, but not when HOME is in a directory for temporary files.
     private = {"HOME": str(home), "TMPDIR": str(home / "tmp"), "TERM": "dumb"}
     private["PATH"] = os.pathsep.join([str(node), environment.get("PATH", os.defpath)])
-    settings = private | {"claude": _claude, "codex": _codex, "gemini": _gemini}[name](model_url, home)
-    return RealClient(name, [str(program)], environment | settings, settings, MODELS[name])
+    settings = private | _POINTERS[name](model_url, home)
+    return RealClient(name, [str(program)], environment | settings, settings, MODELS.get(name, ""))
 
 
 def sandbox_works(codex: RealClient) -> bool:
@@ -101,6 +106,73 @@ def _gemini(url: str, home: Path) -> dict[str, str]:
     settings = {"security": security, "privacy": {"usageStatisticsEnabled": False}}
     _write(home / ".gemini" / "settings.json", json.dumps(settings))
     return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
+
+
+def _droid(url: str, home: Path) -> dict[str, str]:
+    model = {"model": "m1", "displayName": "m1", "provider": "generic-chat-completion-api"}
+    model |= {"baseUrl": f"{url}/v1", "apiKey": KEY}
+    _write(
+        home / ".factory" / "settings.json", json.dumps({"customModels": [model | {"maxOutputTokens": 8000}]})
+    )
+    return {"FACTORY_AIRGAP_ENABLED": "1", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"}
+
+
+def _grok(url: str, home: Path) -> dict[str, str]:
+    model = [
+        "[models]",
+        'default = "m1"',
+        "[model.m1]",
+        'model = "m1"',
+        'name = "m1"',
+        f'base_url = "{url}/v1"',
+        f'api_key = "{KEY}"',
+        "context_window = 200000",
+    ]
+    _write(home / ".grok" / "config.toml", "\n".join(model) + "\n")
+    return {"GROK_DISABLE_AUTOUPDATER": "1", "GROK_TELEMETRY_ENABLED": "0"}
+
+
+def _kimi(url: str, home: Path) -> dict[str, str]:
+    model = ["[models.m1]", 'provider = "scripted"', 'model = "m1"', "max_context_size = 200000"]
+    provider = ["[providers.scripted]", 'type = "openai"', f'base_url = "{url}/v1"', f'api_key = "{KEY}"']
+    _write(home / ".kimi-code" / "config.toml", "\n".join(['default_model = "m1"', *provider, *model]) + "\n")
+    return {"KIMI_CODE_NO_AUTO_UPDATE": "1"}
+
+
+def _cline(url: str, home: Path) -> dict[str, str]:
+    """Without its hub, a process that stays when the client is gone."""
+    settings = {"provider": "openai-compatible", "apiKey": KEY, "model": "m1", "baseUrl": f"{url}/v1"}
+    said = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    config = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": said}}
+    _write(home / ".cline" / "data" / "settings" / "providers.json", json.dumps(config))
+    return {"CLINE_SESSION_BACKEND_MODE": "local", "CLINE_NO_AUTO_UPDATE": "1"}
+
+
+def _goose(url: str, home: Path) -> dict[str, str]:
+    """It counts its sessions among its data, which all agents of one person share."""
+    return {
+        "XDG_DATA_HOME": str(home.parent / "goose-data"),
+        "GOOSE_PROVIDER": "openai",
+        "GOOSE_MODEL": "m1",
+        "GOOSE_MODE": "auto",
+        "GOOSE_DISABLE_KEYRING": "1",
+        "GOOSE_TELEMETRY_ENABLED": "false",
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_HOST": url,
+        "OPENAI_BASE_PATH": "v1/chat/completions",
+    }
+
+
+_POINTERS = {
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "droid": _droid,
+    "grok": _grok,
+    "kimi": _kimi,
+    "cline": _cline,
+    "goose": _goose,
+}
 
 
 def _write(path: Path, text: str) -> None:

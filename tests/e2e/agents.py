@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -30,6 +32,11 @@ WORDS = {
         "go",
     ],
     "gemini": ["-m", "gemini-3-pro", "-p", "go", "--yolo", "--output-format", "stream-json"],
+    "droid": ["exec", "--auto", "high", "-m", "custom:m1", "-o", "stream-json", "go"],
+    "kimi": ["-p", "go", "--output-format", "stream-json"],
+    "cline": ["--json", "-P", "openai-compatible", "-m", "m1", "Do the work now"],
+    "goose": ["run", "--no-session", "--with-builtin", "developer", "-t", "go"],
+    "grok": ["--always-approve", "-m", "m1", "-p", "go", "--output-format", "streaming-json"],
 }
 # Where a project's hooks are, and in which unit a timeout is written.
 PLACES = {
@@ -86,10 +93,7 @@ class Office:
                 client, model.url(name), self.directory / "homes" / name, self.line.environment
             )
         except ClientsMissing as missing:
-            words = f"NOT TESTED WITH REAL CLIENTS: {missing}"
-            if in_ci():
-                pytest.fail(words)
-            pytest.skip(words)
+            leave_out(missing)
 
     def start(
         self, client: str, name: str, model: Model, at: Path | None = None, words: Sequence[str] = ()
@@ -149,6 +153,57 @@ class Office:
     def no_errors(self) -> None:
         log = self.repo.path / ".git/lineclear/hook-errors.log"
         assert not log.exists(), log.read_text()
+
+
+# Where a client looks for its model until it is known which one that is.
+_NOWHERE = "http://model.invalid/nobody"
+
+
+class Studio(Office):
+    """A repository into which `lineclear setup` has put the hooks of one client, as a person does it. Each
+    agent gets a copy of that person's home."""
+
+    def __init__(self, repo: TemporaryRepo, directory: Path, client: str) -> None:
+        self.name, self.sam = client, directory / "homes" / "sam"
+        super().__init__(repo, directory)
+
+    def _install(self) -> None:
+        self._found = self._point(self.sam)
+        programs = os.pathsep.join([str(Path(self._found.argv[0]).parent), self._found.env["PATH"]])
+        self.line = CommandLine(
+            self.repo.path, self.line.environment | {"HOME": str(self.sam), "PATH": programs}
+        )
+        self.line.ok("setup", self.name)
+
+    def _point(self, home: Path) -> RealClient:
+        try:
+            return real_client(self.name, _NOWHERE, home, self.line.environment)
+        except ClientsMissing as missing:
+            leave_out(missing)
+
+    def client(self, client: str, name: str, model: Model) -> RealClient:
+        home = self.directory / "homes" / name
+        shutil.copytree(self.sam, home)
+        swaps = {_NOWHERE: model.url(name), str(self.sam): str(home)}
+        for file in home.rglob("*"):
+            if file.is_file() and _NOWHERE.encode() in file.read_bytes():
+                file.write_text(file.read_text().replace(_NOWHERE, model.url(name)))
+        env = {key: _swapped(value, swaps) for key, value in self._found.env.items()}
+        return dataclasses.replace(self._found, env=env)
+
+
+def _swapped(text: str, swaps: dict[str, str]) -> str:
+    for old, new in swaps.items():
+        text = text.replace(old, new)
+    return text
+
+
+def leave_out(missing: ClientsMissing) -> NoReturn:
+    """Loudly; where everything must be there, it is a failure."""
+    words = f"NOT TESTED WITH REAL CLIENTS: {missing}"
+    if in_ci():
+        pytest.fail(words)
+    pytest.skip(words)
 
 
 def until_asked(model: Model, name: str, step: int) -> None:

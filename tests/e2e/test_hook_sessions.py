@@ -3,6 +3,7 @@ what was announced lasts."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -106,6 +107,93 @@ def test_a_sub_agent_has_its_parents_claims_and_its_sibling_does_not_have_its_ow
     line.ok("claim", "README.md", "--mode", "exclusive", "--as", "claude-1")
     assert edit(line, file, agent_id="a2") == ""
     assert errors(line) == ""
+
+
+def test_a_sub_agent_with_a_session_of_its_own_has_its_parents_claims_in_its_shell_too(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    file = repo.path / "README.md"
+    call(line, "SessionStart", client="grok")
+    call(line, "UserPromptSubmit", client="grok", session="c1", subagentType="explore")
+    call(line, "SubagentStart", client="grok", subagentId="c1", subagentType="explore")
+    line.ok("claim", "README.md", "--mode", "exclusive", "--as", "grok-1")
+    given: dict[str, Any] = {"tool_name": "search_replace", "tool_input": {"file_path": str(file)}}
+    given["subagentType"] = "explore"
+    assert "is not yours" not in str(call(line, "PreToolUse", client="grok", session="c1", **given))
+    env = {"GROK_AGENT": "1", "GROK_SESSION_ID": "c1"}
+    assert line.run("claim", "other.md", "--mode", "exclusive", env=env).code == 0
+    assert line.holders("other.md") == ["grok-1/c1"]
+    call(line, "SessionEnd", client="grok", session="c1", subagentType="explore")
+    assert agents(line) == ["grok-1", "grok-1/c1"]
+    # Another session, which nobody has called a sub-agent.
+    assert "grok-1 holds" in str(call(line, "PreToolUse", client="grok", session="s2", **given))
+    assert errors(line) == ""
+
+
+def test_the_shell_of_droid_gets_to_know_its_session(line: CommandLine, repo: TemporaryRepo) -> None:
+    line.ok("setup", "droid", "--no-mcp")
+    stub, variables = repo.path / ".git/lineclear/hook", repo.path.parent / "env.sh"
+    told = {}
+    for session in ("s-1", "s 2; rm"):
+        data = json.dumps({"session_id": session, "cwd": str(repo.path)}, separators=(",", ":"))
+        told[session] = subprocess.run(
+            [stub, "droid", "SessionStart"],
+            cwd=repo.path, env=repo.environment | {"CLAUDE_ENV_FILE": str(variables)}, input=data.encode(),
+            capture_output=True, check=True,
+        ).stdout  # fmt: skip
+    assert variables.read_text() == "export LINECLEAR_DROID_SESSION=s-1\n"
+    assert b"You are droid-1" in told["s-1"]
+    assert b"You are droid-2" in told["s 2; rm"]
+    env = {"LINECLEAR_DROID_SESSION": "s-1"}
+    assert line.run("claim", "README.md", "--mode", "exclusive", env=env).code == 0
+    assert line.holders("README.md") == ["droid-1"]
+
+
+# -- commands whose end is not told -----------------------------------------------------------
+
+
+def droid(line: CommandLine, event: str, command: str = "") -> str:
+    tool: dict[str, Any] = {"tool_name": "Execute", "tool_input": {"command": command}}
+    said = call(line, event, client="droid", **(tool if command else {}))
+    return str(said.get("hookSpecificOutput", {}).get("additionalContext", "") or said.get("reason", ""))
+
+
+@pytest.fixture
+def locked(line: CommandLine, repo: TemporaryRepo) -> Path:
+    (repo.path / "lineclear.toml").write_text('[[strategy]]\nmatch = "README.md"\nstrategy = "locked"\n')
+    droid(line, "SessionStart")
+    return repo.path / "README.md"
+
+
+def test_a_command_that_failed_is_told_of_after_the_next_one_and_once(
+    line: CommandLine, locked: Path
+) -> None:
+    droid(line, "PreToolUse", "fails")
+    locked.write_text("changed\n")
+    droid(line, "PreToolUse", "works")
+    assert "may not change" in droid(line, "PostToolUse", "works")
+    droid(line, "PreToolUse", "works")
+    assert droid(line, "PostToolUse", "works") == ""
+    assert droid(line, "Stop") == ""
+    assert errors(line) == ""
+
+
+def test_a_command_that_failed_at_last_holds_a_stop_back_once(line: CommandLine, locked: Path) -> None:
+    droid(line, "PreToolUse", "fails")
+    locked.write_text("changed\n")
+    assert "may not change" in droid(line, "Stop")
+    assert droid(line, "Stop") == ""
+
+
+def test_a_command_that_still_runs_beside_another_is_told_of_at_its_end(
+    line: CommandLine, locked: Path
+) -> None:
+    droid(line, "PreToolUse", "slow")
+    droid(line, "PreToolUse", "quick")
+    assert droid(line, "PostToolUse", "quick") == ""
+    locked.write_text("changed\n")
+    assert "may not change" in droid(line, "PostToolUse", "slow")
+    assert droid(line, "Stop") == ""
 
 
 # -- goodbyes ---------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
-"""`setup --check` with the real Claude Code, Codex and Gemini CLI: the hook fires, or it is said that not."""
+"""`setup --check` with real clients: the hook fires, or it is said that not.
+
+More of them are in test_hooks_more_clients.py."""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def test_the_installed_hook_really_fires(line: CommandLine, place: Path, name: s
     assert mine.run("setup", name, "--check").code == 6
 
 
-@pytest.mark.parametrize("name", ["codex", "gemini"])
+@pytest.mark.parametrize("name", ["codex", "gemini", "grok"])
 def test_a_folder_that_is_not_to_be_trusted_is_left_so_and_told(
     line: CommandLine, repo: TemporaryRepo, place: Path, name: str
 ) -> None:
@@ -55,6 +57,9 @@ def test_a_folder_that_is_not_to_be_trusted_is_left_so_and_told(
     if name == "codex":
         config = place / ".codex/config.toml"
         config.write_text(config.read_text() + f'[projects."{repo.path}"]\ntrust_level = "untrusted"\n')
+    elif name == "grok":
+        folders = place / ".grok/trusted_folders.toml"
+        folders.write_text(f'[folders."{repo.path}"]\ntrusted = false\n')
     else:
         (place / ".gemini/trustedFolders.json").write_text(f'{{"{repo.path}": "DO_NOT_TRUST"}}')
     assert "told not to trust" in mine.ok("setup", name).err

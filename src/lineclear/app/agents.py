@@ -6,7 +6,7 @@ from lineclear.app.operations import once
 from lineclear.core import refusals
 from lineclear.core.claims import claim_released
 from lineclear.core.events import Draft
-from lineclear.core.identity import next_name
+from lineclear.core.identity import COUNTING, next_name
 from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, WAIT, WORKTREE
 from lineclear.core.tasks import TAKEN, give_back
 
@@ -67,7 +67,8 @@ def name_for_session(
     """
     if session:
         for agent in view.pick(AGENT, "session", (session,)):
-            return agent.name
+            if client not in COUNTING or _clone_of(agent.tree) == _clone_of(tree):
+                return agent.name
     # A sub-agent has no session of its own, and is nobody's heir.
     here = [
         a
@@ -80,6 +81,11 @@ def name_for_session(
             return agent.name
     heir = _owner_without_session(view, tree, client) if session else ""
     return heir or next_name(client or "agent", {agent.name for agent in view.scan(AGENT, "key")})
+
+
+def _clone_of(tree: str) -> str:
+    """Empty in a store that is one clone's own."""
+    return tree.rpartition("/")[0]
 
 
 def _silent_ns(view: View, presence: Presence, agent: Agent) -> int:

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.app.hooks_ports import Desk, Spot
+    from lineclear.app.hooks_ports import Change, Desk, Spot
     from lineclear.app.ports import View
     from lineclear.core.hooks import HookCall
     from lineclear.core.tables import Task
@@ -37,6 +37,8 @@ def answer(desk: Desk, call: HookCall) -> HookAnswer:
     """The answer to one event. What was told before is read now: the session goes on."""
     _mark_read(desk)
     reply = HookAnswer()
+    if call.is_end_unsure and call.event in _LOOKING_BACK:
+        _look_back(desk, call, reply)
     handler = _HANDLERS.get(call.event)
     if handler is not None:
         try:
@@ -134,22 +136,47 @@ def _spots(desk: Desk, paths: tuple[str, ...]) -> list[Spot]:
 # -- shell ------------------------------------------------------------------------------------
 
 
+# When a client that does not tell of every end is asked what its commands did. At a stop all have ended.
+_LOOKING_BACK = (hooks.BEFORE_EDIT, hooks.BEFORE_SHELL, hooks.STOP)
+
+
 def _before_shell(desk: Desk, call: HookCall, _reply: HookAnswer) -> None:
     desk.begin_shell(call.call_id)
+    if call.is_end_unsure:
+        desk.memory.set("running", call.call_id, "1")
+
+
+def _look_back(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
+    """What commands did whose end was not told: they have failed, or run beside this call. Those are looked
+    at once, and go on."""
+    is_over = call.event == hooks.STOP
+    left = [one for one in desk.memory.keys("running") if is_over or desk.memory.get("running", one) == "1"]
+    if left:
+        _judge_changes(desk, call, reply, desk.end_shell(*left, is_over=is_over))
+    for call_id in left:
+        desk.memory.set("running", call_id, "" if is_over else "looked at")
 
 
 def _after_shell(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
     changes = desk.end_shell(call.call_id)
+    desk.memory.set("running", call.call_id, "")
     for path in desk.memory.keys("unread"):
         # The way to read a file for an agent that has no tool for it.
         if path.rpartition("/")[2] in call.command:
             spot = desk.locate(path)
             if spot is not None:
                 _remember_version(desk, spot)
+    _judge_changes(desk, call, reply, changes)
+
+
+def _judge_changes(desk: Desk, call: HookCall, reply: HookAnswer, changes: list[Change]) -> None:
     if changes:
         from lineclear.app import hooks_shell
 
-        _put(desk, call, reply, hooks_shell.judge_changes(desk, changes))
+        notes = hooks_shell.judge_changes(desk, changes)
+        _put(desk, call, reply, notes)
+        if notes and not call.can_tell:
+            desk.memory.set("grave", "", "1")
 
 
 # -- sessions ---------------------------------------------------------------------------------
@@ -157,7 +184,7 @@ def _after_shell(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
 
 def _session_start(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
     desk.enter()
-    _put(desk, call, reply, [desk.store.read(lambda view: _welcome(view, desk))])
+    _put(desk, call, reply, [desk.store.read(lambda view: _welcome(view, desk, call))])
     desk.memory.set("welcomed", "", "1")
 
 
@@ -168,7 +195,7 @@ def _prompt(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
         _session_start(desk, call, reply)
 
 
-def _welcome(view: View, desk: Desk) -> str:
+def _welcome(view: View, desk: Desk, call: HookCall) -> str:
     name = desk.caller.name
     return hooks.welcome(
         name=name,
@@ -181,6 +208,7 @@ def _welcome(view: View, desk: Desk) -> str:
             and not (rule.owner and is_family(rule.owner, name))
         ],
         is_shared=desk.is_shared,
+        is_nameless=call.is_nameless,
     )
 
 
@@ -212,29 +240,40 @@ def _others(view: View, desk: Desk) -> list[str]:
 
 
 def _stop(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
-    """Once: what is urgent and unread, or held exclusively. A client that was sent on is let go."""
+    """Once: what it did and may not, what is urgent and unread, what is held exclusively. A client that was
+    sent on is let go."""
     _end_leftovers(desk)
     if call.is_again or desk.memory.get("stopped"):
         return
-    words = desk.store.read(lambda view: _before_going(view, desk))
+    left = desk.store.read(lambda view: _before_going(view, desk, is_all=call.is_deaf))
+    words = "\n\n".join(part for part in (_grave(desk), *left) if part)
     if words:
         desk.memory.set("stopped", "", "1")
         reply.is_denied, reply.reason = True, words
 
 
-def _before_going(view: View, desk: Desk) -> str:
+def _grave(desk: Desk) -> str:
+    """What was done and may not be, if no event since has reached the model."""
+    if not desk.memory.get("grave"):
+        return ""
+    words = desk.memory.get("later")
+    desk.memory.set("later", "", "")
+    desk.memory.set("grave", "", "")
+    return words
+
+
+def _before_going(view: View, desk: Desk, *, is_all: bool) -> tuple[str, str]:
+    """Messages, and what is held; of messages the urgent ones, unless the others cannot be told elsewhere."""
     name = desk.caller.name
-    urgent = [message for message in inbox(view, name)["messages"] if message["urgent"]]
+    urgent = [message for message in inbox(view, name)["messages"] if is_all or message["urgent"]]
     text, ids = hooks.messages_text(urgent, 0)
-    if ids:
-        _remember_told(desk, ids)
-        return text
+    _remember_told(desk, ids)
     held = [
         claim.resource
         for claim in view.pick(CLAIM, "key", (name,))
         if claim.mode == EXCLUSIVE and not claim.bond and not is_over(claim.until_ns, view.now)
     ]
-    return hooks.still_held(held) if held else ""
+    return text, hooks.still_held(held) if held else ""
 
 
 def _end_leftovers(desk: Desk) -> None:
@@ -311,6 +350,7 @@ def _tell(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
     later = desk.memory.get("later")
     if later:
         desk.memory.set("later", "", "")
+        desk.memory.set("grave", "", "")
         _put(desk, call, reply, [later])
     news = desk.store.read(lambda view: inbox(view, desk.caller.name))
     text, ids = hooks.messages_text(news["messages"], int(news["more"]))

@@ -60,8 +60,9 @@ if TYPE_CHECKING:
         def begin_shell(self, call_id: str, /) -> None:
             """Remember what the tree looks like before a command runs."""
 
-        def end_shell(self, call_id: str, /) -> list[Change]:
-            """What the command has changed, without what others are known to have written meanwhile."""
+        def end_shell(self, *call_ids: str, is_over: bool = True) -> list[Change]:
+            """What the commands have changed, without what others are known to have written meanwhile.
+            `is_over`: they are not asked about again."""
 
         def make_worktree(self, name: str, /) -> str:
             """Where a worktree of this name is, made and provisioned as ours are if there is none."""

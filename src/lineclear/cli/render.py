@@ -6,6 +6,8 @@ import os
 import sys
 from io import TextIOWrapper
 
+from lineclear.core.identity import SIGNS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     from lineclear.core.refusals import Refusal
 
 SCHEMA = "lineclear/1"
-# Their presence means that a model reads the output: no colour, no decoration, no waiting for keys.
-_AGENT_MARKS = ("CLAUDECODE", "AI_AGENT", "GEMINI_CLI", "CODEX_THREAD_ID", "LINECLEAR_AGENT", "NO_COLOR")
+# A model reads the output: no colour, no decoration, no waiting for keys.
+_PLAIN = (*SIGNS, "NO_COLOR")
 
 
 class Unwritable(Exception):
@@ -39,7 +41,7 @@ class Output:
     ) -> None:
         self._out, self._err = out or _stream(sys.stdout), err or _stream(sys.stderr)
         self.is_json = is_json
-        is_agent = any(environ.get(mark) for mark in _AGENT_MARKS)
+        is_agent = any(environ.get(sign) for sign in _PLAIN)
         self.is_rich = not is_json and not is_agent and self._out.isatty() and environ.get("TERM") != "dumb"
         self.warnings: list[str] = []
 

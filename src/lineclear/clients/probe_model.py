@@ -20,17 +20,27 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, Any]]
 
 COMMAND = "true"
+# While the client is waited for to show the tools of a server.
+PAUSE = "sleep 1"
 # Tools that run a command, by the names clients give them, and how they are told which.
-SHELLS = ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell", "Execute", "execute")
+SHELLS = ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell", "Execute", "execute",
+          "run_terminal_command", "run_commands")  # fmt: skip
 _SPENT = {"input_tokens": 1, "output_tokens": 1}
 
 
-def _command_for(name: str) -> dict[str, Any]:
+def _command_for(name: str, command: str = COMMAND, *, is_text: bool = False) -> dict[str, Any]:
+    """`is_text`: of two clients with a tool of one name, goose takes a text, Codex words."""
     if name == "exec_command":
-        return {"cmd": COMMAND}
-    if name == "shell":
-        return {"command": ["sh", "-c", COMMAND]}
-    return {"command": COMMAND, "description": "nothing"}
+        return {"cmd": command}
+    if name == "run_commands":
+        return {"commands": [command]}
+    if name == "shell" and not is_text:
+        return {"command": ["sh", "-c", command]}
+    said = {"command": command, "description": "nothing"}
+    if name == "Execute":
+        # droid wants to hear how dangerous it is.
+        said |= {"summary": "Do nothing at all", "riskLevel": "low", "riskLevelReason": "It does nothing."}
+    return said
 
 
 def _choose(names: list[str]) -> str:
@@ -92,15 +102,16 @@ def _gemini(body: dict[str, Any]) -> list[Event]:
     return [("", {"candidates": [answer], "usageMetadata": spent, "modelVersion": "probe"})]
 
 
-def _chat(body: dict[str, Any]) -> list[Event]:
+def _chat(body: dict[str, Any], calls_more: int) -> list[Event]:
     offered = [tool.get("function", {}).get("name", "") for tool in body.get("tools") or []]
     tool = _choose(offered)
-    asked = any(message.get("role") == "tool" for message in body.get("messages", []))
+    asked = sum(message.get("role") == "tool" for message in body.get("messages", []))
     said: dict[str, Any] = {"role": "assistant", "content": "Done."}
-    is_call = bool(tool) and not asked
+    is_call = bool(tool) and asked <= calls_more
     if is_call:
-        called = {"name": tool, "arguments": json.dumps(_command_for(tool))}
-        calls = [{"index": 0, "id": "call_1", "type": "function", "function": called}]
+        words = _command_for(tool, PAUSE if asked else COMMAND, is_text=True)
+        called = {"name": tool, "arguments": json.dumps(words)}
+        calls = [{"index": 0, "id": f"call_{asked + 1}", "type": "function", "function": called}]
         said = {"role": "assistant", "content": None, "tool_calls": calls}
     reason = "tool_calls" if is_call else "stop"
     spent = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
@@ -115,15 +126,16 @@ def _chat(body: dict[str, Any]) -> list[Event]:
     ]
 
 
-def answer(path: str, body: dict[str, Any]) -> list[Event] | None:
-    """The events of the answer; None for a path that no protocol has."""
+def answer(path: str, body: dict[str, Any], calls_more: int = 0) -> list[Event] | None:
+    """The events of the answer; None for a path that no protocol has. `calls_more`: so many calls of a tool
+    after the first one (chat completions only)."""
     path = path.partition("?")[0]
     if path.endswith("/messages"):
         return _messages(body)
     if path.endswith("/responses"):
         return _responses(body)
     if path.endswith("/chat/completions"):
-        return _chat(body)
+        return _chat(body, calls_more)
     if path.endswith((":streamGenerateContent", ":generateContent")):
         return _gemini(body)
     return None
@@ -150,9 +162,11 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(self._body() or b"{}")
         except ValueError:
             body = {}
-        events = answer(self.path, body) if isinstance(body, dict) else None
+        events = None
+        if isinstance(body, dict) and isinstance(self.server, _Server):
+            events = answer(self.path, body, self.server.model.calls_more(body))
         if events is not None and isinstance(self.server, _Server):
-            self.server.heard.append(body)
+            self.server.model.heard.append(body)
         if events is None:
             self._send(404, "application/json", b'{"input_tokens": 1}')
         elif ":generateContent" in self.path or (self.path.endswith("completions") and len(events) == 1):
@@ -195,19 +209,29 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.heard: list[dict[str, Any]] = []
+        self.model = Model(f"http://127.0.0.1:{self.server_address[1]}")
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that is ended in the middle of a request is no news."""
 
 
 class Model:
-    """Its address, and what clients asked it."""
+    """Its address, and what clients asked it. `awaited`: the MCP server whose tools the client is given time
+    to show, for so many calls of a tool as `patience` says."""
 
-    __slots__ = ("heard", "url")
+    __slots__ = ("awaited", "heard", "patience", "url")
 
-    def __init__(self, url: str, heard: list[dict[str, Any]]) -> None:
-        self.url, self.heard = url, heard
+    def __init__(self, url: str) -> None:
+        self.url, self.awaited, self.patience = url, "", 0
+        self.heard: list[dict[str, Any]] = []
+
+    def calls_more(self, body: dict[str, Any]) -> int:
+        if not self.awaited:
+            return 0
+        self.heard.append(body)
+        is_there = self.shown(self.awaited) or self.may_search(self.awaited)
+        self.heard.pop()
+        return 0 if is_there else self.patience
 
     def shown(self, server: str) -> set[str]:
         """The tools of an MCP server that it was told of, by their names there.
@@ -215,13 +239,16 @@ class Model:
         Clients put the server's name before a tool's, with a sign of their own between; where they hide tools
         until they are searched for, they name them, too.
         """
-        name = re.compile(rf"(?:mcp_+)?{re.escape(server)}(?:__|[_-])(\w+)")
+        name = re.compile(rf"(?:mcp_+)?(?:{re.escape(server)}(?:_{{1,3}}|-))+([^\W_]\w*)")
         return {found for body in self.heard for found in name.findall(json.dumps(body))}
 
     def may_search(self, server: str) -> bool:
-        """Codex names servers only, in the tool that searches them."""
+        """Codex names servers only, in the tool that searches them; Grok does it in a message of its own."""
         words = [json.dumps(tool) for body in self.heard for tool in body.get("tools") or []]
-        return any('"tool_search"' in word and f"\\n- {server}: " in word for word in words)
+        if any('"tool_search"' in word and f"\\n- {server}: " in word for word in words):
+            return True
+        said = [json.dumps(body.get("messages")) for body in self.heard]
+        return any(re.search(rf"\\n- {re.escape(server)} \(\d+ tools?\)", word) for word in said)
 
 
 @contextmanager
@@ -231,7 +258,7 @@ def serving() -> Iterator[Model]:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:
-            yield Model(f"http://127.0.0.1:{server.server_address[1]}", server.heard)
+            yield server.model
         finally:
             server.shutdown()
             thread.join()

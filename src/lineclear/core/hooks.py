@@ -32,11 +32,16 @@ class HookCall:
 
     `can_tell`: context in the answer reaches the model. `is_again`: the client goes on because of an
     earlier answer to this event. `old_text`: what an edit replaces. `name`: of a worktree that is wanted.
+    `is_deaf`: its model hears of nothing but denials. `is_nameless`: nothing in the environment of its
+    commands says whose they are.
+    `is_end_unsure`: a command that fails has no end. `child_session`: the session under which a sub-agent's
+    own calls come, if that is not its parent's.
     """
 
     __slots__ = (
-        "call_id", "can_tell", "client", "command", "cwd", "event", "is_again", "is_whole_write", "name",
-        "old_text", "paths", "prompt", "session", "subagent", "tool",
+        "call_id", "can_tell", "child_session", "client", "command", "cwd", "event", "is_again", "is_deaf",
+        "is_end_unsure", "is_nameless", "is_whole_write", "name", "old_text", "paths", "prompt", "session",
+        "subagent", "tool",
     )  # fmt: skip
 
     def __init__(
@@ -49,6 +54,8 @@ class HookCall:
         self.cwd, self.tool, self.paths, self.is_whole_write = cwd, tool, paths, is_whole_write
         self.command, self.call_id, self.prompt = command, call_id, prompt
         self.old_text, self.can_tell, self.is_again, self.name = old_text, can_tell, is_again, name
+        self.child_session = ""
+        self.is_nameless = self.is_deaf = self.is_end_unsure = False
 
 
 class HookAnswer:
@@ -216,8 +223,9 @@ def _quoted(message: dict[str, object]) -> list[str]:
 
 
 def welcome(
-    *, name: str, task: str, others: Sequence[str], off_limits: Sequence[str], is_shared: bool
-) -> str:
+    *, name: str, task: str, others: Sequence[str], off_limits: Sequence[str], is_shared: bool,
+    is_nameless: bool = False,
+) -> str:  # fmt: skip
     """The first words of a session. `task`, `others`: lines of ours that quote what others wrote."""
     place = (
         "Others may work in these same files: each edit is guarded for you, and refused while another edits."
@@ -225,6 +233,8 @@ def welcome(
         else "You have a worktree of your own: edit freely, your files are announced for you."
     )
     lines = [f"lineclear coordinates the agents of this repository. You are {named(name)}. {place}"]
+    if is_nameless:
+        lines.append(f"Your shell does not say who you are: add `--as {named(name)}` to our commands.")
     if task:
         lines.append(task)
     if others:
@@ -251,6 +261,11 @@ def shell_report(forbidden: Iterable[tuple[str, str]]) -> str:
         if undo:
             lines.append(f"Undo: run `{undo}`.")
     return bounded("\n".join(lines))
+
+
+def held_back(context: str) -> str:
+    """For a client whose model hears of nothing but denials."""
+    return f"{context}\n\nlineclear: your call was held back once, so that you read this. Make it again."
 
 
 def store_away() -> str:

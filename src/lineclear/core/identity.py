@@ -19,16 +19,28 @@ SESSION_VARIABLES: tuple[tuple[str, str], ...] = (
     ("CLAUDE_CODE_SESSION_ID", "claude"),
     ("CODEX_THREAD_ID", "codex"),
     ("COPILOT_AGENT_SESSION_ID", "copilot"),
+    ("GROK_SESSION_ID", "grok"),
+    # droid has none of its own: our hook asks it at the start to set this.
+    ("LINECLEAR_DROID_SESSION", "droid"),
+    ("AGENT_SESSION_ID", "goose"),
 )
+# Clients that count their sessions anew on each machine.
+COUNTING = ("goose",)
 # Variables that only say "an agent runs this", without a session.
 MARKS: tuple[tuple[str, str], ...] = (
     ("CLAUDECODE", "claude"),
     ("GEMINI_CLI", "gemini"),
+    ("GROK_AGENT", "grok"),
+    ("CLINE_CONNECTOR_CLI_LAUNCH", "cline"),
+    # Kimi sets nothing; our MCP server knows it by its greeting.
+    ("LINECLEAR_KIMI", "kimi"),
     ("AI_AGENT", ""),
     ("LINECLEAR_AGENT", ""),
     # A check runs what agents wrote.
     ("LINECLEAR_CHECK", ""),
 )
+# Their presence means that an agent is at work.
+SIGNS: tuple[str, ...] = tuple(name for name, _ in SESSION_VARIABLES + MARKS)
 
 
 class Signs:

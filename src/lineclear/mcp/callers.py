@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 CODEX_TURN = "x-codex-turn-metadata"
 # How the name in a client's greeting begins -> the variable that it sets in its shell.
-GREETINGS = (("claude", "CLAUDECODE"), ("gemini", "GEMINI_CLI"))
+GREETINGS = (("claude", "CLAUDECODE"), ("gemini", "GEMINI_CLI"), ("grok", "GROK_AGENT"),
+             ("kimi", "LINECLEAR_KIMI"))  # fmt: skip
+DROID_SESSION = "assemblySessionId"
 
 
 def signs_of(client: str, meta: Mapping[str, Any]) -> dict[str, str]:
@@ -20,6 +22,9 @@ def signs_of(client: str, meta: Mapping[str, Any]) -> dict[str, str]:
     thread = _codex_thread(meta.get(CODEX_TURN))
     if thread:
         return {"CODEX_THREAD_ID": thread}
+    session = meta.get(DROID_SESSION)
+    if isinstance(session, str) and session and client == "factory-cli":
+        return {"LINECLEAR_DROID_SESSION": session}
     for start, variable in GREETINGS:
         if client.lower().startswith(start):
             return {variable: "1"}

@@ -10,7 +10,7 @@ from hmac import compare_digest
 
 from lineclear.core import refusals_serve
 from lineclear.core.identity import AGENT as OF_AGENT
-from lineclear.core.identity import MARKS, PERSON, SESSION_VARIABLES, is_about_caller
+from lineclear.core.identity import PERSON, SIGNS, is_about_caller
 from lineclear.core.refusals import Refusal
 from lineclear.mcp.desk import VISITOR, Visitor
 
@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 AGENT, WORKTREE, VARIABLE = b"x-lineclear-agent", b"x-lineclear-worktree", b"x-lineclear-env"
 LOCAL = "local"
 # They say who started us, which says nothing of who calls.
-_OWN_SIGNS = frozenset(
-    [name for name, _ in (*SESSION_VARIABLES, *MARKS)]
-    + ["LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY", "CLAUDE_PROJECT_DIR"]
-)
+_OWN_SIGNS = frozenset((*SIGNS, "LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY", "CLAUDE_PROJECT_DIR"))
 
 
 class Doorkeeper:

@@ -291,7 +291,7 @@ class Desk:
             keep_ms=settings.operations_keep_ms, silence_ms=settings.agents_silence_ms,
         )  # fmt: skip
         if call.subagent:
-            caller.name, caller.session = subagent_name(caller.name, call.subagent), ""
+            caller.name, caller.session = subagent_name(caller.name, call.subagent), call.child_session
             caller.seen = repo.presence.seen(caller.name)
         return caller
 
@@ -384,7 +384,7 @@ class Desk:
         if self.is_shared:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "+")
 
-    def end_shell(self, call_id: str) -> list[Change]:
+    def end_shell(self, *call_ids: str, is_over: bool = True) -> list[Change]:
         """The mark and the picture from before stay until the answer is kept: asked again, it is the same."""
         from lineclear.git.pictures import (
             changed_since,
@@ -395,13 +395,17 @@ class Desk:
             write_picture,
         )
 
-        path, mark = self._picture, _mark_of(self.memory, call_id)
+        path, marks = self._picture, [_mark_of(self.memory, call_id) for call_id in call_ids]
         before = read_picture(path)
         try:
-            start_ns = os.stat(mark).st_ctime_ns
+            start_ns = min(os.stat(mark).st_ctime_ns for mark in marks)
         except OSError:
             return []
-        self._after.append(lambda: _unlink(mark))
+        if is_over:
+            self._after += [_unlinking(mark) for mark in marks]
+        else:
+            for mark in marks:
+                os.utime(mark)  # what was seen now is not seen again
         if before is None:
             return []
         # The stub has asked git before it asked us.
@@ -409,7 +413,7 @@ class Desk:
         after = take_picture(self.root, before, self._is_secret, said, self._helper())
         found = changed_since(self.root, before, after, start_ns)
         changes = self._without_others(found, start_ns, before, after)
-        if self.is_shared:
+        if self.is_shared and is_over:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "-")
         fresh = write_picture(path, after)
         self._after.append(lambda: self._put(fresh, path))
@@ -418,7 +422,7 @@ class Desk:
         return changes
 
     def _put(self, fresh: str, path: str) -> None:
-        if fresh:
+        if fresh and os.path.exists(fresh):  # or one that was taken later in this call is there already
             os.replace(fresh, path)
 
     @property
@@ -573,6 +577,10 @@ def _time_of(path: str) -> int:
         return os.stat(path).st_mtime_ns
     except OSError:
         return 0
+
+
+def _unlinking(path: str) -> Callable[[], None]:
+    return lambda: _unlink(path)
 
 
 def _unlink(path: str) -> None:

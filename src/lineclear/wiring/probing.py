@@ -12,9 +12,9 @@ import tempfile
 
 from lineclear.clients.probe_model import serving
 from lineclear.clients.probes import PROBES, PROGRAMS
-from lineclear.clients.setup.registry import CLIENTS, NO, setup_of
+from lineclear.clients.setup.registry import CLIENTS, NO
 from lineclear.clients.setup.servers import NAME, START_S
-from lineclear.clients.setup.values import Found
+from lineclear.core.identity import SIGNS
 from lineclear.git.gate import run_hook
 from lineclear.process.asking import ask
 from lineclear.process.commands import run_to_end
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 # A client starts in seconds; the slowest of them took thirty on a busy machine.
 LIMIT_S = 120.0
 # What marks an agent, or binds git to a place: the probe is started as a person starts it.
-_LEFT_OUT = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_CLI", "AI_AGENT", "GIT_DIR",
-             "GIT_INDEX_FILE", "GIT_WORK_TREE")  # fmt: skip
+_LEFT_OUT = (*SIGNS, "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
 
 
 # As any client begins; the revision is one that every client of today understands.
@@ -48,8 +47,6 @@ def check_client(cwd: str, environ: Mapping[str, str], name: str) -> dict[str, A
     """state: fired, silent, toolless (the hook ran, the tools did not come), absent (not installed), untried
     (no probe known), missing (not set up)."""
     site = open_site(cwd, environ)
-    if not setup_of(name).files(Found(site.root)):
-        return _result(name, "untried", f"{name} has no hooks, so there is nothing to fire")
     if name not in site.known():
         return _result(name, "missing", f"{name} is not set up here. Next: lineclear setup {name}")
     stale = [step for step in plan_install(site, name).steps() if not step.endswith("/info/exclude")]
@@ -114,6 +111,7 @@ def _fire(site: Site, name: str, event: str, tools: list[str]) -> dict[str, Any]
     make, _ = PROBES[name]
     with _private_place(site) as place, serving() as model:
         probe = make(model.url)
+        model.awaited, model.patience = NAME if tools else "", probe.patience
         log = os.path.join(place, "fired")
         done = run_to_end(
             shlex.join(probe.argv),

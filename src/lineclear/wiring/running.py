@@ -23,7 +23,7 @@ from lineclear.app.workers import (
 from lineclear.clients.launching import PROMPT_INPUT, Launch
 from lineclear.clients.registry import STATE_PATHS, client_named, missing
 from lineclear.core.budgets import Limits
-from lineclear.core.identity import MARKS, SESSION_VARIABLES
+from lineclear.core.identity import SIGNS
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import AGENT, WORKTREE, split_names
 from lineclear.core.tasks import show_id
@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 RUNS, PROMPT = "runs", "prompt.md"
 # What tells a client that it runs inside another agent's session, or binds git to one repository.
 _FOREIGN = frozenset(
-    [name for name, _ in (*SESSION_VARIABLES, *MARKS)]
-    + ["LINECLEAR_TOKEN", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"]
+    (*SIGNS, "LINECLEAR_TOKEN", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX")
 )
 THREADS_MAX = 40
 

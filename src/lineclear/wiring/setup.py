@@ -18,7 +18,7 @@ from lineclear.clients.setup.registry import CLIENTS, setup_of
 from lineclear.clients.setup.templating import fill
 from lineclear.clients.setup.values import FORMAT, CannotSetUp, Change, Found, Plan
 from lineclear.core import refusals_setup
-from lineclear.core.identity import MARKS, SESSION_VARIABLES
+from lineclear.core.identity import SIGNS
 from lineclear.git.gate import tracked
 from lineclear.git.layout import find_layout, worktrees
 from lineclear.git.pictures import STATUS
@@ -262,7 +262,7 @@ def stub_text(python: str = "") -> str:
     program = fill("hook_program.txt", PATHS=repr(import_paths())).strip()
     status = shlex.join(word for word in STATUS if word != "-z")
     # Who calls, and from where, as the environment says it.
-    signs = [name for name, _ in (*SESSION_VARIABLES, *MARKS) if not name.startswith(PREFIX)]
+    signs = [name for name in SIGNS if not name.startswith(PREFIX)]
     names = " ".join((*signs, "CLAUDE_PROJECT_DIR", "USER", "LOGNAME"))
     return fill(
         "hook.sh", PYTHON=shlex.quote(python or sys.executable), PROGRAM=shlex.quote(program), STATUS=status,

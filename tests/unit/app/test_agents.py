@@ -123,6 +123,10 @@ INHERITANCE = [
     (("claude", "w1", "s1", BUSY), ("claude", "w1", ""), "claude-1"),
     (("claude", "w1", "s1", BUSY), ("claude", "w2", ""), "claude-2"),
     (("", "w1", "", BUSY), ("", "w2", ""), "agent-1"),
+    # One that counts its sessions has the same ids on every machine.
+    (("goose", "one/main", "s1", BUSY), ("goose", "one/w1", "s1"), "claude-1"),
+    (("goose", "one/main", "s1", BUSY), ("goose", "two/main", "s1"), "goose-1"),
+    (("claude", "one/main", "s1", BUSY), ("claude", "two/main", "s1"), "claude-1"),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.clients.hooking import claude, codex, copilot, gemini, qwen
+from lineclear.clients.hooking import claude, codex, copilot, droid, gemini, grok, qwen
 from lineclear.clients.hooking.registry import NAMES, hooking
 from lineclear.core import hooks
 from lineclear.core.hooks import HookAnswer
@@ -104,6 +104,60 @@ def test_qwen_has_the_events_of_claude_and_the_tools_of_gemini() -> None:
     call = qwen.read_call("PreToolUse", tool("write_file", file_path="/r/a.py"))
     assert call is not None
     assert (call.client, call.event, call.is_whole_write) == ("qwen", hooks.BEFORE_EDIT, True)
+
+
+def grok_call(**more: Any) -> dict[str, Any]:
+    """As it writes it: each field twice."""
+    return {"hookEventName": "x", "sessionId": "s-1", "cwd": "/r", "session_id": "s-1"} | more
+
+
+def test_grok_hears_at_tools_only_and_its_last_stop_is_none() -> None:
+    given = {"file_path": "/r/a.py", "old_string": "x"}
+    edit = grok.read_call("PreToolUse", grok_call(toolName="search_replace", toolInput=given))
+    assert edit is not None
+    assert (edit.event, edit.paths, edit.can_tell) == (hooks.BEFORE_EDIT, ("/r/a.py",), True)
+    seen = grok.read_call("PostToolUse", grok_call(tool_name="read_file", tool_input={"target_file": "a.py"}))
+    assert seen is not None
+    assert (seen.event, seen.paths) == (hooks.AFTER_READ, ("a.py",))
+    for event in ("SessionStart", "UserPromptSubmit"):
+        call = grok.read_call(event, grok_call())
+        assert call is not None
+        assert not call.can_tell
+    stop = grok.read_call("Stop", grok_call(reason="end_turn", stopHookActive=True))
+    assert stop is not None
+    assert (stop.event, stop.is_again) == (hooks.STOP, True)
+    assert grok.read_call("Stop", grok_call(reason="shutdown")) is None
+
+
+def test_a_sub_agent_of_grok_has_a_session_of_its_own() -> None:
+    begun = grok.read_call("SubagentStart", grok_call(subagentId="s-2", subagentType="explore"))
+    assert begun is not None
+    assert (begun.event, begun.session, begun.subagent, begun.child_session) == (
+        hooks.SUBAGENT_START, "s-1", "s-2", "s-2",
+    )  # fmt: skip
+    # It may come before anybody has said whose sub-agent it is.
+    assert grok.read_call("UserPromptSubmit", grok_call(subagentType="explore")) is None
+
+
+def test_droid_hears_after_a_tool_and_its_commands_are_known_by_their_words() -> None:
+    before, after = (
+        droid.read_call(event, COMMON | {"tool_name": "Execute", "tool_input": {"command": "ls"}})
+        for event in ("PreToolUse", "PostToolUse")
+    )
+    assert before is not None
+    assert after is not None
+    assert (before.event, before.can_tell, after.can_tell) == (hooks.BEFORE_SHELL, False, True)
+    assert before.call_id == after.call_id != ""
+    assert before.is_end_unsure
+    other = droid.read_call("PreToolUse", COMMON | {"tool_name": "Execute", "tool_input": {"command": "pwd"}})
+    assert other is not None
+    assert other.call_id != before.call_id
+    patch = droid.read_call("PreToolUse", tool("ApplyPatch", input=PATCH))
+    assert patch is not None
+    assert patch.paths == ("/r/a.py", "b.py")
+    made = droid.read_call("PreToolUse", tool("Create", file_path="/r/n.py", content="x"))
+    assert made is not None
+    assert made.is_whole_write
 
 
 @pytest.mark.parametrize("name", NAMES)

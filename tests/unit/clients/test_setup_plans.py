@@ -24,6 +24,10 @@ GEMINI = (
     '{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]},\r\n  "ui": {}}'
 )
 CURSOR = '{\n  "version": 1,\n  "hooks": {\n    "stop": [{ "command": "./mine.sh" }]\n  }\n}'
+DROID = (
+    '{"PostToolUse": [\n  {"matcher": "Read", "hooks": [{"type": "command", "command": "./mine.sh"}]}\n]}\n'
+)
+GROK_FOLDERS = '# mine\n[folders."/srv/other"]\ntrusted = true\n'
 CODEX_TOML = 'model = "x"  # mine\n\n[projects."/srv/other"]\ntrust_level = "untrusted"'
 TOML = CODEX_TOML + '\n[[hooks]]\nevent = "Stop"\ncommand = "true"'
 
@@ -41,8 +45,15 @@ BEFORE: dict[str, dict[str, str]] = {
     "copilot": {
         f"{HOME}/.copilot/config.json": '// managed\n{\n  "trustedFolders": [\n    "/srv/other"\n  ]\n}\n'
     },
-    "droid": {f"{ROOT}/.factory/hooks.json": GROUPS},
-    "grok": {},
+    "droid": {
+        f"{ROOT}/.factory/settings.json": GROUPS,
+        f"{ROOT}/.factory/hooks.json": DROID,
+        f"{ROOT}/.factory/mcp.json": '{"mcpServers": {"mine": {"command": "mine"}}}',
+    },
+    "grok": {
+        f"{ROOT}/.grok/config.toml": '[mcp_servers.mine]\ncommand = "mine"\n',
+        f"{HOME}/.grok/trusted_folders.toml": GROK_FOLDERS,
+    },
     "kimi": {f"{HOME}/.kimi-code/config.toml": TOML},
     "cline": {f"{ROOT}/.clinerules/hooks/PreToolUse": "#!/bin/sh\nexit 0\n"},
     "goose": {},
@@ -90,7 +101,7 @@ def test_every_client_has_a_case() -> None:
 def test_in_again_and_out_leaves_every_byte(name: str, has_own: bool) -> None:
     disk = on_disk(BEFORE[name]) if has_own else {}
     plan, after = install(name, disk)
-    assert (after != disk) == (name != "goose")
+    assert after != disk
     again, same = install(name, after, plan.record)
     assert (again.changes, same) == ([], after)
     assert again.record == plan.record
@@ -137,7 +148,7 @@ def test_a_file_that_git_tracks_gets_no_path_of_this_machine(name: str) -> None:
     paths = tuple(path for path in setup_of(name).files(find(name, {})) if path.startswith(ROOT))
     _, local = install(name, {})
     _, shared = install(name, {}, shared=paths)
-    for path in paths:
+    for path in local.keys() & set(paths):
         assert STUB.encode() in local[path]
         assert ROOT.encode() not in shared[path]
         assert b"lineclear/hook" in shared[path]
@@ -183,6 +194,49 @@ def test_a_project_that_codex_was_told_not_to_trust_is_left_so_and_said() -> Non
     assert any("told not to trust" in note for note in plan.notes)
 
 
+def test_droid_gets_each_hook_where_the_users_own_of_that_event_are() -> None:
+    _, after = install("droid", on_disk(BEFORE["droid"]))
+    beside = json.loads(after[f"{ROOT}/.factory/hooks.json"])
+    assert list(beside) == ["PostToolUse"]
+    assert [len(groups) for groups in beside.values()] == [2]
+    settings = after[f"{ROOT}/.factory/settings.json"]
+    assert b" droid PreToolUse" in settings
+    assert b" droid PostToolUse" not in settings
+
+
+def test_hooks_in_a_shape_that_droid_does_not_read_are_moved() -> None:
+    """As an earlier release put them in."""
+    path = f"{ROOT}/.factory/hooks.json"
+    plan, made = install("qwen", {})
+    text = made[f"{ROOT}/.qwen/settings.json"].replace(b" qwen ", b" droid ")
+    record = {"files": {path: plan.record["files"][f"{ROOT}/.qwen/settings.json"]}}
+    _, after = install("droid", {path: text}, record)
+    assert path not in after
+    assert b" droid PreToolUse" in after[f"{ROOT}/.factory/settings.json"]
+
+
+def test_grok_forgets_our_trust_also_where_it_has_written_the_file_again() -> None:
+    path = f"{HOME}/.grok/trusted_folders.toml"
+    plan, after = install("grok", on_disk(BEFORE["grok"]))
+    assert tomllib.loads(after[path].decode())["folders"][ROOT] == {"trusted": True}
+    theirs = b'[folders."/srv/other"]\ntrusted = true\n'
+    more = b'\n[folders."/srv/more"]\ntrusted = true\ndecided_at = 1\n'
+    again = theirs + b'\n[folders."/srv/shop"]\ntrusted = true\n' + more
+    rewritten = after | {path: again}
+    same, disk = install("grok", rewritten, plan.record)
+    assert (same.changes, disk) == ([], rewritten)
+    removed = carried_out(setup_of("grok").plan_remove(find("grok", disk, same.record)), disk)
+    assert removed[path] == theirs + more
+
+
+def test_a_folder_that_grok_was_told_not_to_trust_is_left_so_and_said() -> None:
+    path = f"{HOME}/.grok/trusted_folders.toml"
+    disk = on_disk({path: f'[folders."{ROOT}"]\ntrusted = false\n'})
+    plan, after = install("grok", disk)
+    assert after[path] == disk[path]
+    assert any("told not to trust" in note for note in plan.notes)
+
+
 def test_fail_closed_uses_the_clients_own_switch() -> None:
     found = find("claude", {})
     found.is_closed = True
@@ -190,3 +244,25 @@ def test_fail_closed_uses_the_clients_own_switch() -> None:
     change = plan.changes[0]
     assert isinstance(change, Change)
     assert b'"onFailure": "block"' in (change.after or b"")
+
+
+def test_two_repositories_have_blocks_of_their_own_in_the_settings_of_kimi() -> None:
+    config = f"{HOME}/.kimi-code/config.toml"
+    one, disk = install("kimi", on_disk(BEFORE["kimi"]))
+    other = Found(
+        "/srv/other", home=HOME, stub="/srv/other/.git/lineclear/hook", files={config: disk[config]}
+    )
+    both = carried_out(setup_of("kimi").plan_install(other), disk)
+    left = carried_out(setup_of("kimi").plan_remove(find("kimi", both, one.record)), both)
+    text = left[config].decode()
+    assert ("kimi in /srv/other: begin" in text, "kimi in /srv/shop: begin" in text) == (True, False)
+
+
+def test_what_kimi_has_written_anew_without_comments_is_known_by_its_command() -> None:
+    config = f"{HOME}/.kimi-code/config.toml"
+    plan, disk = install("kimi", on_disk(BEFORE["kimi"]))
+    bare = b"".join(line for line in disk[config].splitlines(keepends=True) if not line.startswith(b"#"))
+    anew = disk | {config: bare}
+    left = carried_out(setup_of("kimi").plan_remove(find("kimi", anew, plan.record)), anew)
+    said = tomllib.loads(left[config].decode())
+    assert said == tomllib.loads(TOML)

@@ -83,3 +83,15 @@ def test_quick_json_reads_and_writes_what_the_json_package_does(value: object) -
 def test_quick_json_refuses_what_is_no_json(text: str) -> None:
     with pytest.raises(ValueError, match=r"JSON|Expecting|delimiter|escape|Unterminated|property"):
         read_json(text)
+
+
+def test_who_is_not_known_in_its_shell_is_told_to_say_its_name() -> None:
+    words = hooks.welcome(name="kimi-1", task="", others=[], off_limits=[], is_shared=True, is_nameless=True)
+    assert "add `--as kimi-1` to our commands" in words
+
+
+def test_a_call_that_is_held_back_is_asked_for_again() -> None:
+    assert hooks.held_back("look").split("\n\n") == [
+        "look",
+        "lineclear: your call was held back once, so that you read this. Make it again.",
+    ]

@@ -24,6 +24,7 @@ TOOLS = {
     "run_shell_command": SHELL, "bash": SHELL, "shell": SHELL, "Execute": SHELL, "Create": WRITE,
     "StrReplaceFile": EDIT, "WriteFile": WRITE, "ReadFile": READ, "Shell": SHELL,
     "search_replace": EDIT, "run_terminal_cmd": SHELL, "run_terminal_command": SHELL,
+    "monitor": SHELL,
 }  # fmt: skip
 
 # What most of them are installed for, with every tool; none of these has a switch to fail closed.
@@ -80,7 +81,7 @@ def read_call(
         prompt=text_of(data, "prompt"),
         old_text=reading.patch_old_text(patch) if patch else reading.old_text_of(given),
         can_tell=event in telling,
-        is_again=data.get("stop_hook_active") is True,
+        is_again=data.get("stop_hook_active") is True or data.get("stopHookActive") is True,
     )
 
 

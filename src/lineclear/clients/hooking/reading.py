@@ -77,6 +77,14 @@ def old_text_of(given: dict[str, Any]) -> str:
     return text[:2_000]
 
 
+def id_of_command(command: str) -> str:
+    """For a client whose calls have none: the same before a command and after it."""
+    from zlib import crc32
+
+    data = command.encode("utf-8", "replace")
+    return f"{crc32(data):08x}-{len(data)}"
+
+
 def event_of_tool(kind: str, *, is_before: bool) -> str:
     """Our word for a call of a tool; "" for one that needs no attention then."""
     if is_before:

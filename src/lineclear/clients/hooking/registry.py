@@ -30,6 +30,7 @@ NAMES = (
     "opencode",
     "cursor",
     "cline",
+    "goose",
 )
 
 

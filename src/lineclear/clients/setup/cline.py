@@ -1,4 +1,8 @@
-"""Cline: one program for each event in the project's folder of hooks. A user's own program is not touched."""
+"""Cline: one program for each event in the project's folder of hooks. A user's own program is not touched.
+
+Seen with the CLI 3.0.65, which runs them without asking. Its MCP servers stand in a file for all projects, so
+ours is not put in.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ def plan_install(found: Found) -> Plan:
         whole_files.install(
             plan, found, path, fill("cline.sh", EVENT=event, COMMAND=command), is_program=True
         )
-    plan.notes.append("Cline runs hooks only where its settings switch them on")
+    plan.notes.append("the Cline CLI runs these hooks; the extension only where its settings switch hooks on")
     return plan
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-import tomllib
 
 from lineclear.clients.hooking.codex import EVENTS
-from lineclear.clients.setup import blocks, json_hooks, jsonc, project_json, servers
+from lineclear.clients.setup import blocks, json_hooks, jsonc, project_json, toml_servers
 from lineclear.clients.setup.kimi import check_toml
-from lineclear.clients.setup.values import CannotSetUp, Found, Plan
+from lineclear.clients.setup.toml_servers import parsed, table
+from lineclear.clients.setup.values import Found, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,30 +48,11 @@ def plan_install(found: Found) -> Plan:
 
 def _serve(plan: Plan, found: Found, path: str) -> None:
     """Codex does not wait for a server that is not `required`; whoever clones the project may do without."""
-    if not found.has_server:
-        blocks.remove(plan, found, path, _SERVER)
-        return
     if path == _config(found):
-        plan.notes.append(f"{path} is for all projects, so the server is not put in; see `codex mcp add`")
+        if found.has_server:
+            plan.notes.append(f"{path} is for all projects, so the server is not put in; see `codex mcp add`")
         return
-    text = found.text(path)
-    base = blocks.without_block(text, path, found.record, _SERVER) if text is not None else None
-    known = _parsed(path, base or "").get("mcp_servers", {})
-    if servers.NAME in known:
-        plan.notes.append(f"{path} has a server of its own called {servers.NAME}; it stays as it is")
-        return
-    words = servers.command(found, path)
-    lines = [
-        f"[mcp_servers.{servers.NAME}]",
-        f"command = {json.dumps(words[0])}",
-        f"args = {json.dumps(words[1:])}",
-        f"startup_timeout_sec = {servers.START_S}",
-        f"tool_timeout_sec = {servers.CALL_S}",
-    ]
-    lines += ["required = true"] if json_hooks.is_private(found, path) else []
-    check_toml(path, blocks.install(plan, found, path, _SERVER, lines))
-    if base is None and path not in found.shared:
-        plan.private.append(path)
+    toml_servers.install(plan, found, path, _SERVER, private_lines=["required = true"])
 
 
 def _offer_root(plan: Plan, found: Found) -> None:
@@ -86,11 +67,11 @@ def _offer_root(plan: Plan, found: Found) -> None:
 def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
     """The block for Codex's settings: what is said there already is not said again."""
     config = _config(found)
-    known = _parsed(
+    known = parsed(
         config, blocks.without_block(found.text(config) or "", config, found.record, _name(found)) or ""
     )
     lines = _project_lines(plan, found, known)
-    state = _table(_table(known, "hooks"), "state")
+    state = table(table(known, "hooks"), "state")
     for key, value in trusted_hashes(path, text).items():
         if key not in state:
             lines += [f"[hooks.state.{json.dumps(key)}]", f'trusted_hash = "{value}"']
@@ -102,7 +83,7 @@ def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
 
 
 def _project_lines(plan: Plan, found: Found, known: dict[str, Any]) -> list[str]:
-    level = _table(_table(known, "projects"), found.root).get("trust_level")
+    level = table(table(known, "projects"), found.root).get("trust_level")
     if level is None:
         return [f"[projects.{json.dumps(found.root)}]", 'trust_level = "trusted"']
     if level != "trusted":
@@ -110,18 +91,6 @@ def _project_lines(plan: Plan, found: Found, known: dict[str, Any]) -> list[str]
             f"Codex was told not to trust {found.root}, so it runs no hooks here; see config.toml"
         )
     return []
-
-
-def _table(known: dict[str, Any], key: str) -> dict[str, Any]:
-    found = known.get(key, {})
-    return found if isinstance(found, dict) else {}
-
-
-def _parsed(path: str, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CannotSetUp(path, f"it is not TOML ({error})") from None
 
 
 def trusted_hashes(path: str, text: str) -> dict[str, str]:

@@ -1,22 +1,48 @@
-"""goose: no hooks that we know of. It reads AGENTS.md; the gate and the landing stop the rest."""
+"""goose: a plugin of our own in the project, with hooks and our server. Seen with 1.52.0; 1.34.0 reads the
+hooks alone, and goes on whatever they answer.
+"""
 
 from __future__ import annotations
 
+import json
+
+from lineclear.clients.hooking.goose import EVENTS, FAIL_CLOSED
+from lineclear.clients.setup import json_hooks, servers, whole_files
 from lineclear.clients.setup.values import Found, Plan
 
-IN_WORKTREES = False
-_NOTE = "goose has no hooks to install; it reads AGENTS.md, and `lineclear setup git` guards its commits"
+IN_WORKTREES = True
+_MANIFEST = {
+    "name": "lineclear",
+    "version": "1.0.0",
+    "description": "Asks .git/lineclear/hook of this clone before and after each change",
+}
 
 
-def files(_found: Found) -> list[str]:
-    return []
+def files(found: Found) -> list[str]:
+    place = f"{found.root}/.agents/plugins/lineclear"
+    return [f"{place}/hooks/hooks.json", f"{place}/plugin.json", f"{place}/.mcp.json"]
 
 
-def plan_install(_found: Found) -> Plan:
-    plan = Plan()
-    plan.notes.append(_NOTE)
+def plan_install(found: Found) -> Plan:
+    plan, (path, manifest, own) = Plan(), files(found)
+    entries: list[json_hooks.Entry] = []
+    for event, matcher in EVENTS.items():
+        command = json_hooks.command_for(found, path, "goose", event)
+        handler = {"type": "command", "command": command, "timeout": json_hooks.TIMEOUT_S}
+        if found.is_closed and event == "PreToolUse":
+            handler |= FAIL_CLOSED
+        entries.append((("hooks", event), json_hooks.group(matcher, handler)))
+    json_hooks.install(plan, found, path, entries)
+    whole_files.install(plan, found, manifest, json.dumps(_MANIFEST, indent=2) + "\n")
+    servers.install(plan, found, own, [servers.SERVERS], servers.entry(servers.command(found, own)))
+    plan.notes.append("goose before 1.52 runs the hooks and ignores what they say; see `goose --version`")
     return plan
 
 
-def plan_remove(_found: Found) -> Plan:
-    return Plan()
+def plan_remove(found: Found) -> Plan:
+    plan, (path, manifest, own) = Plan(), files(found)
+    json_hooks.remove(plan, found, path)
+    json_hooks.remove(plan, found, own)
+    if manifest in found.record.get("files", {}):
+        whole_files.remove(plan, found, manifest)
+    return plan

@@ -1,24 +1,90 @@
-"""Grok Build: a file of our own among the project's hooks; skipped in silence until the folder is trusted."""
+"""Grok Build: a file of our own among the project's hooks, our server in the project's config.toml; both are
+skipped in silence until the folder is trusted. Seen with 1.0.41.
+
+A linked worktree has files of its own; that the main one is trusted counts there, too.
+"""
 
 from __future__ import annotations
 
-from lineclear.clients.setup import project_json
+import json
+
+from lineclear.clients.setup import blocks, project_json, toml_servers, trusting
 from lineclear.clients.setup.values import Found, Plan
 
 IN_WORKTREES = True
+_SERVER = "grok, its server"
 
 
 def files(found: Found) -> list[str]:
-    return [f"{found.root}/.grok/hooks/lineclear.json"]
+    own = f"{found.root}/.grok"
+    return [f"{own}/hooks/lineclear.json", f"{own}/config.toml", _folders(found)]
+
+
+def _home(found: Found) -> str:
+    return found.variables.get("GROK_HOME") or f"{found.home}/.grok"
+
+
+def _folders(found: Found) -> str:
+    return f"{_home(found)}/trusted_folders.toml"
+
+
+def _is_for_all(found: Found, path: str) -> bool:
+    return path == f"{_home(found)}/config.toml"
 
 
 def plan_install(found: Found) -> Plan:
-    plan = project_json.plan_install(found, files(found)[0], "grok")
-    plan.notes.append(
-        "Grok runs a project's hooks only where it is started with --trust, or the folder is trusted"
-    )
+    path, own, _ = files(found)
+    plan = project_json.plan_install(found, path, "grok")
+    if _is_for_all(found, own):
+        plan.notes.append(f"{own} is for all projects, so the server is not put in; see `grok mcp add`")
+    else:
+        toml_servers.install(plan, found, own, _SERVER)
+    if found.is_main:
+        _trust(plan, found)
     return plan
 
 
+def _trust(plan: Plan, found: Found) -> None:
+    path, name = _folders(found), _name(found)
+    base = blocks.without_block(found.text(path) or "", path, found.record, name) or ""
+    folders = toml_servers.table(toml_servers.parsed(path, base), "folders")
+    said = toml_servers.table(folders, found.root).get("trusted")
+    if said is False:
+        plan.notes.append(f"Grok was told not to trust {found.root}, so it runs no hooks here; see {path}")
+    if said is None:
+        toml_servers.parsed(path, blocks.install(plan, found, path, name, _lines(found)))
+    else:
+        trusting.keep(plan, found, path)
+
+
+def _lines(found: Found) -> list[str]:
+    """Grok itself notes when somebody decided: without that it is ours, also where Grok has written the file
+    again, without our marks."""
+    return [f"[folders.{json.dumps(found.root)}]", "trusted = true"]
+
+
 def plan_remove(found: Found) -> Plan:
-    return project_json.plan_remove(found, files(found)[0])
+    path, own, folders = files(found)
+    plan = project_json.plan_remove(found, path)
+    if not _is_for_all(found, own):
+        blocks.remove(plan, found, own, _SERVER)
+    if found.is_main:
+        _forget(plan, found, folders)
+    return plan
+
+
+def _forget(plan: Plan, found: Found, path: str) -> None:
+    text, noted = found.text(path), found.record.get("files", {}).get(path)
+    if text is None or noted is None or blocks.marks(_name(found))[0] in text:
+        blocks.remove(plan, found, path, _name(found))
+        return
+    ours, others = "\n".join(_lines(found)), text.split("\n\n")
+    kept = "\n\n".join(table for table in others if table.strip() != ours)
+    after = kept.rstrip("\n") + "\n" if kept.strip() else None if noted.get("made") else ""
+    if kept != text:
+        plan.change(path, text, after)
+
+
+def _name(found: Found) -> str:
+    """Every repository has a block of its own in there."""
+    return f"grok in {found.root}"

@@ -72,24 +72,24 @@ CLIENTS: dict[str, Reach] = {
         closed="yes", seen="documentation", tools=AT_ONCE,
     ),
     "droid": Reach(
-        "Factory droid", edits=HARD, context="at every tool", shell=AFTER, subagents=_NONE,
-        cost=_ONE, closed="no", seen="documentation",
+        "Factory droid", edits=HARD, context=_LATER, shell=AFTER, subagents=_NONE,
+        cost=_ONE, closed="no", seen="real program", tools=SEARCHED,
     ),
     "grok": Reach(
-        "Grok Build", edits=HARD, context="at every tool", shell=AFTER, subagents=_NONE, cost=_ONE,
-        closed="no", seen="documentation",
+        "Grok Build", edits=HARD, context="at every tool", shell=AFTER, subagents="by name", cost=_ONE,
+        closed="no", seen="real program", tools=SEARCHED,
     ),
     "kimi": Reach(
-        "Kimi Code", edits=HARD, context="at every tool", shell=AFTER, subagents=_NONE, cost=_ONE,
-        closed="no", seen="documentation",
+        "Kimi Code", edits=HARD, context="at a prompt; else a call is held back, once", shell=AFTER,
+        subagents=_NONE, cost=_ONE, closed="no", seen="real program", tools=AT_ONCE,
     ),
     "cline": Reach(
-        "Cline", edits="hard (ends the run)", context="at every tool", shell=AFTER, subagents=_NONE,
-        cost=_ONE, closed="no", seen="documentation",
+        "Cline", edits=HARD, context="at every tool", shell=AFTER, subagents="by name",
+        cost=_ONE, closed="no", seen="real program",
     ),
     "goose": Reach(
-        "goose", edits=TOLD, context="AGENTS.md", shell=TOLD, subagents=NO, cost="nothing", closed="no",
-        seen="no hooks known",
+        "goose", edits="hard (1.52 and later)", context="when it wants to stop", shell=AFTER,
+        subagents=AFTER, cost=_ONE, closed="yes", seen="real program", tools=AT_ONCE,
     ),
     "aider": Reach(
         "aider", edits=TOLD, context="AGENTS.md, if it is told to read it", shell=TOLD, subagents=NO,

@@ -17,6 +17,19 @@ fi
 ask() {
     exec @PYTHON@ -I -S -c @PROGRAM@ "$@"
 }
+# droid tells its shell no session; what a hook writes into this file at the start, it sets there.
+if [ "$1 $2" = "droid SessionStart" ] && [ -n "$CLAUDE_ENV_FILE" ]; then
+    said=$(LC_ALL=C cat)
+    session=${said#'{"session_id":"'}
+    session=${session%%'"'*}
+    case $session in
+    '' | *[!A-Za-z0-9_-]*) ;;
+    *) { echo "export LINECLEAR_DROID_SESSION=$session" >>"$CLAUDE_ENV_FILE"; } 2>/dev/null ;;
+    esac
+    ask "$@" <<END
+$said
+END
+fi
 unset LINECLEAR_STATUS LINECLEAR_CALL seen served noted
 state=${0%/*}
 case $state in /*) ;; *) ask "$@" ;; esac
