@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.postgres_server import Server, ServerMissing, running_server
 from tests.repository import TemporaryRepo, clean_environment
 
-# No deadline in either: on a busy machine it would report the neighbours, not the code.
-settings.register_profile("ci", deadline=None, derandomize=False, print_blob=True)
-settings.register_profile("dev", deadline=None, max_examples=30)
+# No deadline and no look at the clock in either: on a busy machine they would report the neighbours, not the
+# code.
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", UNHURRIED, derandomize=False, print_blob=True)
+settings.register_profile("dev", UNHURRIED, max_examples=30)
 
 
 def in_ci() -> bool:
@@ -22,6 +25,12 @@ def in_ci() -> bool:
 
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if in_ci() else "dev"))
+
+
+def pytest_configure() -> None:
+    # Whoever runs the tests in the background ignores Ctrl-C, and so would what they start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -60,14 +69,25 @@ def fresh_postgres(postgres_server: Server) -> Iterator[Callable[[], str]]:
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TemporaryRepo:
     """A git repository with one commit; this process, and what it starts, sees a clean environment."""
-    home = tmp_path / "home"
+    return _clean_repo(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def shared_repo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryRepo]:
+    """The same, for all tests of a file that each keep to names of their own."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield _clean_repo(tmp_path_factory.mktemp("shared"), monkeypatch)
+
+
+def _clean_repo(place: Path, monkeypatch: pytest.MonkeyPatch) -> TemporaryRepo:
+    home = place / "home"
     home.mkdir()
     environment = clean_environment(home)
     for name in os.environ.keys() - environment.keys():
         monkeypatch.delenv(name)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    return TemporaryRepo.create(tmp_path / "repo", environment)
+    return TemporaryRepo.create(place / "repo", environment)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

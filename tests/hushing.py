@@ -17,6 +17,7 @@ from lineclear.core.claims import INTENT, Request
 from lineclear.core.hooks import HookAnswer, is_silent
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import CLAIM
+from lineclear.hook.serving import Hooks
 from lineclear.process import hush
 from lineclear.wiring import hooking
 from lineclear.wiring.repo import open_repo
@@ -75,7 +76,7 @@ class TwoWays:
         text = said if isinstance(said, str) else json.dumps(said, separators=(",", ":"), ensure_ascii=False)
         done = subprocess.run(
             [self.stub, client, event], input=text.encode(), cwd=self.tree, env=self.environ | env,
-            capture_output=True, check=False, timeout=30,
+            capture_output=True, check=False, timeout=60,
         )  # fmt: skip
         assert done.returncode == 0, done
         assert done.stderr == b"", done
@@ -154,6 +155,20 @@ class TwoWays:
             return act(repo)
         finally:
             repo.close()
+
+
+class Served:
+    """The same calls, answered by the hooks of a server in this process."""
+
+    def __init__(self, ways: TwoWays) -> None:
+        self.ways, self.hooks = ways, Hooks(str(ways.repo.path / ".git"))
+
+    def __call__(self, event: str, path: Path | str, **more: Any) -> str:
+        told = self.ways.said(event, self.ways.tree / path, **more)
+        env = {**self.ways.environ, "LINECLEAR_CALL": os.urandom(8).hex()}
+        output, code = self.hooks.answer("claude", event, json.dumps(told).encode(), env, "/")
+        assert code == 0
+        return output.decode()
 
 
 def settle_at_once(monkeypatch: Any) -> None:

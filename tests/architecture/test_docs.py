@@ -292,7 +292,8 @@ class Example:
         try:
             head = repo.store.read(lambda view: view.head)
             terminal.start(command)
-            for _ in range(500):
+            give_up_at = time.monotonic() + 60
+            while time.monotonic() < give_up_at:
                 listens = any((self.home / "shop/.git/lineclear/bells").iterdir())
                 if repo.store.read(lambda view: view.head) > head if stops_at_event else listens:
                     return

@@ -16,7 +16,8 @@ from typing import Any
 import lineclear
 
 SOURCE = Path(lineclear.__file__).parents[1]
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0  # a busy machine may need them; where all is well, nobody waits
+LONGEST_S = 120.0  # what one command may take, whatever else the machine does meanwhile
 
 
 class Answer:
@@ -101,7 +102,7 @@ class CommandLine:
             env={**self.environment, **(env or {})},
             input=stdin.encode(),
             capture_output=True,
-            timeout=60,
+            timeout=LONGEST_S,
             check=False,
         )
         return Answer(words, done.returncode, done.stdout, done.stderr)

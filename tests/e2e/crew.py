@@ -34,21 +34,16 @@ class Shift:
 
     def __init__(self, argv: list[str], place: Path, environ: Mapping[str, str], log: Path) -> None:
         self._log = log
-        # Whoever runs the tests in the background ignores Ctrl-C, and so would what it starts.
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            with log.open("wb") as said:
-                self.process = subprocess.Popen(
-                    argv,
-                    cwd=place,
-                    env=dict(environ),
-                    stdin=subprocess.DEVNULL,
-                    stdout=said,
-                    stderr=said,
-                    start_new_session=True,
-                )
-        finally:
-            signal.signal(signal.SIGINT, before)
+        with log.open("wb") as said:
+            self.process = subprocess.Popen(
+                argv,
+                cwd=place,
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
 
     @property
     def said(self) -> str:

@@ -22,6 +22,15 @@ from tests.repository import clean_environment
 pytestmark = pytest.mark.slow
 
 
+class Unhurried(CommandLine):
+    """The naive agents have longer than in life: on a busy machine work that goes well would be cut off."""
+
+    def argv(self, *words: str) -> list[str]:
+        program = "from lineclear.cli.demo.shop import naive; naive.LIMIT_S = 20; "
+        program += "import sys; from lineclear.__main__ import main; sys.exit(main())"
+        return [sys.executable, "-c", program, *words]
+
+
 class Stage:
     """An empty place, the command line in it, and a seed by which to find the demonstration's processes."""
 
@@ -64,7 +73,8 @@ def assert_all_is_well(run: dict[str, Any]) -> None:
 
 
 def test_what_git_alone_leaves_undone_gets_done(stage: Stage) -> None:
-    answer = stage.line.run("demo", "--json", "--seed", stage.seed)
+    unhurried = Unhurried(stage.line.place, stage.line.environment)
+    answer = unhurried.run("demo", "--json", "--seed", stage.seed)
     assert answer.code == 0, answer
     assert answer.err == ""
     naive, good = answer.data["naive"], answer.data["lineclear"]

@@ -184,7 +184,7 @@ def test_two_sessions_that_begin_at_once_are_two_agents(line: CommandLine, repo:
         assert process.stdout is not None
         with process.stdout as output:
             names.add(output.read().decode().partition("You are ")[2].partition(".")[0])
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     assert names == {f"claude-{number}" for number in range(1, 7)}
 
 
@@ -281,7 +281,7 @@ NASTY = [
 def send(line: CommandLine, client: str, event: str, data: bytes) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         line.argv("hook", client, event), cwd=line.place, env=line.environment, input=data,
-        capture_output=True, timeout=15, check=False,
+        capture_output=True, timeout=60, check=False,
     )  # fmt: skip
 
 
@@ -367,7 +367,7 @@ def test_when_the_store_is_held_it_gives_up_in_time(line: CommandLine, repo: Tem
         fcntl.flock(gate, fcntl.LOCK_EX)
         began = time.monotonic()
         assert edit(line, repo.path / "README.md") == ""
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 45
     assert "OutOfTime" in errors(line)
 
 

@@ -39,7 +39,7 @@ def call_hook(line: CommandLine, at: Path, **env: str) -> subprocess.CompletedPr
         cwd=at,
         env={"PATH": "/usr/bin:/bin", "HOME": line.environment["HOME"], "CLAUDE_PLUGIN_ROOT": str(PLUGIN),
              "CLAUDECODE": "1", **env},
-        input=json.dumps(said), capture_output=True, text=True, timeout=30, check=False,
+        input=json.dumps(said), capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
 

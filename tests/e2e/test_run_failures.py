@@ -32,6 +32,8 @@ def use(tokens: int, cost: str = "0.01") -> str:
     return f"echo '{said}'; await never"
 
 
+# Enough for a busy machine to start an agent that writes a file.
+SOON = "4s"
 # name: (how it ends, what the reason says, script, settings of the worker or variables)
 Settings = dict[str, str | int]
 Case = tuple[str, str, str, Settings]
@@ -48,7 +50,7 @@ CASES: dict[str, Case] = {
         {"run_memory": "100MiB"},
     ),
     "goes round in circles": ("looped", "make test", LOOPS, STREAM),
-    "takes too long": ("budget", "time", "await never", {"run_time": "1s"}),
+    "takes too long": ("budget", "time", "await never", {"run_time": SOON}),
     "uses too many tokens": (
         "budget", "tokens", use(5_000), STREAM | {"run_tokens": 1000}
     ),
@@ -66,7 +68,7 @@ CASES: dict[str, Case] = {
     ),
     "ignores SIGTERM": (
         "budget", "time", "trap '' TERM INT HUP; while :; do sleep 1; done",
-        {"run_time": "1s"},
+        {"run_time": SOON},
     ),
 }  # fmt: skip
 
@@ -249,7 +251,7 @@ def test_daemons_that_it_left_behind_are_stopped_and_its_work_lands(pair: Crew, 
 
 def test_daemons_of_an_agent_that_is_stopped_are_stopped_with_it(pair: Crew) -> None:
     bad = "setsid sleep 9700 &\n(setsid sh -c 'sleep 9701' &) &\nawait never"
-    shift = start(pair, bad, {"run_time": "1s"})
+    shift = start(pair, bad, {"run_time": SOON})
     finish(pair, shift, "budget", "time")
 
 

@@ -52,11 +52,10 @@ def test_a_signal_ends_it_and_nothing_is_left_behind(
     assert left == ["lock", "port"]
 
 
-def test_a_second_one_is_refused_and_told_where_the_first_is(line: CommandLine, start: Start) -> None:
-    served = start()
-    error = line.refused("serve", code=3)
-    assert (error["code"], error["url"], error["pid"]) == ("serve.running", served.url, served.door.pid)
-    assert line.refused("serve", "--detach", code=3)["code"] == "serve.running"
+def test_a_second_one_is_refused_and_told_where_the_first_is(shared: ServeProcess) -> None:
+    error = shared.line.refused("serve", code=3)
+    assert (error["code"], error["url"], error["pid"]) == ("serve.running", shared.url, shared.door.pid)
+    assert shared.line.refused("serve", "--detach", code=3)["code"] == "serve.running"
 
 
 def test_after_a_kill_the_next_one_has_the_same_address(line: CommandLine, start: Start) -> None:
@@ -80,9 +79,8 @@ def test_an_address_that_somebody_else_took_is_not_insisted_on(line: CommandLine
     assert error["code"] == "serve.port"
 
 
-def test_only_this_user_can_reach_its_socket_and_read_its_key(line: CommandLine, start: Start) -> None:
-    served = start()
-    directory, sock = Path(state_of(line.place), "serve"), Path(served.door.socket)
+def test_only_this_user_can_reach_its_socket_and_read_its_key(shared: ServeProcess) -> None:
+    directory, sock = Path(state_of(shared.line.place), "serve"), Path(shared.door.socket)
     paths = [directory, *directory.iterdir(), sock]
     modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in paths}
     del modes[sock.name]
@@ -184,14 +182,15 @@ def test_who_started_it_says_nothing_of_who_calls(line: CommandLine) -> None:
         ({"authorization": "KEY"}, 200),
     ],
 )
-def test_the_door_is_open_to_who_may_come_in(start: Start, headers: dict[str, str], status: int) -> None:
-    served = start()
-    told = {name: value.replace("KEY", f"Bearer {served.door.key}") for name, value in headers.items()}
-    got, text = _ask(served, "/", **told)
+def test_the_door_is_open_to_who_may_come_in(
+    shared: ServeProcess, headers: dict[str, str], status: int
+) -> None:
+    told = {name: value.replace("KEY", f"Bearer {shared.door.key}") for name, value in headers.items()}
+    got, text = _ask(shared, "/", **told)
     assert got == status, text
     if status != 200:
-        assert served.door.key not in text
-        assert str(served.line.place) not in text
+        assert shared.door.key not in text
+        assert str(shared.line.place) not in text
 
 
 def _ask(served: ServeProcess, path: str, **headers: str) -> tuple[int, str]:

@@ -6,25 +6,20 @@ import json
 import resource
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from lineclear.serve import lines
-from tests.e2e.commandline import CommandLine, until
+from tests.e2e.commandline import PATIENCE_S, CommandLine, until
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD
 from tests.e2e.serve_peer import SOCKET, TCP, HttpPeer, Said, token_for
 from tests.e2e.serving import ServeProcess
 from tests.repository import TemporaryRepo
 
+Fresh = Callable[[str], str]
 VERSIONS = pytest.mark.parametrize("version", [NEW, MIDDLE, OLD])
-
-
-@pytest.fixture
-def served(line: CommandLine) -> Iterator[ServeProcess]:
-    yield ServeProcess(line)
-    line.end_all()
 
 
 def assert_nothing_leaks(said: Said, served: ServeProcess, *secrets: str) -> None:
@@ -36,11 +31,10 @@ def assert_nothing_leaks(said: Said, served: ServeProcess, *secrets: str) -> Non
 
 
 @VERSIONS
-def test_only_a_good_proof_opens_the_door_to_tools(
-    line: CommandLine, served: ServeProcess, version: str
-) -> None:
-    good, revoked = token_for(line, "ada"), token_for(line, "ben")
-    line.ok("token", "revoke", "ben")
+def test_only_a_good_proof_opens_the_door_to_tools(shared: ServeProcess, fresh: Fresh, version: str) -> None:
+    line, ada, ben = shared.line, fresh("ada"), fresh("ben")
+    good, revoked = token_for(line, ada), token_for(line, ben)
+    line.ok("token", "revoke", ben)
     proofs = {
         "": "serve.proof",
         "nonsense": "token.unknown",
@@ -52,19 +46,20 @@ def test_only_a_good_proof_opens_the_door_to_tools(
         revoked: "token.revoked",
     }
     for proof, code in proofs.items():
-        said = HttpPeer(served, version, proof=proof).ask("tools/list")
+        said = HttpPeer(shared, version, proof=proof).ask("tools/list")
         assert (said.status, said.error["code"]) == (401, code), (proof, said)
         assert said.headers["www-authenticate"].startswith("Bearer")
-        assert_nothing_leaks(said, served, good, revoked, *([proof] if proof else []))
-    assert HttpPeer(served, version, proof=good).greet().call("status").data["me"] == "ada"
+        assert_nothing_leaks(said, shared, good, revoked, *([proof] if proof else []))
+    assert HttpPeer(shared, version, proof=good).greet().call("status").data["me"] == ada
 
 
 def test_a_token_that_is_revoked_is_good_for_no_further_call_of_its_session(
-    line: CommandLine, served: ServeProcess
+    shared: ServeProcess, fresh: Fresh
 ) -> None:
-    peer = HttpPeer(served, OLD, proof=token_for(line, "ada")).greet()
-    assert peer.call("claim", resources=["a"]).data["claims"]
-    line.ok("token", "revoke", "ada")
+    line, ada = shared.line, fresh("ada")
+    peer = HttpPeer(shared, OLD, proof=token_for(line, ada)).greet()
+    assert peer.call("claim", resources=[fresh("a")]).data["claims"]
+    line.ok("token", "revoke", ada)
     said = peer.call("status")
     assert (said.status, said.error["code"]) == (401, "token.revoked")
 
@@ -81,20 +76,20 @@ FOREIGN = (
 
 
 @VERSIONS
-def test_a_page_of_another_site_does_not_come_in(served: ServeProcess, version: str) -> None:
+def test_a_page_of_another_site_does_not_come_in(shared: ServeProcess, version: str) -> None:
     for header, value, status in FOREIGN:
-        peer = HttpPeer(served, version)
-        peer.headers[header] = value.replace("PORT", str(served.door.port))
+        peer = HttpPeer(shared, version)
+        peer.headers[header] = value.replace("PORT", str(shared.door.port))
         said = peer.ask("tools/list")
         assert said.status == status, (header, value, said)
-        assert_nothing_leaks(said, served)
+        assert_nothing_leaks(said, shared)
         assert peer.is_alive()
 
 
-def test_our_own_page_and_our_own_names_come_in(served: ServeProcess) -> None:
+def test_our_own_page_and_our_own_names_come_in(shared: ServeProcess) -> None:
     for name in ("127.0.0.1", "localhost", "LOCALHOST", "[::1]"):
-        place = f"{name}:{served.door.port}"
-        peer = HttpPeer(served, NEW, agent="ada", host=place, origin=f"http://{place}")
+        place = f"{name}:{shared.door.port}"
+        peer = HttpPeer(shared, NEW, agent="ada", host=place, origin=f"http://{place}")
         assert peer.call("status").data["me"] == "ada"
 
 
@@ -103,135 +98,136 @@ def test_our_own_page_and_our_own_names_come_in(served: ServeProcess) -> None:
 
 @VERSIONS
 def test_an_agents_token_is_good_for_its_own_name_and_its_sub_agents_only(
-    line: CommandLine, served: ServeProcess, version: str
+    shared: ServeProcess, fresh: Fresh, version: str
 ) -> None:
-    token = token_for(line, "ada")
-    line.ok("claim", "b.py", "--as", "ben")
-    other = HttpPeer(served, version, proof=token, agent="ben").greet()
+    line, ada, ben, file = shared.line, fresh("ada"), fresh("ben"), fresh("b")
+    token = token_for(line, ada)
+    line.ok("claim", file, "--as", ben)
+    other = HttpPeer(shared, version, proof=token, agent=ben).greet()
     for tool, arguments in (
-        ("release", {"resources": ["b.py"]}),
+        ("release", {"resources": [file]}),
         ("status", {}),
         ("say", {"text": "I am ben"}),
     ):
         said = other.call(tool, **arguments)
         assert (said.result["isError"], said.error["code"]) == (True, "token.other"), said
-        assert_nothing_leaks(said, served, token)
-    assert line.holders("b.py") == ["ben"]
-    assert HttpPeer(served, version, proof=token, agent="ada").greet().call("status").data["me"] == "ada"
-    helper = HttpPeer(served, version, proof=token, agent="ada/helper").greet()
-    assert helper.call("status").data["me"] == "ada/helper"
+        assert_nothing_leaks(said, shared, token)
+    assert line.holders(file) == [ben]
+    assert HttpPeer(shared, version, proof=token, agent=ada).greet().call("status").data["me"] == ada
+    helper = HttpPeer(shared, version, proof=token, agent=f"{ada}/helper").greet()
+    assert helper.call("status").data["me"] == f"{ada}/helper"
 
 
 @VERSIONS
-def test_a_persons_token_is_the_person_or_any_agent(
-    line: CommandLine, served: ServeProcess, version: str
-) -> None:
-    token = token_for(line, "grace", "--person")
-    person = HttpPeer(served, version, proof=token).greet()
-    assert person.call("status").data["me"] == "grace"
+def test_a_persons_token_is_the_person_or_any_agent(shared: ServeProcess, fresh: Fresh, version: str) -> None:
+    grace, ben = fresh("grace"), fresh("ben")
+    token = token_for(shared.line, grace, "--person")
+    person = HttpPeer(shared, version, proof=token).greet()
+    assert person.call("status").data["me"] == grace
     assert person.call("say", text="hello").data["audience"]
-    as_ben = HttpPeer(served, version, proof=token, agent="ben").greet()
-    assert as_ben.call("claim", resources=["b.py"]).data["claims"][0]["agent"] == "ben"
-    kinds = {agent["name"]: agent["kind"] for agent in line.json("status")["agents"]}
-    assert (kinds["grace"], kinds["ben"]) == ("person", "agent")
+    as_ben = HttpPeer(shared, version, proof=token, agent=ben).greet()
+    assert as_ben.call("claim", resources=[fresh("b")]).data["claims"][0]["agent"] == ben
+    kinds = {agent["name"]: agent["kind"] for agent in shared.line.json("status")["agents"]}
+    assert (kinds[grace], kinds[ben]) == ("person", "agent")
 
 
-def test_a_name_that_is_none_is_refused(served: ServeProcess) -> None:
+def test_a_name_that_is_none_is_refused(shared: ServeProcess) -> None:
     for name in ("Ada Lovelace", "../x", "a" * 500, "\xe4"):
-        said = HttpPeer(served, NEW, agent=name).call("claim", resources=["a"])
+        said = HttpPeer(shared, NEW, agent=name).call("claim", resources=["a"])
         assert said.error["code"] != "bug", (name, said)
         assert said.result["isError"], (name, said)
 
 
 @pytest.mark.parametrize("way", [TCP, SOCKET])
 def test_a_process_of_this_user_without_a_name_is_an_agent_and_never_the_person(
-    line: CommandLine, served: ServeProcess, way: str
+    line: CommandLine, way: str
 ) -> None:
-    peer = HttpPeer(served, OLD, way=way).greet()
+    """With a server of its own: who worked in this tree before would be taken for the caller."""
+    peer = HttpPeer(ServeProcess(line), OLD, way=way).greet()
     assert peer.call("status").data["me"] == "agent-1"
     assert peer.call("say", text="hello").data["id"]
     assert [(a["name"], a["kind"]) for a in line.json("status")["agents"]] == [("agent-1", "agent")]
 
 
 @VERSIONS
-def test_a_session_is_of_no_use_to_another_token(
-    line: CommandLine, served: ServeProcess, version: str
-) -> None:
-    ada = HttpPeer(served, OLD, proof=token_for(line, "ada")).greet()
-    thief = HttpPeer(served, OLD, proof=token_for(line, "ben"))
+def test_a_session_is_of_no_use_to_another_token(shared: ServeProcess, fresh: Fresh, version: str) -> None:
+    name, other = fresh("ada"), fresh("ben")
+    ada = HttpPeer(shared, OLD, proof=token_for(shared.line, name)).greet()
+    thief = HttpPeer(shared, OLD, proof=token_for(shared.line, other))
     thief.headers["mcp-session-id"] = ada.headers["mcp-session-id"]
     for said in (thief.call("status"), thief.send(b"", "DELETE"), thief.send(b"", "GET")):
         assert said.status == 404, said
     thief.version = thief.headers["mcp-protocol-version"] = version
     if version == NEW:  # which has no sessions: it is answered, as who it is
-        assert thief.call("status").data["me"] == "ben"
-    assert ada.call("status").data["me"] == "ada"
+        assert thief.call("status").data["me"] == other
+    assert ada.call("status").data["me"] == name
 
 
 # -- trees ----------------------------------------------------------------------------------------------
 
 
-def test_a_tool_a_shell_and_a_hook_of_one_agent_are_one_agent(
-    line: CommandLine, served: ServeProcess, repo: TemporaryRepo
-) -> None:
-    tree = Path(line.json("worktree", "add", "--agent", "ada")["path"])
-    peer = HttpPeer(served, NEW, proof=token_for(line, "ada"))
-    assert peer.call("claim", resources=["login.py"]).data["claims"][0]["agent"] == "ada"
+def test_a_tool_a_shell_and_a_hook_of_one_agent_are_one_agent(shared: ServeProcess, fresh: Fresh) -> None:
+    line, ada = shared.line, fresh("ada")
+    tree = Path(line.json("worktree", "add", "--agent", ada)["path"])
+    peer = HttpPeer(shared, NEW, proof=token_for(line, ada))
+    assert peer.call("claim", resources=["login.py"]).data["claims"][0]["agent"] == ada
     shell = line.at(tree).run("claim", "pay.py", "--json", env={"CLAUDECODE": "1"})
-    assert shell.data["claims"][0]["agent"] == "ada"
+    assert shell.data["claims"][0]["agent"] == ada
     edit = {
         "session_id": "s1", "cwd": str(tree), "hook_event_name": "PreToolUse", "tool_name": "Write",
         "tool_input": {"file_path": str(tree / "hook.py"), "content": "x"},
     }  # fmt: skip
     hooked = line.at(tree).run("hook", "claude", "PreToolUse", stdin=json.dumps(edit))
     assert hooked.code == 0, hooked
-    claims = {claim["resource"]: claim["agent"] for claim in line.json("status")["claims"]}
-    assert claims == {"file:login.py": "ada", "file:pay.py": "ada", "file:hook.py": "ada"}
+    claims = [claim for claim in line.json("status")["claims"] if claim["tree"] == tree.name]
+    held = {claim["resource"]: claim["agent"] for claim in claims}
+    assert held == {"file:login.py": ada, "file:pay.py": ada, "file:hook.py": ada}
     agents = {agent["name"]: agent["tree"] for agent in line.json("agent", "list")["agents"]}
-    assert agents["ada"] == tree.name
+    assert agents[ada] == tree.name
 
 
 def test_an_agent_works_in_the_tree_that_it_names_else_in_its_own_else_in_ours(
-    line: CommandLine, served: ServeProcess, repo: TemporaryRepo
+    shared: ServeProcess, shared_repo: TemporaryRepo, fresh: Fresh
 ) -> None:
-    own = Path(line.json("worktree", "add", "--agent", "ada")["path"])
+    line, repo, ada = shared.line, shared_repo, fresh("ada")
+    own = Path(line.json("worktree", "add", "--agent", ada)["path"])
     repo.commit("New", {"new.py": "x = 1\n"}, at=own)
     other = repo.add_worktree("topic")
     inside = other / "deep"
     inside.mkdir()
-    here = HttpPeer(served, NEW, agent="ada")
+    here = HttpPeer(shared, NEW, agent=ada)
     assert here.call("check").data["branch"] == repo.git("branch", "--show-current", at=own)
-    there = HttpPeer(served, NEW, agent="ada", **{"x-lineclear-worktree": str(other)})
+    there = HttpPeer(shared, NEW, agent=ada, **{"x-lineclear-worktree": str(other)})
     assert there.call("check").data["branch"] == "topic"
-    deep = HttpPeer(served, NEW, agent="ada", **{"x-lineclear-worktree": str(inside)})
+    deep = HttpPeer(shared, NEW, agent=ada, **{"x-lineclear-worktree": str(inside)})
     assert deep.call("claim", resources=["x.py"]).data["claims"][0]["resource"] == "file:deep/x.py"
-    stranger = HttpPeer(served, NEW, agent="stray")
+    stranger = HttpPeer(shared, NEW, agent="stray")
     assert stranger.call("claim", resources=["y.py"]).data["claims"]
     assert {a["name"]: a["tree"] for a in line.json("agent", "list")["agents"]}["stray"] == "main"
 
 
 @pytest.mark.parametrize("way", [TCP, SOCKET])
 def test_another_repository_is_not_reached_through_this_one(
-    line: CommandLine, served: ServeProcess, repo: TemporaryRepo, tmp_path: Path, way: str
+    shared: ServeProcess, fresh: Fresh, tmp_path: Path, way: str
 ) -> None:
-    elsewhere = TemporaryRepo.create(tmp_path / "elsewhere", repo.environment)
+    line = shared.line
+    elsewhere = TemporaryRepo.create(tmp_path / "elsewhere", line.environment)
     CommandLine(elsewhere.path, line.environment).ok("init")
-    link = repo.path / "link"
+    link = line.place / fresh("link")
     link.symlink_to(elsewhere.path)
     places = (elsewhere.path, link, tmp_path, Path("/"), Path("/etc/passwd"), Path("elsewhere"), Path("\xff"))
     for place in places:
-        peer = HttpPeer(served, NEW, way=way, agent="ada", **{"x-lineclear-worktree": str(place)})
+        peer = HttpPeer(shared, NEW, way=way, agent="ada", **{"x-lineclear-worktree": str(place)})
         said = peer.call("claim", resources=["a"])
         assert (said.result["isError"], said.error["code"]) == (True, "serve.elsewhere"), (place, said)
     assert CommandLine(elsewhere.path, line.environment).holders("a") == []
 
 
-def test_an_agent_whose_tree_is_gone_works_in_ours(
-    line: CommandLine, served: ServeProcess, repo: TemporaryRepo
-) -> None:
-    tree = Path(line.json("worktree", "add", "--agent", "ada")["path"])
+def test_an_agent_whose_tree_is_gone_works_in_ours(shared: ServeProcess, fresh: Fresh) -> None:
+    ada = fresh("ada")
+    tree = Path(shared.line.json("worktree", "add", "--agent", ada)["path"])
     shutil.rmtree(tree)
-    assert HttpPeer(served, NEW, agent="ada").call("claim", resources=["a"]).data["claims"]
+    assert HttpPeer(shared, NEW, agent=ada).call("claim", resources=[fresh("a")]).data["claims"]
 
 
 # -- those who hold the door --------------------------------------------------------------------------------
@@ -253,11 +249,11 @@ def _is_ended(line: socket.socket, within_s: float) -> bool:
         return False
 
 
-def test_many_who_say_nothing_do_not_keep_others_out(served: ServeProcess) -> None:
-    silent = [_open(served, b"" if number % 2 else b"POST /mcp HTTP/1.1\r\nHos") for number in range(200)]
+def test_many_who_say_nothing_do_not_keep_others_out(shared: ServeProcess) -> None:
+    silent = [_open(shared, b"" if number % 2 else b"POST /mcp HTTP/1.1\r\nHos") for number in range(200)]
     try:
         for version in (NEW, OLD):
-            assert HttpPeer(served, version, agent="ada").greet().call("status").data["me"] == "ada"
+            assert HttpPeer(shared, version, agent="ada").greet().call("status").data["me"] == "ada"
     finally:
         for line in silent:
             line.close()
@@ -272,20 +268,20 @@ def many_files() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("many_files")
-def test_more_than_there_is_room_for_are_hung_up_on_and_the_socket_stays_open(served: ServeProcess) -> None:
+def test_more_than_there_is_room_for_are_hung_up_on_and_the_socket_stays_open(shared: ServeProcess) -> None:
     silent: list[socket.socket] = []
     try:
         for _ in range(lines.MOST_CONNECTIONS + 20):
-            silent.append(_open(served))
+            silent.append(_open(shared))
         until(lambda: _is_ended(silent[-1], 0.1))
-        assert HttpPeer(served, NEW, way=SOCKET, agent="ada").call("status").data["me"] == "ada"
+        assert HttpPeer(shared, NEW, way=SOCKET, agent="ada").call("status").data["me"] == "ada"
     finally:
         for line in silent:
             line.close()
 
     def is_answered() -> bool:
         try:
-            return HttpPeer(served, NEW, agent="ada").call("status").status == 200
+            return HttpPeer(shared, NEW, agent="ada").call("status").status == 200
         except OSError:
             return False
 
@@ -293,22 +289,22 @@ def test_more_than_there_is_room_for_are_hung_up_on_and_the_socket_stays_open(se
 
 
 @pytest.mark.slow
-def test_a_head_that_does_not_come_to_its_end_is_not_waited_for(served: ServeProcess) -> None:
-    half = _open(served, b"POST /mcp HTTP/1.1\r\nHost: x\r\n")
-    quiet = _open(served)
+def test_a_head_that_does_not_come_to_its_end_is_not_waited_for(shared: ServeProcess) -> None:
+    half = _open(shared, b"POST /mcp HTTP/1.1\r\nHost: x\r\n")
+    quiet = _open(shared)
     try:
         for line in (half, quiet):
-            assert _is_ended(line, lines.HEAD_WITHIN_S + 3 * lines.LOOK_EVERY_S)
+            assert _is_ended(line, PATIENCE_S)
     finally:
         half.close()
         quiet.close()
 
 
-def test_a_body_of_somebody_who_may_not_come_in_is_not_read(served: ServeProcess) -> None:
-    head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{served.door.port}\r\nContent-Length: 1000000\r\n\r\n"
-    line = _open(served, head.encode())
+def test_a_body_of_somebody_who_may_not_come_in_is_not_read(shared: ServeProcess) -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{shared.door.port}\r\nContent-Length: 1000000\r\n\r\n"
+    line = _open(shared, head.encode())
     try:
-        line.settimeout(10)
+        line.settimeout(PATIENCE_S)
         assert line.recv(100).startswith(b"HTTP/1.1 401")
     finally:
         line.close()
@@ -327,15 +323,15 @@ BOMBS = {
 }
 
 
-def test_a_head_that_is_none_is_refused_and_the_server_goes_on(served: ServeProcess) -> None:
+def test_a_head_that_is_none_is_refused_and_the_server_goes_on(shared: ServeProcess) -> None:
     for name, bomb in BOMBS.items():
-        _throw(served, name, bomb)
+        _throw(shared, name, bomb)
 
 
 def _throw(served: ServeProcess, name: str, bomb: bytes) -> None:
     line = _open(served)
     try:
-        line.settimeout(20)
+        line.settimeout(PATIENCE_S)
         try:
             line.sendall(bomb)
             answer = line.recv(1_000)

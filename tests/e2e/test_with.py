@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commandline import CommandLine, is_alive, until, until_there
 
 
@@ -43,15 +45,16 @@ def test_a_value_is_written_under_the_fence_of_with(line: CommandLine) -> None:
     assert line.run("value", "put", "free", "2", env=late).code == 0
 
 
+@pytest.mark.slow
 def test_the_lease_is_renewed_for_as_long_as_the_command_runs(line: CommandLine) -> None:
-    inside = f"sleep 2.4; exec {line.shell('claim', 'a', '--as', 'other')}"
-    assert line.run("with", "a", "--ttl", "2s", "--as", "codex-1", "--", "sh", "-c", inside).code == 3
+    inside = f"sleep 7; exec {line.shell('claim', 'a', '--as', 'other')}"
+    assert line.run("with", "a", "--ttl", "6s", "--as", "codex-1", "--", "sh", "-c", inside).code == 3
 
 
 def test_a_person_who_takes_over_stops_the_command(line: CommandLine, tmp_path: Path) -> None:
     started, ended = tmp_path / "started", tmp_path / "ended"
     inside = f'trap "echo stopped > {ended}; exit 9" TERM; echo $$ > {started}; while :; do sleep 0.05; done'
-    guard = line.start("with", "a", "--ttl", "2s", "--as", "codex-1", "--", "sh", "-c", inside)
+    guard = line.start("with", "a", "--ttl", "12s", "--as", "codex-1", "--", "sh", "-c", inside)
     until_there(started)
     line.ok("claim", "a", "--take-over")
     assert guard.wait() == 9

@@ -87,9 +87,9 @@ def test_more_variables_can_be_given(checks: Range) -> None:
 def test_what_takes_too_long_is_ended_with_all_it_started(checks: Range) -> None:
     pids = checks.path.parent / "pids"
     command = f"sleep 600 & echo $! >> {pids}; setsid sleep 600 & echo $! >> {pids}; trap '' TERM; wait"
-    (ended,) = checks.run(checks.candidate({}), check(command, timeout_ms=700))
+    (ended,) = checks.run(checks.candidate({}), check(command, timeout_ms=4_000))
     assert (ended.code, ended.is_green) == (OUT_OF_TIME, False)
-    assert "was not done within 700 ms" in ended.words
+    assert "was not done within 4 s" in ended.words
     assert [is_alive(int(pid)) for pid in pids.read_text().split()] == [False, False]
 
 
@@ -102,7 +102,7 @@ def test_a_check_that_is_called_off_ends_at_once_and_tells_nothing(checks: Range
     ended = checks.run(commit, "true", f"echo $$ > {begun}; sleep 600", "true", cancel=cancel)
     waiting.join()
     assert ended == []
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert not is_alive(int(begun.read_text()))
 
 

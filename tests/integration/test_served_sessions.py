@@ -101,7 +101,7 @@ class Stage:
 def play(scene: Callable[[Stage], Coroutine[Any, Any, None]]) -> None:
     async def main() -> None:
         stage = Stage()
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             async with stage.served.open():
                 await scene(stage)
 

@@ -201,7 +201,11 @@ _made = itertools.count()
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     seed=st.integers(0, 1 << 30),
     deeds=st.lists(

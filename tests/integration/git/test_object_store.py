@@ -193,8 +193,10 @@ def test_a_written_tree_is_the_one_git_writes(repo: TemporaryRepo) -> None:
 
 
 @pytest.fixture
-def sides(repo: TemporaryRepo) -> list[str]:
+def sides(repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Commits of which some pairs merge and others conflict, one of them in many files with long names."""
+    # A busy machine's git is not one that keeps its answers back.
+    monkeypatch.setattr("lineclear.git.trees._PATIENCE_S", 60.0)
     names = [f"{'long-name-' * 20}{number}" for number in range(60)]
     names.append("what a terminal may change: \r\n\t\x03\x04\x11\x13\x1a\x7f\xe4")
     repo.commit("Base", dict.fromkeys([*names, "a"], "1\n"))

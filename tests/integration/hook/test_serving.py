@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,36 +13,10 @@ import pytest
 
 from lineclear.core.claims import EXCLUSIVE
 from lineclear.core.tables import CLAIM
-from lineclear.hook.serving import Elsewhere, Hooks
+from lineclear.hook.serving import Elsewhere
 from lineclear.process.presence import Presence
-from tests.hushing import TwoWays
+from tests.hushing import Served, TwoWays
 from tests.repository import TemporaryRepo
-
-
-@pytest.fixture
-def ways(repo: TemporaryRepo) -> TwoWays:
-    return TwoWays(repo)
-
-
-class Served:
-    def __init__(self, ways: TwoWays) -> None:
-        self.ways, self.hooks = ways, Hooks(str(ways.repo.path / ".git"))
-
-    def __call__(self, event: str, path: Path | str, **more: Any) -> str:
-        told = self.ways.said(event, self.ways.tree / path, **more)
-        env = {**self.ways.environ, "LINECLEAR_CALL": os.urandom(8).hex()}
-        output, code = self.hooks.answer("claude", event, json.dumps(told).encode(), env, "/")
-        assert code == 0
-        return output.decode()
-
-
-@pytest.fixture
-def served(ways: TwoWays) -> Iterator[Served]:
-    served = Served(ways)
-    yield served
-    served.hooks.close()
-    errors = ways.state / "hook-errors.log"
-    assert not errors.exists(), errors.read_text()
 
 
 def held(ways: TwoWays) -> list[tuple[str, str]]:

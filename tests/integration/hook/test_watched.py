@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -14,45 +13,42 @@ import pytest
 from lineclear.git.layout import find_layout
 from lineclear.git.pictures import STATUS
 from lineclear.git.quick import quick_git
-from lineclear.hook.serving import Hooks
 from lineclear.process.hush import WATCHED
 from lineclear.wiring import tree_looks
 from lineclear.wiring.tree_looks import Looks, Tree
-from tests.hushing import TwoWays
+from tests.hushing import Served, TwoWays
 from tests.repository import TemporaryRepo
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells on Linux only")
 
 
-class Served:
+class Session:
     """One session's commands, answered by a server that has got ready to watch."""
 
-    def __init__(self, ways: TwoWays) -> None:
-        self.ways, self.tree, self._calls = ways, ways.tree, 0
-        self.hooks = Hooks(str(ways.repo.path / ".git"))
-        looks = self.hooks._stores.looks
+    def __init__(self, served: Served) -> None:
+        self._served, self.ways, self.tree, self._calls = served, served.ways, served.ways.tree, 0
+        looks = served.hooks._stores.looks
         assert looks is not None
-        self.looked = looks.at(find_layout(str(ways.tree), {}))
+        self.looked = looks.at(find_layout(str(self.tree), {}))
         settle(self.looked)
         assert self.looked.is_known
 
-    def said(self, event: str) -> dict[str, Any]:
-        more = {"tool": "Bash", "given": {"command": "make"}, "tool_use_id": f"t{self._calls}"}
-        return self.ways.said(event, "x", **more)
+    def next(self) -> None:
+        self._calls += 1
 
-    def answer(self, event: str) -> str:
-        env = {**self.ways.environ, "LINECLEAR_CALL": os.urandom(8).hex()}
-        body = json.dumps(self.said(event)).encode()
-        output, code = self.hooks.answer("claude", event, body, env, str(self.tree))
-        assert code == 0
-        return output.decode()
+    def said(self, event: str) -> dict[str, Any]:
+        return self.ways.said(event, "x", **self._command)
+
+    @property
+    def _command(self) -> dict[str, Any]:
+        return {"tool": "Bash", "given": {"command": "make"}, "tool_use_id": f"t{self._calls}"}
 
     def before(self) -> str:
-        self._calls += 1
-        return self.answer("PreToolUse")
+        self.next()
+        return self._served("PreToolUse", "x", **self._command)
 
     def after(self) -> str:
-        return self.answer("PostToolUse")
+        return self._served("PostToolUse", "x", **self._command)
 
     @property
     def note(self) -> bytes:
@@ -75,82 +71,78 @@ def ways(repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch) -> TwoWays:
 
 
 @pytest.fixture
-def served(ways: TwoWays) -> Iterator[Served]:
-    served = Served(ways)
-    yield served
-    served.hooks.close()
-    errors = ways.state / "hook-errors.log"
-    assert not errors.exists(), errors.read_text()
+def session(served: Served) -> Session:
+    return Session(served)
 
 
-def test_git_does_not_look_through_a_tree_that_is_watched(served: Served) -> None:
-    quick, whole = served.looked.quick, served.looked.whole
-    served.before()
-    assert served.after() == ""
-    (served.tree / "new.py").write_text("new\n")
-    served.before()
-    (served.tree / "a.py").write_text("changed\n")
-    assert served.after() == ""
-    assert served.looked.whole == whole
-    assert served.looked.quick > quick
+def test_git_does_not_look_through_a_tree_that_is_watched(session: Session) -> None:
+    quick, whole = session.looked.quick, session.looked.whole
+    session.before()
+    assert session.after() == ""
+    (session.tree / "new.py").write_text("new\n")
+    session.before()
+    (session.tree / "a.py").write_text("changed\n")
+    assert session.after() == ""
+    assert session.looked.whole == whole
+    assert session.looked.quick > quick
 
 
-def test_a_forbidden_change_is_reported_with_the_content_from_before(served: Served) -> None:
-    (served.tree / "a.py").write_text("mine, before\n")
-    served.before()
-    served.after()
-    served.ways.claim("eve", "file:a.py", "exclusive")
-    served.before()
-    (served.tree / "a.py").write_text("by a command\n")
-    whole = served.looked.whole
-    said = served.after()
+def test_a_forbidden_change_is_reported_with_the_content_from_before(session: Session) -> None:
+    (session.tree / "a.py").write_text("mine, before\n")
+    session.before()
+    session.after()
+    session.ways.claim("eve", "file:a.py", "exclusive")
+    session.before()
+    (session.tree / "a.py").write_text("by a command\n")
+    whole = session.looked.whole
+    said = session.after()
     assert "eve holds file:a.py" in said
     oid = said.partition("cat-file blob ")[2].split()[0]
-    assert served.ways.repo.git("cat-file", "blob", oid) == "mine, before"
-    assert served.looked.whole == whole
+    assert session.ways.repo.git("cat-file", "blob", oid) == "mine, before"
+    assert session.looked.whole == whole
 
 
-def test_the_stub_asks_the_server_and_not_git(served: Served) -> None:
-    served.before()
-    served.after()
-    assert served.note.startswith(WATCHED)
-    door = served.ways.state / "serve/door"
+def test_the_stub_asks_the_server_and_not_git(session: Session) -> None:
+    session.before()
+    session.after()
+    assert session.note.startswith(WATCHED)
+    door = session.ways.state / "serve/door"
     door.parent.mkdir(exist_ok=True)
     door.write_text("nobody\n1\nkey\nsocket\n999999999\n1\n")
-    served._calls += 1
-    assert served.ways.is_passed("PreToolUse", served.said("PreToolUse"))
-    assert not served.ways.is_passed("PostToolUse", served.said("PostToolUse"))
-    assert (served.ways.state / "given-status").read_text() == ""
+    session.next()
+    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
+    assert not session.ways.is_passed("PostToolUse", session.said("PostToolUse"))
+    assert (session.ways.state / "given-status").read_text() == ""
 
 
-def test_without_a_server_the_stub_compares_as_ever(served: Served) -> None:
-    served.before()
-    served.after()
-    assert served.note.startswith(WATCHED)
-    served._calls += 1
-    assert served.ways.is_passed("PreToolUse", served.said("PreToolUse"))
-    assert served.ways.is_passed("PostToolUse", served.said("PostToolUse"))
-    served._calls += 1
-    assert served.ways.is_passed("PreToolUse", served.said("PreToolUse"))
-    (served.tree / "a.py").write_text("changed\n")
-    assert not served.ways.is_passed("PostToolUse", served.said("PostToolUse"))
-    assert "a.py" in (served.ways.state / "given-status").read_text()
+def test_without_a_server_the_stub_compares_as_ever(session: Session) -> None:
+    session.before()
+    session.after()
+    assert session.note.startswith(WATCHED)
+    session.next()
+    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
+    assert session.ways.is_passed("PostToolUse", session.said("PostToolUse"))
+    session.next()
+    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
+    (session.tree / "a.py").write_text("changed\n")
+    assert not session.ways.is_passed("PostToolUse", session.said("PostToolUse"))
+    assert "a.py" in (session.ways.state / "given-status").read_text()
 
 
-def test_names_that_only_lineclear_can_compare_are_no_trouble_for_a_server(served: Served) -> None:
-    served.before()
-    (served.tree / 'a"b.txt').write_text("x")
-    served.after()
-    assert served.note == WATCHED
-    served._calls += 1
-    assert served.ways.is_passed("PreToolUse", served.said("PreToolUse"))
+def test_names_that_only_lineclear_can_compare_are_no_trouble_for_a_server(session: Session) -> None:
+    session.before()
+    (session.tree / 'a"b.txt').write_text("x")
+    session.after()
+    assert session.note == WATCHED
+    session.next()
+    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
 
 
-def test_in_a_small_tree_git_itself_is_quicker(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_small_tree_git_itself_is_quicker(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_looks, "_WORTH_BYTES", 100_000)
-    served.before()
-    served.after()
-    assert served.note.startswith(b"# branch.oid ")
+    session.before()
+    session.after()
+    assert session.note.startswith(b"# branch.oid ")
 
 
 # -- what is not watched --------------------------------------------------------------------------

@@ -166,7 +166,7 @@ def test_a_kept_connection_that_died_is_not_used(url: str) -> None:
     first = PostgresStore(url, REPO, shelf=shelf)
     pid = backend(first)
     first.close()
-    execute(url, f"SELECT pg_terminate_backend({pid}, 5000)")
+    execute(url, f"SELECT pg_terminate_backend({pid}, 60000)")
     second = PostgresStore(url, REPO, shelf=shelf)
     assert claim(second, "a.py")["fence"] == 3
     second.close()

@@ -60,7 +60,7 @@ def test_a_connection_that_ended_while_idle_is_made_anew_without_a_word(
     claim(store, "a.py")
     execute(
         url,
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
         " WHERE application_name = 'lineclear' AND datname = current_database()",
     )
     session_of(store)._heard_ns = 0  # it has been idle for long

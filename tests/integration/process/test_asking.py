@@ -43,7 +43,7 @@ def test_a_program_that_ends_without_an_answer_gives_none() -> None:
 def test_a_silent_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     begun = time.monotonic()
-    assert asked(["sh", "-c", f"sleep 600 & echo $! >{pids}; wait"], timeout_s=1.0) == b""
+    assert asked(["sh", "-c", f"sleep 600 & echo $! >{pids}; wait"], timeout_s=4.0) == b""
     assert time.monotonic() - begun < 60
     until(lambda: not is_running(int(pids.read_text())))
 

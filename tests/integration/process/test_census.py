@@ -14,8 +14,10 @@ from lineclear.process.census import HAS_MARKS, adopted, families, is_marked, ma
 from lineclear.process.children import output_of
 from tests.integration.process.programs import running
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 BUSY = "print('ready')\nwhile True: sum(range(1000))"
+# Other runs of these tests on this machine have marks of their own.
+MARK = f"{os.getpid()}-ab"
 IDLE = "import sys\nkept = b'x' * (60 << 20)\nprint('ready')\nsys.stdin.readline()"
 
 
@@ -37,9 +39,10 @@ def test_who_works_becomes_busier_and_who_waits_does_not() -> None:
     with running(BUSY) as busy, running(IDLE) as idle:
         assert busy.line() == idle.line() == "ready"
         before = take_census()
-        until(lambda: take_census()[busy.pid].busy_ns - before[busy.pid].busy_ns > 50_000_000)
+        until(lambda: take_census()[busy.pid].busy_ns - before[busy.pid].busy_ns > 200_000_000)
         after = take_census()
-        assert after[idle.pid].busy_ns - before[idle.pid].busy_ns < 10_000_000
+        # The kernel counts in steps of 10 ms, and it may have had a little of one left to do.
+        assert after[idle.pid].busy_ns - before[idle.pid].busy_ns < 50_000_000
         assert after[idle.pid].memory_bytes > 60 << 20
 
 
@@ -57,30 +60,35 @@ def test_a_family_has_its_grandchildren() -> None:
 
 @pytest.mark.skipif(not HAS_MARKS, reason="marks can be seen where there is /proc")
 def test_a_mark_is_found_whole_or_not_at_all() -> None:
-    child = subprocess.Popen(["sleep", "600"], env={"OTHER": "x", "SAMPLE_MARK": "12-ab"})
+    child = subprocess.Popen(["sleep", "600"], env={"OTHER": "x", "SAMPLE_MARK": MARK})
     try:
-        until(lambda: marked("SAMPLE_MARK=12-ab") == [child.pid])
-        assert is_marked(child.pid, "SAMPLE_MARK=12-ab")
-        for other in ("SAMPLE_MARK=12-a", "SAMPLE_MARK=12-abc", "AMPLE_MARK=12-ab", "SAMPLE_MARK="):
-            assert marked(other) == []
+        until(lambda: marked(f"SAMPLE_MARK={MARK}") == [child.pid])
+        assert is_marked(child.pid, f"SAMPLE_MARK={MARK}")
+        for other in (
+            f"SAMPLE_MARK={MARK[:-1]}",
+            f"SAMPLE_MARK={MARK}c",
+            f"AMPLE_MARK={MARK}",
+            "SAMPLE_MARK=",
+        ):
+            assert child.pid not in marked(other)
     finally:
         child.kill()
         child.wait()
-    assert not is_marked(child.pid, "SAMPLE_MARK=12-ab")
+    assert not is_marked(child.pid, f"SAMPLE_MARK={MARK}")
 
 
 @pytest.mark.skipif(not HAS_MARKS, reason="marks can be seen where there is /proc")
 def test_who_has_left_session_and_descent_is_adopted_by_its_mark() -> None:
     script = "(setsid sh -c 'sleep 600 & sleep 601' &) & exec sleep 602"
     leader = subprocess.Popen(
-        ["sh", "-c", script], env={**os.environ, "SAMPLE_MARK": "34-cd"}, start_new_session=True
+        ["sh", "-c", script], env={**os.environ, "SAMPLE_MARK": f"{MARK}-cd"}, start_new_session=True
     )
     try:
-        until(lambda: len(marked("SAMPLE_MARK=34-cd")) == 4)
+        until(lambda: len(marked(f"SAMPLE_MARK={MARK}-cd")) == 4)
         until(lambda: len(family_of(leader.pid)) == 4)
         assert len(families(take_census(), [leader.pid])[leader.pid].pids) < 4
     finally:
-        for pid in marked("SAMPLE_MARK=34-cd"):
+        for pid in marked(f"SAMPLE_MARK={MARK}-cd"):
             os.kill(pid, 9)
         leader.wait()
 

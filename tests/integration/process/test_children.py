@@ -17,17 +17,18 @@ from lineclear.process.bonds import Bonds
 from lineclear.process.children import output_of
 from tests.integration.process.programs import SOURCE, running
 
-# Arguments: how often to ask, after how many answers the claim is lost (0: never), the command.
+# Arguments: how often to ask, after how many answers the claim is lost (0: never) or which file says that it
+# is, the command.
 GUARD = """
 import os, sys
 from lineclear.process import children
-children._KILL_AFTER_S = 0.3
+children._KILL_AFTER_S = 2.0
 every_s, lost_after, *command = sys.argv[1:]
 asked = 0
 def poll():
     global asked
     asked += 1
-    return asked != int(lost_after)
+    return asked != int(lost_after) if lost_after.isdecimal() else not os.path.exists(lost_after)
 try:
     print("code", children.run_guarded(command, os.environ, poll=poll, every_s=float(every_s)))
 except FileNotFoundError as error:
@@ -92,14 +93,18 @@ def test_a_lost_claim_ends_the_command_and_all_that_it_started() -> None:
         assert guard.rest() == "code 143\n", "standard output ends only when nobody has it any more"
 
 
-def test_what_ignores_the_request_to_end_is_killed() -> None:
-    with running(GUARD, 0.05, 1, "sh", "-c", "trap '' TERM; while :; do sleep 0.05; done") as guard:
+def test_what_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
+    lost = tmp_path / "lost"
+    script = f"trap '' TERM; : >{lost}; while :; do sleep 0.05; done"
+    with running(GUARD, 0.02, lost, "sh", "-c", script) as guard:
         assert guard.line() == "code 137"
 
 
-def test_what_a_command_left_behind_is_killed_too_when_the_claim_is_lost() -> None:
-    script = "(trap '' TERM; echo started; while :; do sleep 0.05; done) & trap 'exit 9' TERM; wait"
-    with running(GUARD, 0.2, 1, "sh", "-c", script) as guard:
+def test_what_a_command_left_behind_is_killed_too_when_the_claim_is_lost(tmp_path: Path) -> None:
+    lost, begun = tmp_path / "lost", tmp_path / "begun"
+    behind = f"(trap '' TERM; echo started; : >{begun}; while :; do sleep 0.05; done) &"
+    script = f"{behind} trap 'exit 9' TERM; until [ -e {begun} ]; do sleep 0.02; done; : >{lost}; wait"
+    with running(GUARD, 0.02, lost, "sh", "-c", script) as guard:
         assert guard.rest() == "started\ncode 9\n"
 
 
@@ -183,7 +188,7 @@ class Shell:
 
     def expect(self, text: str) -> None:
         """Read until the text has come; what was typed is echoed, so it must not be in there."""
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while text not in self._seen:
             assert select.select([self._fd], [], [], max(0, until - time.monotonic()))[0], self._seen
             self._seen += os.read(self._fd, 4096).decode(errors="replace")

@@ -40,7 +40,7 @@ def test_of_a_long_output_the_end_is_kept(tmp_path: Path) -> None:
 
 
 def test_what_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
-    done = run("echo begun; sleep 600 & echo $! > pid; trap '' TERM; wait", tmp_path, timeout_s=0.5)
+    done = run("echo begun; sleep 600 & echo $! > pid; trap '' TERM; wait", tmp_path, timeout_s=4)
     assert (done.code, done.tail) == (-1, "begun\n")
     until_dead(tmp_path)
 
@@ -96,7 +96,7 @@ def test_a_command_that_floods_us_can_be_called_off(tmp_path: Path) -> None:
     )
     waiting.join()
     assert done.code == -2
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     until_dead(tmp_path)
 
 

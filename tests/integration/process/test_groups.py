@@ -17,7 +17,7 @@ from lineclear.process.shielding import shield_thread
 from tests.integration.process.programs import running
 
 MARK = f"test-{os.getpid()}"
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Nursery:
@@ -181,10 +181,10 @@ DAEMONS = {
 @pytest.mark.skipif(not census.HAS_MARKS, reason="marks can be seen where there is /proc")
 @pytest.mark.parametrize("kind", DAEMONS)
 def test_whoever_it_leaves_behind_is_found_and_stopped(nursery: Nursery, kind: str) -> None:
-    group = nursery.start(f"{DAEMONS[kind]}; sleep 0.1; exit 0")
+    group = nursery.start(f"{{ {DAEMONS[kind]}; }} >pid; until [ -s pid ]; do sleep 0.02; done")
     until(lambda: group.exit_code() is not None)
-    pid = int(b"".join(group.last_words()))
-    assert pid in group.members()
+    pid = int((nursery.path / "pid").read_text())
+    until(lambda: group.members() == [pid])  # whoever has started it is going, too
     assert group.sweep(5) == 1
     until(lambda: not Path(f"/proc/{pid}").exists() or pid not in census.take_census())
     assert group.sweep(5) == 0

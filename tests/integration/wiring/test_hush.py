@@ -438,7 +438,7 @@ def test_whatever_comes_in_the_stub_ends_well_and_passes_nothing(hushed: TwoWays
         )
         done = subprocess.run(
             [hushed.stub, "claude", event], input=text, cwd=hushed.tree, env=hushed.environ,
-            capture_output=True, check=False, timeout=30,
+            capture_output=True, check=False, timeout=60,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b""), text
         if done.stdout != ASKED.encode():

@@ -12,7 +12,7 @@ import pytest
 
 from lineclear.mcp.hands import Hands
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 def play(scene: Callable[[Hands], Coroutine[Any, Any, None]], most: int = 2) -> None:

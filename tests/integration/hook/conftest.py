@@ -1,0 +1,25 @@
+"""Hooks, and the server that answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.hushing import Served, TwoWays
+from tests.repository import TemporaryRepo
+
+
+@pytest.fixture
+def ways(repo: TemporaryRepo) -> TwoWays:
+    return TwoWays(repo)
+
+
+@pytest.fixture
+def served(ways: TwoWays) -> Iterator[Served]:
+    """Whatever it is asked, it writes down no error."""
+    served = Served(ways)
+    yield served
+    served.hooks.close()
+    errors = ways.state / "hook-errors.log"
+    assert not errors.exists(), errors.read_text()
