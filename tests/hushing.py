@@ -39,7 +39,7 @@ class TwoWays:
         self.state = repo.path / ".git/lineclear"
         slow = self.state / "slow"
         slow.write_text(
-            f"#!/bin/sh\nread -r said\nprintf '%s' \"$said\" >{self.state}/given\n"
+            f"#!/bin/sh\ncat >{self.state}/given\n"
             f"printf '%s' \"$LINECLEAR_STATUS\" >{self.state}/given-status\n"
             f"printf '%s' \"$LINECLEAR_CALL\" >{self.state}/given-call\nprintf '{ASKED[:-1]}\\n'\n"
         )
@@ -81,8 +81,8 @@ class TwoWays:
         assert done.returncode == 0, done
         assert done.stderr == b"", done
         assert done.stdout.decode() in ("", ASKED)
-        if done.stdout and "\n" not in text:
-            assert (self.state / "given").read_bytes() == text.encode()
+        if done.stdout:
+            assert (self.state / "given").read_text().rstrip("\n") == text.rstrip("\n")
         return not done.stdout
 
     def ask(self, event: str, said: dict[str, Any], client: str = "claude", **env: str) -> HookAnswer:

@@ -268,6 +268,16 @@ def test_text_that_is_laid_out_or_broken_is_asked(hushed: TwoWays) -> None:
         assert not hushed.is_passed("PreToolUse", text)
 
 
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
+def test_a_line_end_behind_it_changes_nothing_and_more_lines_are_asked_whole(
+    hushed: TwoWays, event: str
+) -> None:
+    text = json.dumps(hushed.said(event, hushed.tree / "a.py"), separators=(",", ":"))
+    assert hushed.is_passed(event, text + "\n")
+    for more in ("\nx", "\n\nx\n", "\n" + text, "\n" + text + "\n\n"):
+        assert not hushed.is_passed(event, text + more)
+
+
 def test_every_byte_reaches_lineclear_as_it_was(ways: TwoWays) -> None:
     text = "".join(map(chr, range(32, 0x250))) + "\u0081\u0088\u20ac\U0001f600" * 3_000 + "$(id)`id`$HOME\\n"
     ways.pre("src/b.py")

@@ -189,8 +189,24 @@ passes() {
     esac && [ -e live ]
 }
 
+# Sets said. The shell reads a byte at a time, which for a short line is less than another program's start; a file's
+# whole text stands in what a client says after an edit.
+hear() {
+    case $2 in
+    Pre* | Before*) IFS= read -r said || return 0 ;;
+    *)
+        said=$(LC_ALL=C cat)
+        return 0
+        ;;
+    esac
+    # There is a line end, and mostly nothing behind it.
+    if IFS= read -r row || [ -n "$row" ]; then
+        said=$said$line_end$row$line_end$(LC_ALL=C cat)
+    fi
+}
+
 here=$PWD
-{ said=$(LC_ALL=C cat); } 2>/dev/null
+hear "$1" "$2" 2>/dev/null
 [ -n "$noted" ] && passes "$1" "$2" 2>/dev/null && exit 0
 cd "$here" 2>/dev/null
 [ -z "$seen" ] || [ ${#seen} -gt 4000 ] || export LINECLEAR_STATUS="$seen"
