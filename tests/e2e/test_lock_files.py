@@ -50,6 +50,21 @@ def test_two_branches_that_each_add_a_package_both_land(line: CommandLine, repo:
 
 @pytest.mark.slow
 @needs_npm
+def test_a_package_is_taken_back_from_under_another(line: CommandLine, repo: TemporaryRepo) -> None:
+    anchor, buoy = two_branches(line, repo)
+    line.ok("trust")
+    anchor.ok("land")
+    buoy.ok("land")
+    line.ok("undo", "1")
+    assert needed((repo.path / LOCK).read_text()) == {"buoy", "crane"}
+    assert accepts(repo, repo.path) == ["buoy", "crane"]
+    trailers = repo.git("log", "-1", "--format=%(trailers:only,unfold)").splitlines()
+    assert [line.partition(":")[0] for line in trailers if line] == ["Reverts", "Made-anew"]
+    assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
+
+
+@pytest.mark.slow
+@needs_npm
 def test_a_stack_of_both_is_made_before_either_lands(line: CommandLine, repo: TemporaryRepo) -> None:
     anchor, buoy = two_branches(line, repo, ALLOWED + '[checks]\ngate = "true"\n')
     line.ok("trust")

@@ -102,6 +102,18 @@ def test_what_others_built_on_is_refused_with_the_places(team: Team) -> None:
     assert team.git.git("branch", "--list", "lineclear/*") == ""
 
 
+def test_who_built_on_it_is_named(team: Team) -> None:
+    team.work("ada", {"a.txt": "one\nTWO\nthree\n"})
+    number = land(team, "ada", agent="ada")
+    task = team.task("Say more", "ben")
+    team.git.git("reset", "--quiet", "--hard", "main", at=team.git.add_worktree("ben"))
+    team.work("ben", {"a.txt": "one\nTWO and more\nthree\n"})
+    land(team, "ben", BEN, task=task)
+    with refused("queue.undo_conflicts") as caught:
+        prepare(team.repo, team.person, number)
+    assert "a.txt near line 2: content; since then T-1 by ben." in str(caught.value)
+
+
 def test_twice_is_refused_while_the_first_waits_and_after_it_landed(team: Team) -> None:
     team.work("ada", {"1.txt": "x\n"})
     number = land(team, "ada", agent="ada")

@@ -73,8 +73,16 @@ def message(
     """A subject, then trailers that git's own tools can read; `made` tells of files that nobody wrote."""
     subject = f"{verb} {task}: {one_line(title)}" if task else f"{verb} {one_line(branch)}"
     trailers = [f"Co-authored-by: {one_line(who.name)} <{one_line(who.email)}>" for who in co_authors]
-    trailers += [f"{MADE_ANEW}{one_line(words)}" for words in made]
-    return _written(subject, task, agent, trailers)
+    return with_made(_written(subject, task, agent, trailers), made)
+
+
+def with_made(message: str, made: Sequence[str]) -> str:
+    """The message with trailers that tell of files which nobody wrote."""
+    lines = [f"{MADE_ANEW}{one_line(words)}" for words in made]
+    if not lines:
+        return message
+    above = message if "\n\n" in message else message + "\n"
+    return "\n".join([above + lines[0], *lines[1:], ""])
 
 
 def made_in(commit: str) -> list[str]:
@@ -127,12 +135,17 @@ def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
     more = len(conflicts) - len(told)
     if more:
         told.append(f"and {more} more")
-    hands = (hand for conflict in conflicts for hand in conflict.get("sides", {}).get("left", ()))
-    makers = list(dict.fromkeys(map(tell_who, hands)))[:MOST_NAMED]
+    makers = makers_of(conflicts)
     if makers:
         told.append(f"on {main}: {', '.join(makers)}")
     text = f"it does not fit {main} as it is now: {'; '.join(told)}"
     return text if len(text) <= MOST_WHY else text[: MOST_WHY - 3] + "..."
+
+
+def makers_of(conflicts: Sequence[dict[str, Any]]) -> list[str]:
+    """Who made main's side of them, a few."""
+    hands = (hand for conflict in conflicts for hand in conflict.get("sides", {}).get("left", ()))
+    return list(dict.fromkeys(map(tell_who, hands)))[:MOST_NAMED]
 
 
 def tell_who(hand: dict[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.landing import tell_conflicts
+from lineclear.core.landing import makers_of, tell_conflict
 from lineclear.core.refusals import (
     FAILED,
     FINDINGS,
@@ -157,12 +157,14 @@ def undone_already(number: str, by: str) -> Refusal:
 
 
 def undo_conflicts(number: str, conflicts: Sequence[dict[str, Any]]) -> Refusal:
-    first = tell_conflicts("main", conflicts[:1]).rpartition("as it is now: ")[2]
+    first = tell_conflict(conflicts[0])
     more = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
+    makers = makers_of(conflicts)
+    whose = f"; since then {shorten(', '.join(makers), 100)}" if makers else ""
     return Refusal(
         "queue.undo_conflicts",
         f"{number} cannot be taken back by itself: what landed since builds on it.",
-        who=f"{shorten(first, 100)}{more}.",
+        who=f"{shorten(first, 100)}{more}{whose}.",
         next_="git revert --help",
         exit_code=FINDINGS,
         candidate=number,

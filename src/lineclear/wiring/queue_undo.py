@@ -5,15 +5,18 @@ other. History is never rewritten, and what landed since stays.
 from __future__ import annotations
 
 from lineclear.app import queue, queue_look
+from lineclear.app.lock_making import made_of
 from lineclear.core import refusals, refusals_queue
 from lineclear.core.candidates import LANDED, LIVE, show_number
-from lineclear.core.landing import conflicts_of, undo_message
+from lineclear.core.landing import conflicts_of, undo_message, with_made
 from lineclear.core.tables import CANDIDATE, TASK
 from lineclear.core.tasks import show_id
 from lineclear.git.landing import GitFooting, commit_of
 from lineclear.git.run import git
+from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import merge_tree
 from lineclear.wiring.queue_sight import main_commit, main_name
+from lineclear.wiring.sides import End, add_sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,24 +33,25 @@ BRANCH = "lineclear/undo-"
 def revert(
     repo: Repo, commit: str, words: str, author: Author | None = None, *, below: str = ""
 ) -> str | list[dict[str, Any]]:
-    """A commit on main without what `commit` brought in, or where that does not fit what came since.
+    """A commit on main without what `commit` brought in, or where that does not fit what came since, and
+    whose that is.
 
     `below` is what the commit was put on, its first parent unless it is said. Nothing moves. "" when main
-    holds nothing of it any more.
+    holds nothing of it any more. Lock files are made anew where main's settings allow it.
     """
     cwd, main = repo.layout.worktree, main_commit(repo)
     below = below or commit_of(cwd, f"{commit}^1")
     if not below:
         raise refusals.not_found("commit", f"{commit[:12]}^1", "git log")
-    report = merge_tree(cwd, commit, main, below)
+    report = merge_tree(cwd, commit, main, below, by_settings(repo, lambda: main))
     conflicts = conflicts_of(report)
     if conflicts:
-        return conflicts
+        return add_sides(cwd, repo.store, conflicts, End(main), End(commit))
     footing = GitFooting(repo.layout, main_name(repo))
     try:
         if report["tree"] == footing.history.tree_of(main):
             return ""
-        return footing.commit(report["tree"], [main], words, author)
+        return footing.commit(report["tree"], [main], with_made(words, made_of(report)), author)
     finally:
         footing.close()
 

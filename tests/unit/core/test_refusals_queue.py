@@ -11,6 +11,7 @@ import pytest
 from lineclear.core import refusals_queue as words
 from lineclear.core.refusals import Refusal
 
+BEN = {"task": "T-9", "agent": "ben", "author": "Ben"}
 # The function, its arguments, its code with the exit code, and the text.
 TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
     (
@@ -92,10 +93,16 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
     ),
     (
         words.undo_conflicts,
-        ("Q-7", [{"path": "a.py", "kind": "content", "first_line": 3}, {"path": "b.py", "kind": "content"}]),
+        (
+            "Q-7",
+            [
+                {"path": "a.py", "kind": "content", "first_line": 3, "sides": {"left": [BEN], "right": []}},
+                {"path": "b.py", "kind": "content"},
+            ],
+        ),
         "queue.undo_conflicts 6",
         "Q-7 cannot be taken back by itself: what landed since builds on it.\n"
-        "a.py near line 3: content and 1 more.\nNext: run `git revert --help`.",
+        "a.py near line 3: content and 1 more; since then T-9 by ben.\nNext: run `git revert --help`.",
     ),
     (
         words.no_remote,
