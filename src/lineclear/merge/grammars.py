@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from lineclear.merge.reparse import parse_beside
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
@@ -38,7 +40,7 @@ GRAMMARS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 MAX_KEPT_TREES = 4  # the mergers and the verifier read the same three texts, one after the other
-_kept: dict[tuple[str, str], Tree] = {}
+_kept: dict[tuple[str, str], tuple[bytes, Tree]] = {}
 _parsers: dict[str, Parser | None] = {}
 
 
@@ -58,13 +60,21 @@ def parse(language: str, text: str) -> Tree | None:
     parser = _parsers[language]
     if parser is None:
         return None
-    tree = _kept.pop((language, text), None)
-    if tree is None:
-        tree = parser.parse(text.encode("utf-8", "surrogatepass"))
+    kept = _kept.pop((language, text), None)
+    if kept is None:
+        source = text.encode("utf-8", "surrogatepass")
+        kept = (source, parse_beside(parser, source, _last_of(language)))
         while len(_kept) >= MAX_KEPT_TREES:
             _kept.pop(next(iter(_kept)), None)
-    _kept[language, text] = tree  # the last one asked for goes last
-    return tree
+    _kept[language, text] = kept  # the last one asked for goes last
+    return kept[1]
+
+
+def _last_of(language: str) -> tuple[bytes, Tree] | None:
+    """The text of this language that was read last, with its tree, unless that one has an error: another
+    version of it would have it, too."""
+    last = next((_kept[key] for key in reversed(_kept) if key[0] == language), None)
+    return None if last is None or last[1].root_node.has_error else last
 
 
 def forget_trees() -> None:

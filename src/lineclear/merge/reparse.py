@@ -1,0 +1,100 @@
+"""The tree of a text, made from the tree of one like it: the parser then reads only the rows that differ.
+
+The versions of one file differ in few rows. What comes out is what a parser makes of the whole text: rows
+count as equal only where their bytes are, and a text that cannot be parsed is read from its beginning, since
+the shape of an error depends on the way there.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Parser, Tree
+
+    # Rows that differ: old[a0:a1] became new[b0:b1].
+    Change = tuple[int, int, int, int]
+
+MIN_BYTES = 2_000  # a smaller text is read as quickly as it is compared
+WINDOW = 100  # rows in which two texts must meet again, or all the rest differs
+MAX_CHANGES = 200
+
+
+def parse_beside(parser: Parser, text: bytes, beside: tuple[bytes, Tree] | None) -> Tree:
+    """The tree of `text`. `beside` is a text with its tree, without an error, best another version of it."""
+    if beside is not None and len(text) >= MIN_BYTES:
+        rows = beside[0].split(b"\n"), text.split(b"\n")
+        changes = changed_rows(*rows)
+        if changes is not None:
+            tree = parser.parse(text, _edited(beside[1], *rows, changes))
+            if not tree.root_node.has_error:
+                return tree
+    return parser.parse(text)
+
+
+def changed_rows(old: list[bytes], new: list[bytes]) -> list[Change] | None:
+    """The rows that differ, in order, with equal rows between them; None where it is more than half."""
+    found: list[Change] = []
+    i = j = 0
+    n, m = _without_equal_end(old, new)
+    while i < n and j < m:
+        if old[i] == new[j]:
+            i, j = i + 1, j + 1
+            continue
+        a1, b1 = _next_meeting(old, new, i, j, n, m)
+        found.append((i, a1, j, b1))
+        i, j = a1, b1
+        if len(found) > MAX_CHANGES:
+            return None
+    if i < n or j < m:
+        found.append((i, n, j, m))
+    if found and found[-1][1] == len(old):
+        found[-1] = _from_the_row_above(*found[-1])
+    changed = sum(a1 - a0 + b1 - b0 for a0, a1, b0, b1 in found)
+    return found if changed * 2 <= len(old) + len(new) else None
+
+
+def _from_the_row_above(a0: int, a1: int, b0: int, b1: int) -> Change:
+    """No line feed stands behind the last row: where that row changes, the end of the one above it does."""
+    return (a0 - 1, a1, b0 - 1, b1) if a0 and b0 else (a0, a1, b0, b1)
+
+
+def _without_equal_end(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
+    n, m = len(old), len(new)
+    while n and m and old[n - 1] == new[m - 1]:
+        n, m = n - 1, m - 1
+    return n, m
+
+
+def _next_meeting(old: list[bytes], new: list[bytes], i: int, j: int, n: int, m: int) -> tuple[int, int]:
+    """Where two rows that follow each other are equal again, as near as possible; else both ends."""
+    ahead: dict[tuple[bytes, ...], int] = {}
+    for a in range(i, min(n - 1, i + WINDOW)):
+        ahead.setdefault((old[a], old[a + 1]), a)
+    best = (n, m)
+    for b in range(j, min(m - 1, j + WINDOW)):
+        a = ahead.get((new[b], new[b + 1]), n)
+        if a + b < sum(best):
+            best = (a, b)
+        if b - j > best[0] - i + best[1] - j:
+            break
+    return best
+
+
+def _edited(tree: Tree, old: list[bytes], new: list[bytes], changes: list[Change]) -> Tree:
+    """A copy of the tree that knows where its text was changed; the last change first, so that the places of
+    those before it stay what they are."""
+    edited = tree.copy()
+    starts = [0, *accumulate(len(row) + 1 for row in old)]
+    for a0, a1, b0, b1 in reversed(changes):
+        size = sum(map(len, new[b0:b1])) + b1 - b0
+        edited.edit(
+            start_byte=starts[a0],
+            old_end_byte=starts[a1] - (a1 == len(old)),
+            new_end_byte=starts[a0] + size - (b1 == len(new)),
+            start_point=(a0, 0),
+            old_end_point=(a1, 0),
+            new_end_point=(a0 + b1 - b0, 0),
+        )
+    return edited

@@ -1,0 +1,109 @@
+"""A tree made from the tree of another version is the tree that a parser makes of the whole text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tree_sitter import Parser, Tree
+
+from lineclear.merge import grammars, reparse
+from lineclear.merge.grammars import language_of, parse
+from lineclear.merge.reparse import changed_rows, parse_beside
+
+PROGRAMS = sorted((Path(__file__).parents[2] / "property" / "merge_programs").iterdir())
+ROWS = st.lists(st.sampled_from([b"", b"a", b"b", b"}", b"return", b"\xc3\xa4"]), min_size=1, max_size=40)
+
+
+def parser_of(name: str) -> Parser:
+    parser = grammars._load(language_of(name))
+    assert parser is not None
+    return parser
+
+
+def every_node(tree: Tree) -> list[tuple[object, ...]]:
+    """All that the engine may ask of a tree."""
+    found: list[tuple[object, ...]] = []
+    todo = [tree.root_node]
+    while todo:
+        node = todo.pop()
+        place = node.start_byte, node.end_byte, node.start_point, node.end_point
+        found.append((node.type, node.is_named, node.has_error, node.text, *place))
+        todo += node.children
+    return found
+
+
+def edited(lines: list[str], place: int) -> list[list[str]]:
+    """The line in other words, twice, gone, and with everything from there to the end gone."""
+    line = lines[place]
+    return [
+        [*lines[:place], line.replace("1", "22").replace("e", "ee"), *lines[place + 1 :]],
+        [*lines[:place], line, *lines[place:]],
+        [*lines[:place], *lines[place + 1 :]],
+        lines[:place],
+    ]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+def test_the_tree_is_that_of_the_whole_text(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reparse, "MIN_BYTES", 0)
+    parser = parser_of(program.name)
+    lines = program.read_text().splitlines(True)
+    before = "".join(lines).encode()
+    tree = parser.parse(before)
+    assert not tree.root_node.has_error
+    for place in range(0, len(lines), 2):
+        for version in edited(lines, place):
+            text = "".join(version).encode()
+            assert every_node(parse_beside(parser, text, (before, tree))) == every_node(parser.parse(text))
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, Tree] | None]:
+    """What each new tree was made from, in a process that has parsed nothing yet."""
+    seen: list[tuple[bytes, Tree] | None] = []
+
+    def noted(parser: Parser, text: bytes, beside: tuple[bytes, Tree] | None) -> Tree:
+        seen.append(beside)
+        return parse_beside(parser, text, beside)
+
+    monkeypatch.setattr(grammars, "parse_beside", noted)
+    grammars.forget_trees()
+    return seen
+
+
+def test_a_tree_is_made_from_that_of_the_last_text(asked: list[tuple[bytes, Tree] | None]) -> None:
+    old = "".join(f"def f{n}():\n    return {n}\n" for n in range(400))
+    first = parse("python", old)
+    parse("python", old.replace("return 7\n", "return 8\n"))
+    assert first is not None
+    assert asked == [None, (old.encode(), first)]
+
+
+def test_no_tree_is_made_from_one_with_an_error(asked: list[tuple[bytes, Tree] | None]) -> None:
+    for text in ("def f(:\n", "def f():\n    return 1\n"):
+        parse("python", text)
+    assert asked == [None, None]
+
+
+@given(ROWS, ROWS)
+def test_between_two_changes_all_rows_are_equal(old: list[bytes], new: list[bytes]) -> None:
+    changes = changed_rows(old, new)
+    at, made = 0, []
+    for a0, a1, b0, b1 in changes or []:
+        made += [*old[at:a0], *new[b0:b1]]
+        assert len(made) == b1
+        at = a1
+    assert changes is None or [*made, *old[at:]] == new
+
+
+def test_a_long_addition_is_one_change() -> None:
+    old = [b"row %d" % n for n in range(1_000)]
+    new = [*old[:500], *(b"new %d" % n for n in range(300)), *old[500:]]
+    assert changed_rows(old, new) == [(500, 500, 500, 800)]
+
+
+def test_other_texts_are_not_compared_row_by_row() -> None:
+    assert changed_rows([b"a%d" % n for n in range(50)], [b"b%d" % n for n in range(50)]) is None
