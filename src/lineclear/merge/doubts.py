@@ -13,7 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    Roots = tuple[Node, Node, Node, Node]
+    from lineclear.merge.parts import Part
+
+    Roots = tuple[Part, Part, Part, Part]
 
 _PAIRS = {"pair", "block_mapping_pair", "flow_pair"}
 _LISTS = {"array", "block_sequence", "flow_sequence", "table_array_element"}
@@ -51,22 +53,28 @@ def _key_doubt(roots: Roots) -> str:
     return f"the key {min(astray)} is lost, left over or in another place" if astray else ""
 
 
-def _keys_of(root: Node) -> set[str]:
+def _keys_of(root: Part) -> set[str]:
     """The path of every key outside of lists, in which places have no names."""
     found: set[str] = set()
-    todo: list[tuple[Node, str, int]] = [(root, "", 0)]
+    todo: list[tuple[Part, str, int]] = [(root, "", 0)]
     while todo:
-        node, path, depth = todo.pop()
-        for child in node.named_children:
-            if child.type in _LISTS or depth > MAX_DEPTH:
+        part, path, depth = todo.pop()
+        for child in part.inner():
+            if child.kind in _LISTS or depth > MAX_DEPTH:
                 continue
             inner = path
-            if child.type in _PAIRS or child.type == "table":
-                key = child.child_by_field_name("key") or next(iter(child.named_children), child)
-                inner = f"{path}/{_flat(key)}"
+            if child.kind in _PAIRS or child.kind == "table":
+                inner = f"{path}/{_key_of(child)}"
                 found.add(inner)
             todo.append((child, inner, depth + 1))
     return found
+
+
+def _key_of(part: Part) -> str:
+    if part.key is None:
+        node = part.node
+        part.key = _flat(node.child_by_field_name("key") or next(iter(node.named_children), node))
+    return part.key
 
 
 # -- code --------------------------------------------------------------------------------------
@@ -105,18 +113,28 @@ def _caller_doubt(roots: Roots, texts: tuple[str, str, str]) -> str:
     return ""
 
 
-def _parameters_of(root: Node) -> dict[str, set[str]]:
+def _parameters_of(root: Part) -> dict[str, set[str]]:
     """Name -> what it takes, of every function that is not inside of another."""
     found: dict[str, set[str]] = {}
-    todo = [root]
+    for part in root.inner():
+        if part.functions is None:
+            part.functions = _functions_in(part)
+        for name, takes in part.functions:
+            found.setdefault(name, set()).add(takes)
+    return found
+
+
+def _functions_in(whole: Part) -> list[tuple[str, str]]:
+    found = []
+    todo = [whole]
     while todo:
-        node = todo.pop()
-        if node.type in _FUNCTIONS:
-            name, parameters = node.child_by_field_name("name"), node.child_by_field_name("parameters")
+        part = todo.pop()
+        if part.kind in _FUNCTIONS:
+            name, parameters = (part.node.child_by_field_name(field) for field in ("name", "parameters"))
             if name is not None and parameters is not None:
-                found.setdefault(_flat(name), set()).add("".join(_flat(parameters).split()))
-        else:
-            todo += [child for child in node.named_children if child.named_child_count]
+                found.append((_flat(name), "".join(_flat(parameters).split())))
+        elif not part.is_leaf():
+            todo += part.inner()
     return found
 
 

@@ -9,7 +9,9 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node
+
+    from lineclear.merge.parts import Part
 
 # Node types that give a name to something in their scope; the value is the kind shown to people.
 _NAMED = {
@@ -159,10 +161,9 @@ class Inventory:
     """`repeated` is what is there twice, in words; `scopes` are the places where something is, and those
     around them."""
 
-    __slots__ = ("has_error", "repeated", "scopes", "imports", "bindings", "_times")
+    __slots__ = ("repeated", "scopes", "imports", "bindings", "_times")
 
-    def __init__(self, has_error: bool) -> None:
-        self.has_error = has_error
+    def __init__(self) -> None:
         self.repeated: set[str] = set()
         self.scopes: set[str] = set()
         self.imports: set[str] = set()
@@ -183,87 +184,103 @@ class Inventory:
         self.imports.add(name)
 
 
-def known_parts(root: Node) -> set[bytes]:
+def known_parts(roots: list[Part]) -> set[bytes]:
     """The texts of the larger nodes near the top: an equal node of the result needs no second look."""
     found: set[bytes] = set()
-    level = [root]
+    level = roots
     for _ in range(MAX_KNOWN_DEPTH):
-        level = [child for node in level for child in node.named_children if _is_large(child)]
-        found.update(child.text or b"" for child in level)
+        inner = (child for part in level for child in part.inner() if _is_large(child))
+        level = list(dict.fromkeys(inner))
+        found.update(child.text for child in level)
     return found
 
 
-def _is_large(node: Node) -> bool:
-    return node.end_byte - node.start_byte >= MIN_KNOWN_BYTES
+def _is_large(part: Part) -> bool:
+    return len(part.text) >= MIN_KNOWN_BYTES
 
 
 def take_inventory(
-    language: str, tree: Tree, known: set[bytes] | None = None, scopes: set[str] | None = None
+    language: str, root: Part, known: set[bytes] | None = None, scopes: set[str] | None = None
 ) -> Inventory:
     """Everything that is there twice; walks the whole tree, except parts that are `known`, and only these
     `scopes` where they are given."""
-    taken = Inventory(tree.root_node.has_error)
-    todo: list[tuple[Node, str]] = [(tree.root_node, "")]
+    taken = Inventory()
+    todo: list[tuple[Part, str]] = [(root, "")]
     while todo:
-        node, scope = todo.pop()
+        part, scope = todo.pop()
         if scopes is not None and scope and scope not in scopes:
             continue
-        if not (known and _is_large(node) and node.text in known):
-            _look_at(language, node, scope, taken, todo)
-    take_imports(language, tree.root_node, taken)
+        if not (known and _is_large(part) and part.text in known):
+            _look_at(language, part, scope, taken, todo)
+    for name in imports_of(language, root):
+        taken.note_import(name)
+        _note_binding(language, name, taken)
     return taken
 
 
-def take_imports(language: str, node: Node, taken: Inventory, depth: int = MAX_IMPORT_DEPTH) -> None:
+def imports_of(language: str, part: Part, depth: int = MAX_IMPORT_DEPTH) -> list[str]:
     """The imports near the top of the tree; those inside functions are left to the count of words."""
-    for child in node.named_children:
-        if child.type in _IMPORTS:
-            _note_imports(language, child, taken)
-        if depth and child.type in _IMPORT_PARENTS:
-            take_imports(language, child, taken, depth - 1)
+    found: list[str] = []
+    for child in part.inner():
+        if child.kind in _IMPORTS:
+            if child.imports is None:
+                child.imports = _imported(language, child.node)
+            found += child.imports
+        if depth and child.kind in _IMPORT_PARENTS:
+            found += imports_of(language, child, depth - 1)
+    return found
 
 
-def take_definitions(language: str, root: Node) -> dict[str, bytes]:
+def take_definitions(language: str, root: Part) -> dict[str, bytes]:
     """Scope and name of what is defined outside of functions -> its text; not what is there twice."""
     found: dict[str, bytes] = {}
     twice: set[str] = set()
-    todo: list[tuple[Node, str]] = [(root, "")]
+    todo: list[tuple[Part, str]] = [(root, "")]
     while todo:
-        node, scope = todo.pop()
-        for child in node.named_children:
-            label = _label(language, child) if child.type not in _OPAQUE else ""
+        part, scope = todo.pop()
+        for child in part.inner():
+            kind = child.kind
+            label = _label_of(language, child) if kind not in _OPAQUE else ""
             name = f"{scope}/{label}" if label else scope
             if label:
-                twice |= {name} if name in found else set()
-                found[name] = (child.text or b"") if child.type != "table" else _table(child)
-            if child.type in _BODIES or (label and not label.startswith(_CLOSED)):
+                if name in found:
+                    twice.add(name)
+                found[name] = child.text if kind != "table" else _table(child)
+            if kind in _BODIES or (label and not label.startswith(_CLOSED)):
                 todo.append((child, name))
-    return {name: text for name, text in found.items() if name not in twice}
+    for name in twice:
+        del found[name]
+    return found
 
 
-def _table(node: Node) -> bytes:
+def _table(part: Part) -> bytes:
     """Comments at its end belong to the table behind it."""
-    parts = list(node.named_children)
-    while parts and parts[-1].type == "comment":
-        parts.pop()
-    return b"\n".join(part.text or b"" for part in parts)
+    rows = list(part.inner())
+    while rows and rows[-1].kind == "comment":
+        rows.pop()
+    return b"\n".join(row.text for row in rows)
 
 
-def _look_at(language: str, node: Node, scope: str, taken: Inventory, todo: list[tuple[Node, str]]) -> None:
+def _look_at(language: str, part: Part, scope: str, taken: Inventory, todo: list[tuple[Part, str]]) -> None:
     counted: dict[str, int] = {}
-    is_list = node.type in _LISTS
-    for child in node.named_children:
-        kind = child.type
-        if is_list and child.end_byte - child.start_byte > 3:
-            _count(counted, f"element {_flat(child)[:200]}")
-        label = _label(language, child)
+    is_list = part.kind in _LISTS
+    for child in part.inner():
+        if is_list and len(child.text) > 3:
+            _count(counted, f"element {words_of(child.text)[:200]}")
+        label = _label_of(language, child)
         if label:
             _count(counted, label)
-        if kind not in _OPAQUE and child.child_count:
+        if child.kind not in _OPAQUE and not child.is_leaf():
             todo.append((child, f"{scope}/{label}" if label else scope))
     for label, times in counted.items():
         if times > 1:
             taken.repeat(label, scope, times)
+
+
+def _label_of(language: str, part: Part) -> str:
+    if part.label is None:
+        part.label = _label(language, part.node)
+    return part.label
 
 
 def _count(counted: dict[str, int], label: str) -> None:
@@ -330,20 +347,15 @@ def words_of(text: bytes) -> str:
 # -- imports -----------------------------------------------------------------------------------
 
 
-def _note_imports(language: str, node: Node, taken: Inventory) -> None:
+def _imported(language: str, node: Node) -> list[str]:
     text = _flat(node)
-    found = [text]
     if language == "python":
-        found = _python_names(node, text)
-    elif language in ("typescript", "tsx", "javascript"):
-        found = _script_names(node, text)
-    elif language == "rust":
-        found = list(_rust_names(text.removesuffix(";").strip()))
-    elif language == "go" and node.type == "import_declaration":
-        found = []
-    for name in found:
-        taken.note_import(name)
-        _note_binding(language, name, taken)
+        return _python_names(node, text)
+    if language in ("typescript", "tsx", "javascript"):
+        return _script_names(node, text)
+    if language == "rust":
+        return list(_rust_names(text.removesuffix(";").strip()))
+    return [] if language == "go" and node.type == "import_declaration" else [text]
 
 
 def _note_binding(language: str, name: str, taken: Inventory) -> None:

@@ -14,18 +14,12 @@ from itertools import pairwise
 
 from lineclear.merge.doubts import structure_doubt
 from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.inventory import (
-    Inventory,
-    known_parts,
-    take_definitions,
-    take_imports,
-    take_inventory,
-    words_of,
-)
+from lineclear.merge.inventory import imports_of, known_parts, take_definitions, take_inventory, words_of
+from lineclear.merge.parts import Parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from lineclear.merge.parts import Part
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
@@ -218,27 +212,29 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     language = language_of(path)
     if not language:
         return ""
-    trees = [parse(language, text) for text in (base, left, right, merged)]
-    b, lt, r = (None if tree is None else tree.root_node for tree in trees[:3])
-    if b is None or lt is None or r is None or trees[3] is None:
+    trees = [tree for text in (base, left, right, merged) if (tree := parse(language, text))]
+    if len(trees) < 4:
         return ""
-    m = take_inventory(language, trees[3], known_parts(lt) | known_parts(r))
-    if m.has_error and not (lt.has_error or r.has_error or b.has_error):
+    errors = [tree.root_node.has_error for tree in trees]
+    if errors[3] and not any(errors[:3]):
         return "the result does not parse, all sources do"
-    if m.has_error and _line_doubt(base, left, right, merged):
+    if errors[3] and _line_doubt(base, left, right, merged):
         return _line_doubt(base, left, right, merged)
-    repeated = m.repeated
-    for tree in trees[:3]:
-        if repeated and tree is not None:
-            repeated = repeated - take_inventory(language, tree, scopes=m.scopes).repeated
+    parts = Parts(language, has_errors=any(errors))
+    b, lt, r, m = (parts.of(tree.root_node) for tree in trees)
+    taken = take_inventory(language, m, known_parts([lt, r]))
+    repeated = taken.repeated
+    for root in (b, lt, r):
+        if repeated:
+            repeated = repeated - take_inventory(language, root, scopes=taken.scopes).repeated
     if repeated:
         return f"{min(repeated)} is there twice"
     doubt = ""
     if language not in _DATA:
-        doubt = _import_doubt(language, (b, lt, r), (left, right, merged), m.imports)
+        doubt = _import_doubt(language, (b, lt, r), (left, right, merged), taken.imports)
     if doubt:
         return doubt
-    roots = (b, lt, r, trees[3].root_node)
+    roots = (b, lt, r, m)
     defined = [take_definitions(language, root) for root in roots]
     return _definition_doubt(defined) or structure_doubt(language, roots, defined, (base, left, right))
 
@@ -256,7 +252,8 @@ def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
 def _definition_doubt(defined: list[dict[str, bytes]]) -> str:
     """What one side left alone is what the other side made of it: an edit must not end up in a neighbour."""
     b, lt, r, m = defined
-    for name in sorted(set(b) & set(lt) & set(r) & set(m), key=_innermost_first):
+    changed = [name for name, text in m.items() if not text == b.get(name) == lt.get(name) == r.get(name)]
+    for name in sorted(set(changed) & set(b) & set(lt) & set(r), key=_innermost_first):
         if _is_same(r[name], b[name]):
             is_kept = _is_same(m[name], lt[name])
         else:
@@ -272,9 +269,9 @@ def _is_same(text: bytes, other: bytes) -> bool:
 
 
 def _import_doubt(
-    language: str, roots: tuple[Node, Node, Node], texts: tuple[str, str, str], merged: set[str]
+    language: str, roots: tuple[Part, Part, Part], texts: tuple[str, str, str], merged: set[str]
 ) -> str:
-    b, lt, r = (_imports_of(language, root) for root in roots)
+    b, lt, r = (set(imports_of(language, root)) for root in roots)
     due = (lt | r) - (b - lt) - (b - r)
     if merged != due:
         return f"import {min(merged ^ due)} is lost or left over"
@@ -283,12 +280,6 @@ def _import_doubt(
         if used:
             return f"one side removed the import of `{used}`, the result uses it more than that side"
     return ""
-
-
-def _imports_of(language: str, root: Node) -> set[str]:
-    taken = Inventory(False)
-    take_imports(language, root, taken)
-    return taken.imports
 
 
 def _bound(name: str) -> str:

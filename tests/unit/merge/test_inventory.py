@@ -8,14 +8,17 @@ import pytest
 
 from lineclear.merge.grammars import language_of, parse
 from lineclear.merge.inventory import Inventory, take_inventory
+from lineclear.merge.parts import Parts
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "property" / "merge_programs").iterdir())
 
 
 def inventory(path: str, text: str, scopes: set[str] | None = None) -> Inventory:
-    tree = parse(language_of(path), text)
+    language = language_of(path)
+    tree = parse(language, text)
     assert tree is not None
-    return take_inventory(language_of(path), tree, scopes=scopes)
+    root = Parts(language, has_errors=tree.root_node.has_error).of(tree.root_node)
+    return take_inventory(language, root, scopes=scopes)
 
 
 def test_an_import_is_there_again_for_each_time_after_the_first() -> None:
@@ -45,3 +48,18 @@ def test_looking_only_where_something_is_twice_finds_the_same_there(program: Pat
 def test_other_scopes_are_not_entered() -> None:
     text = "class A:\n    x = {1: 1, 1: 2}\nclass B:\n    x = {2: 1, 2: 2}\n"
     assert inventory("a.py", text, {"/type A"}).repeated == {"key 1 in /type A"}
+
+
+def test_what_is_alike_in_two_versions_is_one_part() -> None:
+    trees = [parse("python", text) for text in ("def f(): ...\ndef g(): ...\n", "def g(): ...\nx = 1\n")]
+    parts = Parts("python", has_errors=False)
+    first, second = (parts.of(tree.root_node).inner() for tree in trees if tree)
+    assert first[1] is second[0]
+    assert first[0] is not second[0]
+
+
+def test_what_holds_an_error_is_like_nothing() -> None:
+    tree = parse("python", "x = (1\n")
+    assert tree is not None
+    parts = Parts("python", has_errors=True)
+    assert parts.of(tree.root_node) is not parts.of(tree.root_node)

@@ -1,0 +1,64 @@
+"""The nodes of several versions of one text. What is alike in kind and text is one part, and is read once.
+
+Belongs to the verifier. Every question to a node costs; most of a file is the same in all its versions.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+class Part:
+    """One node, or all that are like it. What others find out about it is kept here (None: nobody asked): its
+    label in its scope, the key it gives a value to, the names it imports, the functions in it."""
+
+    __slots__ = (
+        "kind", "text", "node", "label", "key", "imports", "functions", "_parts", "_inner", "_is_leaf"
+    )  # fmt: skip
+
+    def __init__(self, parts: Parts, kind: str, text: bytes, node: Node) -> None:
+        self.kind = kind
+        self.text = text
+        self.node = node
+        self.label: str | None = None
+        self.key: str | None = None
+        self.imports: list[str] | None = None
+        self.functions: list[tuple[str, str]] | None = None
+        self._parts = parts
+        self._inner: list[Part] | None = None
+        self._is_leaf: bool | None = None
+
+    def inner(self) -> list[Part]:
+        """The named parts right inside of it."""
+        if self._inner is None:
+            of = self._parts.of
+            self._inner = [of(child) for child in self.node.named_children]
+        return self._inner
+
+    def is_leaf(self) -> bool:
+        if self._is_leaf is None:
+            self._is_leaf = not self.node.child_count
+        return self._is_leaf
+
+
+class Parts:
+    """All parts of the versions. What holds an error is never taken for something like it: there the same
+    text is read in one way or another."""
+
+    __slots__ = ("language", "_known", "_has_errors")
+
+    def __init__(self, language: str, *, has_errors: bool) -> None:
+        self.language = language
+        self._has_errors = has_errors
+        self._known: dict[tuple[str, bytes], Part] = {}
+
+    def of(self, node: Node) -> Part:
+        kind, text = node.type, node.text or b""
+        if self._has_errors and node.has_error:
+            return Part(self, kind, text, node)
+        part = self._known.get((kind, text))
+        if part is None:
+            part = self._known[kind, text] = Part(self, kind, text, node)
+        return part
