@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.inventory import OVERLOADED, words_of
+from lineclear.merge.parts import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tree_sitter import Node
 
-    from lineclear.merge.parts import Part
+    from lineclear.merge.parts import Shared
 
     Roots = tuple[Part, Part, Part, Part]
 
@@ -33,33 +36,38 @@ MAX_DEPTH = 60
 
 
 def structure_doubt(
-    language: str, roots: Roots, defined: list[dict[str, bytes]], texts: tuple[str, str, str]
+    language: str, roots: Roots, shared: Shared, defined: list[dict[str, bytes]], texts: tuple[str, str, str]
 ) -> str:
     """The first doubt, or an empty string. `defined` is what base, left, right and the result define; `texts`
     are the first three."""
     if language in _TABLES:
-        return _key_doubt(roots)
+        return _key_doubt(roots, shared)
     doubt = _overload_doubt(defined) if language in OVERLOADED else ""
-    return doubt or _caller_doubt(roots, texts)
+    return doubt or _caller_doubt(roots, shared, texts)
 
 
 # -- data: every key is in the table that its side put it into -----------------------------------
 
 
-def _key_doubt(roots: Roots) -> str:
-    b, lt, r, m = (_keys_of(root) for root in roots)
+def _key_doubt(roots: Roots, shared: Shared) -> str:
+    b, lt, r, m = (_keys_of(root, shared.apart) for root in roots)
     due = (lt | r) - (b - lt) - (b - r)
-    astray = (m - due) or (due - m)
+    if m == due:
+        return ""
+    everywhere = _keys_of(roots[0], Part.inner)
+    for root in roots[1:]:
+        everywhere &= _keys_of(root, Part.inner)
+    astray = (m - due - everywhere) or (due - m - everywhere)
     return f"the key {min(astray)} is lost, left over or in another place" if astray else ""
 
 
-def _keys_of(root: Part) -> set[str]:
+def _keys_of(root: Part, inside: Callable[[Part], list[Part]]) -> set[str]:
     """The path of every key outside of lists, in which places have no names."""
     found: set[str] = set()
     todo: list[tuple[Part, str, int]] = [(root, "", 0)]
     while todo:
         part, path, depth = todo.pop()
-        for child in part.inner():
+        for child in inside(part):
             if child.kind in _LISTS or depth > MAX_DEPTH:
                 continue
             inner = path
@@ -100,9 +108,12 @@ def _by_plain_name(found: dict[str, bytes]) -> dict[str, set[str]]:
     return named
 
 
-def _caller_doubt(roots: Roots, texts: tuple[str, str, str]) -> str:
+def _caller_doubt(roots: Roots, shared: Shared, texts: tuple[str, str, str]) -> str:
     """One side changed what a function takes, the other calls it in new places, in the old way."""
-    b, lt, r = (_parameters_of(root) for root in roots[:3])
+    b, lt, r = (_parameters_of(shared.apart(root)) for root in roots[:3])
+    if b == lt == r:
+        return ""
+    b, lt, r = (_parameters_of(root.inner()) for root in roots[:3])
     for changed, other in ((r, texts[1]), (lt, texts[2])):
         for name in sorted(b.keys() & changed.keys()):
             is_one = len(b[name]) == len(changed[name]) == 1
@@ -113,10 +124,10 @@ def _caller_doubt(roots: Roots, texts: tuple[str, str, str]) -> str:
     return ""
 
 
-def _parameters_of(root: Part) -> dict[str, set[str]]:
+def _parameters_of(parts: list[Part]) -> dict[str, set[str]]:
     """Name -> what it takes, of every function that is not inside of another."""
     found: dict[str, set[str]] = {}
-    for part in root.inner():
+    for part in parts:
         if part.functions is None:
             part.functions = _functions_in(part)
         for name, takes in part.functions:

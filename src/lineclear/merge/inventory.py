@@ -9,9 +9,11 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
-    from lineclear.merge.parts import Part
+    from lineclear.merge.parts import Part, Shared
 
 # Node types that give a name to something in their scope; the value is the kind shown to people.
 _NAMED = {
@@ -200,10 +202,15 @@ def _is_large(part: Part) -> bool:
 
 
 def take_inventory(
-    language: str, root: Part, known: set[bytes] | None = None, scopes: set[str] | None = None
+    language: str,
+    root: Part,
+    *,
+    known: set[bytes] | None = None,
+    shared: Shared | None = None,
+    scopes: set[str] | None = None,
 ) -> Inventory:
-    """Everything that is there twice; walks the whole tree, except parts that are `known`, and only these
-    `scopes` where they are given."""
+    """Everything that is there twice; walks the whole tree, except parts that are `known` or `shared`, and
+    only these `scopes` where they are given."""
     taken = Inventory()
     todo: list[tuple[Part, str]] = [(root, "")]
     while todo:
@@ -211,7 +218,7 @@ def take_inventory(
         if scopes is not None and scope and scope not in scopes:
             continue
         if not (known and _is_large(part) and part.text in known):
-            _look_at(language, part, scope, taken, todo)
+            todo += _look_at(language, part, scope, taken, shared.inside(part) if shared else set())
     for name in imports_of(language, root):
         taken.note_import(name)
         _note_binding(language, name, taken)
@@ -231,14 +238,28 @@ def imports_of(language: str, part: Part, depth: int = MAX_IMPORT_DEPTH) -> list
     return found
 
 
-def take_definitions(language: str, root: Part) -> dict[str, bytes]:
-    """Scope and name of what is defined outside of functions -> its text; not what is there twice."""
+def take_definitions(language: str, roots: Sequence[Part], shared: Shared) -> list[dict[str, bytes]]:
+    """Per version, scope and name of what is defined outside of functions -> its text; not what is there
+    twice."""
+    common, twice_in_common = _defined_by(language, list(shared.inside(roots[0])))
+    found = []
+    for root in roots:
+        own, twice = _defined_by(language, shared.apart(root))
+        both = common | own
+        for name in twice | twice_in_common | (common.keys() & own.keys()):
+            del both[name]
+        found.append(both)
+    return found
+
+
+def _defined_by(language: str, parts: list[Part]) -> tuple[dict[str, bytes], set[str]]:
+    """What is defined, and what of it more than once."""
     found: dict[str, bytes] = {}
     twice: set[str] = set()
-    todo: list[tuple[Part, str]] = [(root, "")]
+    todo: list[tuple[list[Part], str]] = [(parts, "")]
     while todo:
-        part, scope = todo.pop()
-        for child in part.inner():
+        inner, scope = todo.pop()
+        for child in inner:
             kind = child.kind
             label = _label_of(language, child) if kind not in _OPAQUE else ""
             name = f"{scope}/{label}" if label else scope
@@ -247,10 +268,8 @@ def take_definitions(language: str, root: Part) -> dict[str, bytes]:
                     twice.add(name)
                 found[name] = child.text if kind != "table" else _table(child)
             if kind in _BODIES or (label and not label.startswith(_CLOSED)):
-                todo.append((child, name))
-    for name in twice:
-        del found[name]
-    return found
+                todo.append((child.inner(), name))
+    return found, twice
 
 
 def _table(part: Part) -> bytes:
@@ -261,8 +280,12 @@ def _table(part: Part) -> bytes:
     return b"\n".join(row.text for row in rows)
 
 
-def _look_at(language: str, part: Part, scope: str, taken: Inventory, todo: list[tuple[Part, str]]) -> None:
+def _look_at(
+    language: str, part: Part, scope: str, taken: Inventory, shared: set[Part]
+) -> list[tuple[Part, str]]:
+    """Notes what is right inside of a part twice; gives back where to go on."""
     counted: dict[str, int] = {}
+    further = []
     is_list = part.kind in _LISTS
     for child in part.inner():
         if is_list and len(child.text) > 3:
@@ -270,11 +293,12 @@ def _look_at(language: str, part: Part, scope: str, taken: Inventory, todo: list
         label = _label_of(language, child)
         if label:
             _count(counted, label)
-        if child.kind not in _OPAQUE and not child.is_leaf():
-            todo.append((child, f"{scope}/{label}" if label else scope))
+        if child.kind not in _OPAQUE and child not in shared and not child.is_leaf():
+            further.append((child, f"{scope}/{label}" if label else scope))
     for label, times in counted.items():
         if times > 1:
             taken.repeat(label, scope, times)
+    return further
 
 
 def _label_of(language: str, part: Part) -> str:

@@ -5,9 +5,16 @@ Belongs to the verifier. Every question to a node costs; most of a file is the s
 
 from __future__ import annotations
 
+from collections import Counter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
+
+# Around everything in a file of data.
+_AROUND = {"stream", "document", "block_node", "block_mapping", "object"}
 
 
 class Part:
@@ -62,3 +69,36 @@ class Parts:
         if part is None:
             part = self._known[kind, text] = Part(self, kind, text, node)
         return part
+
+
+class Shared:
+    """What all versions hold once, right inside of the part that is the whole file. Such a part says nothing
+    about what a merge did."""
+
+    __slots__ = ("parts", "_tops")
+
+    def __init__(self, roots: Sequence[Part]) -> None:
+        self._tops = [_top_of(root) for root in roots]
+        once = [_once_in(top.inner()) for top in self._tops]
+        self.parts = once[0].intersection(*once[1:])
+
+    def inside(self, part: Part) -> set[Part]:
+        """The shared ones, if this part is the whole file."""
+        return self.parts if any(part is top for top in self._tops) else set()
+
+    def apart(self, part: Part) -> list[Part]:
+        """What is inside of a part, without what all versions share."""
+        shared = self.inside(part)
+        return [child for child in part.inner() if child not in shared] if shared else part.inner()
+
+
+def _top_of(part: Part) -> Part:
+    while True:
+        inner = [child for child in part.inner() if child.kind != "comment"]
+        if len(inner) != 1 or inner[0].kind not in _AROUND:
+            return part
+        part = inner[0]
+
+
+def _once_in(parts: list[Part]) -> set[Part]:
+    return {part for part, times in Counter(parts).items() if times == 1}

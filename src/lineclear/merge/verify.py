@@ -15,7 +15,7 @@ from itertools import pairwise
 from lineclear.merge.doubts import structure_doubt
 from lineclear.merge.grammars import language_of, parse
 from lineclear.merge.inventory import imports_of, known_parts, take_definitions, take_inventory, words_of
-from lineclear.merge.parts import Parts
+from lineclear.merge.parts import Parts, Shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
         return _line_doubt(base, left, right, merged)
     parts = Parts(language, has_errors=any(errors))
     b, lt, r, m = (parts.of(tree.root_node) for tree in trees)
-    taken = take_inventory(language, m, known_parts([lt, r]))
+    shared = Shared((b, lt, r, m))
+    taken = take_inventory(language, m, known=known_parts([lt, r]), shared=shared)
     repeated = taken.repeated
     for root in (b, lt, r):
         if repeated:
@@ -235,8 +236,10 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     if doubt:
         return doubt
     roots = (b, lt, r, m)
-    defined = [take_definitions(language, root) for root in roots]
-    return _definition_doubt(defined) or structure_doubt(language, roots, defined, (base, left, right))
+    defined = take_definitions(language, roots, shared)
+    return _definition_doubt(defined) or structure_doubt(
+        language, roots, shared, defined, (base, left, right)
+    )
 
 
 def _line_doubt(base: str, left: str, right: str, merged: str) -> str:

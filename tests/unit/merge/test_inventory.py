@@ -8,7 +8,7 @@ import pytest
 
 from lineclear.merge.grammars import language_of, parse
 from lineclear.merge.inventory import Inventory, take_inventory
-from lineclear.merge.parts import Parts
+from lineclear.merge.parts import Part, Parts, Shared
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "property" / "merge_programs").iterdir())
 
@@ -63,3 +63,26 @@ def test_what_holds_an_error_is_like_nothing() -> None:
     assert tree is not None
     parts = Parts("python", has_errors=True)
     assert parts.of(tree.root_node) is not parts.of(tree.root_node)
+
+
+def whole_files(*texts: str) -> list[Part]:
+    trees = [tree for text in texts if (tree := parse("yaml", text))]
+    parts = Parts("yaml", has_errors=False)
+    return [parts.of(tree.root_node) for tree in trees]
+
+
+def test_what_all_versions_hold_once_is_shared() -> None:
+    roots = whole_files("a: 1\nb: 1\nc: 1\n", "# first\na: 1\nb: 2\nc: 1\n", "a: 1\nb: 1\nc: 1\nc: 1\n")
+    assert {part.text for part in Shared(roots).parts} == {b"a: 1"}
+
+
+def test_what_is_shared_is_left_out_at_the_top_and_nowhere_else() -> None:
+    roots = whole_files("a: 1\nb:\n  a: 1\n", "a: 1\nb:\n  a: 1\n  c: 1\n")
+    shared = Shared(roots)
+    left = [roots[0]]
+    seen = []
+    while left:
+        part = left.pop()
+        seen.append((part.kind, part.text))
+        left += shared.apart(part)
+    assert [text for kind, text in seen if kind == "block_mapping_pair"] == [b"b:\n  a: 1\n", b"a: 1"]

@@ -16,22 +16,19 @@ _PARTS = re.compile(
     r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#\{[^}]*\}|url\([^)]*\)|[{};]|[^{};"'/#u]+|.""",
     re.S,
 )
+_COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.S)
 _DECLARATION = re.compile(r"(--[\w-]+|[$@]?[\w-]+)\s*:(?!:)")
 
 
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
     try:
-        trees = [cut(text) for text in (base, left, right)]
-        is_ordered = _orders(trees[0], trees[1], trees[2])
+        trees = {text: cut(text) for text in (base, left, right)}
+        is_ordered = _orders(trees[base], trees[left], trees[right])
     except Undecided:
         return None
-
-    def cut_marked(text: str) -> Entry:
-        root = cut(text)
+    for root in trees.values():
         _mark(root, (), is_ordered)
-        return root
-
-    return merge_by_key(cut_marked, as_text(path), base, left, right, "rules and properties")
+    return merge_by_key(trees.__getitem__, as_text(path), base, left, right, "rules and properties")
 
 
 def cut(text: str) -> Entry:
@@ -82,7 +79,7 @@ def _named(text: str, children: list[Entry] | None) -> Entry:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"/\*.*?\*/|(?<!:)//[^\n]*", "", text, flags=re.S).strip()
+    return (_COMMENT.sub("", text) if "/" in text else text).strip()
 
 
 # -- where the order counts --------------------------------------------------------------------

@@ -15,6 +15,7 @@ from lineclear.merge.result import Labels, MergeResult
 _TABLE = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _PAIR = re.compile(r"""\s*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)\s*=""")
 _SIGN = re.compile(r"""[\n#"'\[\]{}]""")
+_STRINGS = {'"': re.compile(r"""(?:[^"\\\n]|\\.)*\"""", re.S), "'": re.compile(r"[^'\n]*'")}
 _NEXT = re.compile(r"^\s*\[", re.M)
 _NAME = re.compile(r"^\s*(?:name|id)\s*=(.*)$", re.M)
 # Tables and keys whose arrays are sets, by the file that has them.
@@ -139,13 +140,16 @@ def _end_of_value(text: str, at: int) -> int:
 
 
 def _string_end(text: str, at: int, quote: str) -> int:
+    if len(quote) == 1:
+        found = _STRINGS[quote].match(text, at)
+        if not found:
+            raise Undecided("a string does not end on its line")
+        return found.end()
     while at < len(text):
         if text[at] == "\\" and quote[0] == '"':
             at += 2
         elif text.startswith(quote, at):
             return at + len(quote)
-        elif len(quote) == 1 and text[at] == "\n":
-            raise Undecided("a string does not end on its line")
         else:
             at += 1
     raise Undecided("a string does not end")

@@ -15,6 +15,7 @@ _KEY = re.compile(
     r"""( *)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#\-?:{}\[\],&*!|>%@`"'][^\n]*?|-[^\s:][^\n]*?)"""
     r"""\s*:(?=\s|$)(.*)"""
 )
+_ITEM = re.compile(r" *- ")
 _REFUSED = re.compile(r"^\s*\{[{%]|^\s*\t|^\.\.\.\s*$|^<<\s*:|^\s+<<\s*:", re.M)
 
 
@@ -22,63 +23,73 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
     return merge_by_key(cut, as_text(path), base, left, right, "keys")
 
 
+class _Row:
+    """One line with what is asked of it at every depth."""
+
+    __slots__ = ("line", "indent", "is_empty", "is_item")
+
+    def __init__(self, line: str) -> None:
+        shown = line.lstrip(" ")
+        self.line = line
+        self.indent = len(line) - len(shown)
+        self.is_empty = not shown.strip() or shown.lstrip().startswith("#")
+        self.is_item = shown.startswith("-") and not shown[1:2].strip()
+
+
 def cut(text: str) -> Entry:
     if _REFUSED.search(text) or len(re.findall(r"^---", text, re.M)) > 1:
         raise Undecided("a form of YAML that is not cut by key")
-    lines = text.splitlines(True)
-    children, tail = _mapping(lines, 0, 0)
+    children, tail = _mapping([_Row(line) for line in text.splitlines(True)], 0, 0)
     return Entry("", "", "", children, tail)
 
 
-def _mapping(lines: list[str], indent: int, depth: int) -> tuple[list[Entry], str]:
+def _mapping(rows: list[_Row], indent: int, depth: int) -> tuple[list[Entry], str]:
     if depth > DEEPEST:
         raise Undecided("nested too deep")
     entries: list[Entry] = []
     lead, number = "", 0
-    while number < len(lines):
-        line = lines[number]
-        if _is_empty(line) or (depth == 0 and line.startswith("---")):
-            lead += line
+    while number < len(rows):
+        row = rows[number]
+        if row.is_empty or (depth == 0 and row.line.startswith("---")):
+            lead += row.line
             number += 1
             continue
-        found = _KEY.match(line)
+        found = _KEY.match(row.line)
         if not found or len(found[1]) != indent:
             raise Undecided("not a mapping")
-        end = _end_of_entry(lines, number + 1, indent)
-        entries.append(_entry(found, lead, lines[number:end], indent, depth))
+        end = _end_of_entry(rows, number + 1, indent)
+        entries.append(_entry(found, lead, rows[number:end], indent, depth))
         lead, number = "", end
     return entries, lead
 
 
-def _is_empty(line: str) -> bool:
-    return not line.strip() or line.lstrip().startswith("#")
-
-
-def _end_of_entry(lines: list[str], number: int, indent: int) -> int:
+def _end_of_entry(rows: list[_Row], number: int, indent: int) -> int:
     """Behind the last line that belongs to the entry: deeper, or a sequence at its own indent."""
     end = number
-    while number < len(lines):
-        line = lines[number]
+    while number < len(rows):
+        row = rows[number]
         number += 1
-        if _is_empty(line):
-            if line.strip() and _indent(line) > indent:
+        if row.is_empty:
+            if row.indent > indent and row.line.strip():
                 end = number
-            continue
-        if _indent(line) < indent or (_indent(line) == indent and not re.match(r" *-(\s|$)", line)):
+        elif row.indent < indent or (row.indent == indent and not row.is_item):
             break
-        end = number
+        else:
+            end = number
     return end
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _entry(found: re.Match[str], lead: str, lines: list[str], indent: int, depth: int) -> Entry:
+def _entry(found: re.Match[str], lead: str, rows: list[_Row], indent: int, depth: int) -> Entry:
     key, value = found[2], found[3].strip()
-    first = next((line for line in lines[1:] if not _is_empty(line)), "")
+    first = next((row for row in rows[1:] if not row.is_empty), None)
     is_plain = not value or value.startswith("#")
-    if is_plain and first and _indent(first) > indent and _KEY.match(first) and not re.match(r" *- ", first):
-        children, tail = _mapping(lines[1:], _indent(first), depth + 1)
-        return Entry(key, lead, lines[0], children, tail)
-    return Entry(key, lead, "".join(lines))
+    if (
+        is_plain
+        and first
+        and first.indent > indent
+        and _KEY.match(first.line)
+        and not _ITEM.match(first.line)
+    ):
+        children, tail = _mapping(rows[1:], first.indent, depth + 1)
+        return Entry(key, lead, rows[0].line, children, tail)
+    return Entry(key, lead, "".join(row.line for row in rows))
