@@ -32,6 +32,7 @@ _FUNCTIONS = {
     "method_definition",
     "method",
 }
+_ITS_OWN = re.compile(r"(?<![\w.:])|(?<=\bself\.)|(?<=\bthis\.)")
 MAX_DEPTH = 60
 
 
@@ -116,12 +117,16 @@ def _caller_doubt(roots: Roots, shared: Shared, texts: tuple[str, str, str]) -> 
     b, lt, r = (_parameters_of(root.inner()) for root in roots[:3])
     for changed, other in ((r, texts[1]), (lt, texts[2])):
         for name in sorted(b.keys() & changed.keys()):
-            is_one = len(b[name]) == len(changed[name]) == 1
-            if is_one and b[name] != changed[name]:
-                called = re.compile(rf"(?:(?<![\w.:])|\b(?:self|this)\.){re.escape(name)}\s*\(")
-                if len(called.findall(other)) > len(called.findall(texts[0])):
-                    return f"one side changed what `{name}` takes, the other calls it in new places"
+            is_changed = len(b[name]) == len(changed[name]) == 1 and b[name] != changed[name]
+            if is_changed and _calls(name, other) > _calls(name, texts[0]):
+                return f"one side changed what `{name}` takes, the other calls it in new places"
     return ""
+
+
+def _calls(name: str, text: str) -> int:
+    """How often it is called. What stands before a name is looked at last: names are found sooner."""
+    called = re.compile(re.escape(name) + r"\s*\(")
+    return sum(_ITS_OWN.match(text, found.start()) is not None for found in called.finditer(text))
 
 
 def _parameters_of(parts: list[Part]) -> dict[str, set[str]]:
