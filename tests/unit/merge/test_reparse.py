@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from tree_sitter import Parser, Tree
 from lineclear.merge import grammars, reparse
 from lineclear.merge.grammars import language_of, parse
 from lineclear.merge.reparse import changed_rows, parse_beside
+from tests.unit.merge.test_cases import FOUND as CASES
+from tests.unit.merge.test_cases import path_of, read
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "property" / "merge_programs").iterdir())
 ROWS = st.lists(st.sampled_from([b"", b"a", b"b", b"}", b"return", b"\xc3\xa4"]), min_size=1, max_size=40)
@@ -58,6 +61,25 @@ def test_the_tree_is_that_of_the_whole_text(program: Path, monkeypatch: pytest.M
         for version in edited(lines, place):
             text = "".join(version).encode()
             assert every_node(parse_beside(parser, text, (before, tree))) == every_node(parser.parse(text))
+
+
+@pytest.mark.parametrize("language", sorted({language_of(path_of(case)) for case in CASES} - {""}))
+def test_the_versions_of_a_case_have_the_trees_of_the_whole_texts(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reparse, "MIN_BYTES", 0)
+    parser = grammars._load(language)
+    assert parser is not None
+    compared = 0
+    for case in (case for case in CASES if language_of(path_of(case)) == language):
+        texts = {read(case, part.name).encode() for part in case.iterdir() if part.name != "conflict"}
+        for before, text in permutations(texts, 2):
+            tree = parser.parse(before)
+            if not tree.root_node.has_error and changed_rows(before.split(b"\n"), text.split(b"\n")):
+                compared += 1
+                made = parse_beside(parser, text, (before, tree))
+                assert every_node(made) == every_node(parser.parse(text)), (case.name, before, text)
+    assert compared >= 50
 
 
 @pytest.fixture
