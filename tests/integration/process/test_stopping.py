@@ -6,19 +6,24 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
 from lineclear.process.shielding import unshielded
 from lineclear.process.stopping import Stopping
-from tests.e2e.commandline import until
+
+
+def tell(number: signal.Signals) -> None:
+    """To this thread: one that another takes comes a moment later (see the last test)."""
+    signal.pthread_kill(threading.get_ident(), number)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_is_noticed_once_and_stays_said(number: signal.Signals) -> None:
     with Stopping() as stopping:
         assert not stopping.is_asked()
-        os.kill(os.getpid(), number)
+        tell(number)
         assert stopping.is_asked()
         assert stopping.is_asked()
 
@@ -26,7 +31,7 @@ def test_a_signal_is_noticed_once_and_stays_said(number: signal.Signals) -> None
 def test_what_was_said_inside_does_not_hit_whoever_comes_after() -> None:
     before = signal.getsignal(signal.SIGINT)
     with Stopping():
-        os.kill(os.getpid(), signal.SIGINT)
+        tell(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
     assert signal.sigpending() == set()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -56,7 +61,7 @@ def test_programs_of_others_hear_it() -> None:
 
 def test_one_that_comes_while_others_are_started_is_noticed_too() -> None:
     with Stopping() as stopping:
-        os.kill(os.getpid(), signal.SIGINT)
+        tell(signal.SIGINT)
         with unshielded():
             pass
         assert stopping.is_asked()
@@ -72,7 +77,8 @@ def test_one_that_another_thread_takes_is_noticed_too() -> None:
         for _ in range(200):
             with Stopping() as stopping:
                 os.kill(os.getpid(), signal.SIGINT)
-                until(stopping.is_asked)
+                while not stopping.is_asked():
+                    time.sleep(0.001)
     finally:
         done.set()
         thread.join()
