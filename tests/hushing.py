@@ -39,7 +39,7 @@ class TwoWays:
         self.state = repo.path / ".git/lineclear"
         slow = self.state / "slow"
         slow.write_text(
-            f"#!/bin/sh\ncat >{self.state}/given\n"
+            f"#!/bin/sh\nsaid=$(cat)\nprintf '%s' \"$said\" >{self.state}/given\n"
             f"printf '%s' \"$LINECLEAR_STATUS\" >{self.state}/given-status\n"
             f"printf '%s' \"$LINECLEAR_CALL\" >{self.state}/given-call\nprintf '{ASKED[:-1]}\\n'\n"
         )

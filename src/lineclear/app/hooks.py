@@ -68,7 +68,9 @@ def _before_edit(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
     if shared:
         begin_short(desk, shared)
     own = [spot for spot in spots if not spot.is_shared]
-    change_intents(desk, own, lambda spot: hooks.symbol_at(desk.text_of(spot), call.old_text))
+    if change_intents(desk, own, lambda spot: hooks.symbol_at(desk.text_of(spot), call.old_text)):
+        # Whoever announced it since we looked was told of us, and has to be told to us.
+        others = desk.store.read(lambda view: [judge(view, desk, spot) for spot in spots])
     for spot, found in zip(spots, others, strict=True):
         note = _who_else(desk, spot, found)
         if note:

@@ -31,15 +31,16 @@ def writer_of(view: View, desk: Desk, spot: Spot) -> str:
 # -- in a worktree of one's own ---------------------------------------------------------------
 
 
-def change_intents(desk: Desk, spots: list[Spot], symbol_of: Callable[[Spot], str]) -> None:
-    """Announce what is not announced yet, and tell those who were there first."""
+def change_intents(desk: Desk, spots: list[Spot], symbol_of: Callable[[Spot], str]) -> bool:
+    """Announce what is not announced yet, and tell those who were there first. Was there anything?"""
     missing = desk.store.read(lambda view: [spot for spot in spots if not _has_live(view, desk, spot)])
     if not missing:
-        return
+        return False
     notes = {spot.resource.text: symbol_of(spot) for spot in missing}
     task = desk.store.read(lambda view: _task_of(view, desk.caller.name))
     for spot in missing[:MOST_PATHS]:
         _announce(desk, spot, task, notes[spot.resource.text])
+    return True
 
 
 def _announce(desk: Desk, spot: Spot, task: int, symbol: str) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from lineclear.app import hooks
+from lineclear.app.hooks_judging import judge
 from lineclear.core.claims import EXCLUSIVE
 from lineclear.core.hooks import is_silent
 from lineclear.process.hush import Hush, begin
@@ -266,6 +268,22 @@ def test_text_that_is_laid_out_or_broken_is_asked(hushed: TwoWays) -> None:
     said = hushed.said("PreToolUse", hushed.tree / "a.py")
     for text in (json.dumps(said), json.dumps(said, indent=1), "", "{", "null", '{"session_id":"s1"'):
         assert not hushed.is_passed("PreToolUse", text)
+
+
+def test_one_who_announces_it_while_we_look_is_told_to_us_as_well(
+    ways: TwoWays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[str] = []
+
+    def look_too_early(*given: Any) -> Any:
+        found = judge(*given)
+        if not came:
+            came.append("eve")
+            ways.claim("eve", "file:a.py")
+        return found
+
+    monkeypatch.setattr(hooks, "judge", look_too_early)
+    assert "eve is changing file:a.py" in ways.pre().context
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
