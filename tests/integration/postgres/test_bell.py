@@ -84,6 +84,7 @@ def test_a_wait_lasts_as_long_as_it_was_asked_to(store: PostgresStore) -> None:
 
 def test_a_listener_survives_the_loss_of_its_connection(store: PostgresStore, url: str) -> None:
     claim(store, "warm.py")
+    settle(store)
     with store.listen() as bell:
         execute(
             url,
