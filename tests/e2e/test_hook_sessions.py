@@ -185,6 +185,15 @@ def test_a_command_that_failed_at_last_holds_a_stop_back_once(line: CommandLine,
     assert droid(line, "Stop") == ""
 
 
+def test_a_mark_that_is_gone_hides_no_other_command(line: CommandLine, locked: Path) -> None:
+    droid(line, "PreToolUse", "gone")
+    (mark,) = (locked.parent / ".git/lineclear/sessions").glob("droid-*.call-*")
+    droid(line, "PreToolUse", "fails")
+    mark.unlink()
+    locked.write_text("changed\n")
+    assert "may not change" in droid(line, "Stop")
+
+
 def test_a_command_that_still_runs_beside_another_is_told_of_at_its_end(
     line: CommandLine, locked: Path
 ) -> None:

@@ -130,9 +130,7 @@ def next_name(client: str, taken: set[str]) -> str:
 
 
 # What a command's answer depends on beside its words and its place: who asks, and settings of ours.
-_ABOUT_CALLERS = frozenset(
-    [name for name, _ in (*SESSION_VARIABLES, *MARKS)] + ["USER", "LOGNAME", "NO_COLOR"]
-)
+_ABOUT_CALLERS = frozenset((*SIGNS, "USER", "LOGNAME", "NO_COLOR"))
 
 
 def is_about_caller(variable: str) -> bool:
