@@ -27,9 +27,9 @@ def launched(name: str, permissions: str = EDIT, **more: object) -> Started:
     asked = {
         "prompt": "Do it.",
         "prompt_file": "/runs/7/prompt.md",
-        "worktree": "/work/shop.worktrees/ada",
-        "git_dir": "/work/shop/.git/worktrees/ada",
-        "common_dir": "/work/shop/.git",
+        "worktree": "/srv/shop.worktrees/ada",
+        "git_dir": "/srv/shop/.git/worktrees/ada",
+        "common_dir": "/srv/shop/.git",
     } | more
     return client_named(name).launch(Launch(permissions=permissions, **asked))  # type: ignore[arg-type]
 
@@ -44,7 +44,7 @@ CLAUDE = ["claude", "-p", "--output-format", "stream-json", "--verbose"]
 CODEX_EDIT = [
     "--sandbox", "workspace-write",
     "--config", 'approval_policy="never"', "--config", "allow_login_shell=false",
-    "--add-dir", "/work/shop/.git", "--add-dir", "/work/shop/.git/worktrees/ada",
+    "--add-dir", "/srv/shop/.git", "--add-dir", "/srv/shop/.git/worktrees/ada",
 ]  # fmt: skip
 CODEX_FULL = ["--dangerously-bypass-approvals-and-sandbox", "--config", "allow_login_shell=false"]
 COPILOT = ["copilot", "--output-format", "json", "--no-color"]
@@ -158,7 +158,7 @@ def test_opencode_gets_its_rules_and_its_directory_by_variables() -> None:
     assert next(iter(rules["bash"].items())) == ("*", "deny")
     assert rules["bash"]["make test"] == rules["bash"]["make test *"] == "allow"
     assert (rules["edit"], rules["external_directory"]) == ("allow", "deny")
-    assert env["PWD"] == "/work/shop.worktrees/ada"
+    assert env["PWD"] == "/srv/shop.worktrees/ada"
     assert "OPENCODE_PERMISSION" not in launched("opencode", FULL).env
 
 
@@ -199,7 +199,7 @@ def test_a_command_that_names_the_prompt_gets_it_there() -> None:
 
 def test_a_command_that_does_not_name_the_prompt_gets_it_as_input() -> None:
     started = launched("lineclear", command=["./agent", "{worktree}", "{session}"], session="S1")
-    assert started.argv == ["./agent", "/work/shop.worktrees/ada", "S1"]
+    assert started.argv == ["./agent", "/srv/shop.worktrees/ada", "S1"]
     assert started.stdin == PROMPT_INPUT
 
 

@@ -27,7 +27,7 @@ json_values = st.recursive(
 
 
 def reader_of(name: str) -> Reader:
-    return client_named(name).reader("/work/shop.worktrees/ada")
+    return client_named(name).reader("/srv/shop.worktrees/ada")
 
 
 def said(reader: Reader, *events: Mapping[str, object]) -> list[Sign]:
@@ -238,7 +238,7 @@ def test_our_own_lines_say_everything_that_a_client_can_say() -> None:
     signs = said(
         reader_of("lineclear"),
         {"type": "session", "id": "S1"},
-        {"type": "call", "id": "1", "tool": "edit", "input": {"path": "/work/shop.worktrees/ada/a.py"}},
+        {"type": "call", "id": "1", "tool": "edit", "input": {"path": "/srv/shop.worktrees/ada/a.py"}},
         {"type": "done", "id": "1", "ok": True, "output": "fine"},
         {"type": "usage", "tokens_in": 10, "tokens_out": 2, "cost_usd": 0.5},
         {"type": "end", "ok": False, "error": "gave up"},

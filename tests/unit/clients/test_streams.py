@@ -28,7 +28,7 @@ from lineclear.core.signs import (
 )
 
 STREAMS = sorted((Path(__file__).parents[2] / "clients_streams").glob("*.jsonl"))
-WORKTREE = "/work/shop.worktrees/ada"
+WORKTREE = "/srv/shop.worktrees/ada"
 # What the run before had used, in the recordings of a session that goes on.
 BEFORE = Usage(15500, 300, 0, 68000)
 
