@@ -1,5 +1,5 @@
 # The one entry. `make` alone lists the targets; each makes what it needs first.
-# Overridable: PYTHON (an interpreter, 3.11 or newer), JOBS (test processes at once).
+# Overridable: PYTHON (an interpreter, 3.11 or newer), JOBS (test processes at once), SEED (of random trials).
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,9 @@ SANDBOX := build/.sandbox
 JOBS ?= 3
 CODE := $(wildcard src tests benchmarks)
 FAST := $(wildcard tests/unit tests/property tests/contract tests/architecture)
-PYTEST := $(BIN)/python -m pytest -q
+# From the commit: two runs of one commit try the same, and the next commit something else.
+SEED ?= $(shell printf '%d' 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
+PYTEST := LINECLEAR_TEST_SEED=$(SEED) $(BIN)/python -m pytest -q --hypothesis-seed=$(SEED)
 # Whoever is done takes over from the others: slow tests stand together.
 SHARED := -n $(JOBS) --dist worksteal
 
@@ -36,7 +38,7 @@ check: lint ## format, lint, types, layers, and the fast tests: before every com
 	@$(PYTEST) $(SHARED) -m "not slow and not serial" $(FAST)
 
 test: lint $(CLIENTS) $(SANDBOX) ## everything: the linters and all tests
-	@echo "== tests"
+	@echo "== tests (seed $(SEED))"
 	@$(PYTEST) $(SHARED) -m "not serial"
 	@echo "== tests that need the machine for themselves"
 	@$(PYTEST) -m serial || [ $$? -eq 5 ]  # 5: there is none

@@ -16,10 +16,9 @@ from typing import Any
 
 from tests.engines import Place
 from tests.verbs import Answer
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
-# Far more than anything here takes: only a process that hangs is given up after it.
-PATIENCE_S = 60.0
 
 
 class Actor:

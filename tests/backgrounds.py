@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +24,9 @@ from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.saving import Saver
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
-PATIENCE_S = 60.0
 PERSON = Caller("anna", is_person=True)
-
-
-def until(is_so: Callable[[], object], why: Callable[[], object] = lambda: "") -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, f"it did not come to pass: {why()}"
-        time.sleep(0.02)
 
 
 class Site:

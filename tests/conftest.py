@@ -16,7 +16,7 @@ from tests.repository import TemporaryRepo, clean_environment
 # No deadline and no look at the clock in either: on a busy machine they would report the neighbours, not the
 # code.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", UNHURRIED, derandomize=False, print_blob=True)
+settings.register_profile("ci", UNHURRIED, print_blob=True)
 settings.register_profile("dev", UNHURRIED, max_examples=30)
 
 

@@ -1,7 +1,7 @@
 """Chaos: agents and their supervisor are killed at random; nothing is lost, and nothing is done twice.
 
 Every agent notes each edit outside of its worktree as soon as the edit is on its disk. In the end each of
-them must be in main, in a branch or in a snapshot. The seed is told; LINECLEAR_CHAOS_SEED repeats a run, as
+them must be in main, in a branch or in a snapshot. The seed is told; LINECLEAR_TEST_SEED repeats a run, as
 far as processes can be made to repeat anything.
 """
 
@@ -25,7 +25,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.task_import import TaskDraft
 from tests.e2e.crew import Crew, Shift
 from tests.repository import TemporaryRepo
-from tests.sampling import IS_WHOLE
+from tests.sampling import IS_WHOLE, SEED
 
 PERSON = Caller("anna", is_person=True)
 AGENTS = 8
@@ -171,16 +171,15 @@ def assert_all_is_well(chaos: Chaos) -> tuple[int, int]:
 
 
 def endure(crew: Crew, duration_s: float, record_property: Callable[[str, object], None]) -> None:
-    seed = int(os.environ.get("LINECLEAR_CHAOS_SEED") or random.SystemRandom().randrange(1 << 32))
-    sys.stderr.write(f"LINECLEAR_CHAOS_SEED={seed}\n")
-    chaos = Chaos(crew, seed)
+    sys.stderr.write(f"LINECLEAR_TEST_SEED={SEED}\n")
+    chaos = Chaos(crew, SEED)
     chaos.rage(duration_s)
     chaos.calm()
     edits, runs = assert_all_is_well(chaos)
     blows = ", ".join(f"{count} x {what}" for what, count in sorted(chaos.done.items()))
     record_property(
         "told",
-        f"chaos, seed {seed}, {duration_s:.0f} s: {blows} killed; {len(chaos.tasks)} tasks in {runs} runs, "
+        f"chaos, seed {SEED}, {duration_s:.0f} s: {blows} killed; {len(chaos.tasks)} tasks in {runs} runs, "
         f"each ended once; {edits} edits, all kept",
     )
 

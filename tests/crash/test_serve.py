@@ -12,12 +12,13 @@ from lineclear.core.codec import decode_body
 from lineclear.core.tables import LOG
 from lineclear.wiring.repo import open_repo
 from tests.crash.callers import PATIENCE_S, Caller, Hook, Model, Shell
-from tests.e2e.commandline import CommandLine, until
+from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import NEW, OLD
 from tests.e2e.serve_peer import token_for
 from tests.e2e.serving import ServeProcess
 from tests.repository import TemporaryRepo
 from tests.sampling import some
+from tests.waiting import until
 
 CALLS, KILLS = some(1_000), some(20, share=2)
 

@@ -18,9 +18,10 @@ import pytest
 import lineclear
 from tests.clients_server import Model
 from tests.conftest import in_ci
-from tests.e2e.commandline import CommandLine, until
+from tests.e2e.commandline import CommandLine
 from tests.real_clients import ClientsMissing, RealClient, real_client
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
 WORDS = {
     "claude": ["-p", "go", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"],

@@ -8,15 +8,14 @@ import queue
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import lineclear
+from tests.waiting import PATIENCE_S, until
 
 SOURCE = Path(lineclear.__file__).parents[1]
-PATIENCE_S = 60.0  # a busy machine may need them; where all is well, nobody waits
 LONGEST_S = 120.0  # what one command may take, whatever else the machine does meanwhile
 
 
@@ -152,17 +151,6 @@ class CommandLine:
         import shlex
 
         return shlex.join(self.argv(*words))
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.02)
-
-
-def until_there(path: Path) -> None:
-    until(lambda: path.exists() and path.stat().st_size > 0)
 
 
 def is_alive(pid: int) -> bool:

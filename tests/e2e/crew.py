@@ -23,8 +23,8 @@ from lineclear.wiring.repo import open_repo
 from lineclear.wiring.supervising import read_status
 from tests.e2e.commandline import Answer, CommandLine
 from tests.repository import TemporaryRepo
+from tests.waiting import PATIENCE_S
 
-PATIENCE_S = 60.0
 # Short, so that a test of what happens in the end need not wait for it.
 QUICK = {"LINECLEAR_RUN_GRACE": "1s", "LINECLEAR_TASKS_ATTEMPTS": "1"}
 

@@ -8,7 +8,8 @@ import subprocess
 import threading
 from typing import Any
 
-from tests.e2e.commandline import PATIENCE_S, CommandLine
+from tests.e2e.commandline import CommandLine
+from tests.waiting import PATIENCE_S
 
 MOST_SHOWN = 1_000
 OLD, MIDDLE, NEW = "2025-06-18", "2025-11-25", "2026-07-28"

@@ -14,9 +14,10 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.e2e.commandline import PATIENCE_S, CommandLine
+from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import NEW, OLD
 from tests.e2e.serving import ServeProcess
+from tests.waiting import PATIENCE_S
 
 STDIO, TCP, SOCKET = "stdio", "tcp", "socket"
 META = "io.modelcontextprotocol"

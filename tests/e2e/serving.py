@@ -7,7 +7,8 @@ import signal
 from pathlib import Path
 
 from lineclear.process.door import Door, read_door
-from tests.e2e.commandline import PATIENCE_S, CommandLine, Running
+from tests.e2e.commandline import CommandLine, Running
+from tests.waiting import PATIENCE_S
 
 
 class ServeProcess:

@@ -15,6 +15,7 @@ import pytest
 from lineclear.clients.hooking.registry import NAMES
 from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
+from tests.sampling import SEED
 
 BLOCK_CODE = 2
 
@@ -302,8 +303,7 @@ def test_no_input_crashes_blocks_or_lingers(line: CommandLine, repo: TemporaryRe
 
 
 def test_random_damage_to_real_input_never_crashes_or_blocks(line: CommandLine, repo: TemporaryRepo) -> None:
-    seed = random.randrange(1 << 30)
-    chance = random.Random(seed)
+    chance = random.Random(SEED)
     good = json.dumps(
         {"session_id": "s", "cwd": str(repo.path), "tool_name": "Edit", "tool_use_id": "t",
          "tool_input": {"file_path": str(repo.path / "README.md"), "old_string": "a", "new_string": "b"}}
@@ -317,8 +317,8 @@ def test_random_damage_to_real_input_never_crashes_or_blocks(line: CommandLine, 
         done = send(
             line, client, chance.choice(["PreToolUse", "BeforeTool", "preToolUse"]), bytes(data[:cut])
         )
-        assert done.returncode == 0, (seed, client, bytes(data[:cut]), done)
-        assert b"Traceback" not in done.stderr, (seed, done)
+        assert done.returncode == 0, (SEED, client, bytes(data[:cut]), done)
+        assert b"Traceback" not in done.stderr, (SEED, done)
 
 
 def test_a_wrong_command_line_is_not_the_hosts_block_code(line: CommandLine) -> None:

@@ -15,9 +15,10 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.subscriptions import ResourceUpdated
 
 from lineclear.mcp.catalog import TOOLS, offered
-from tests.e2e.commandline import CommandLine, until
+from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD, Peer
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
 Start = Callable[..., Peer]
 Fresh = Callable[[str], str]

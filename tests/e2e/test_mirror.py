@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commandline import CommandLine, until
+from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
 LONG_AGO_S = 3_600
 

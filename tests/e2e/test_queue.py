@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commandline import CommandLine, until_there
+from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
+from tests.waiting import until_there
 
 GATE = '[checks]\ngate = "echo looking; test ! -f bad"\n'
 Work = Callable[..., str]

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.e2e.commandline import until
 from tests.e2e.crew import Crew, Shift
+from tests.waiting import until
 
 
 def begun(crew: Crew, shift: Shift, task: int = 1) -> None:

@@ -14,9 +14,10 @@ import pytest
 import lineclear
 from tests.clients_server import Fault, Model, Step, edit, running_model, say, shell, write
 from tests.conftest import in_ci
-from tests.e2e.commandline import CommandLine, until
+from tests.e2e.commandline import CommandLine
 from tests.real_clients import NAMES, ClientsMissing, real_client
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
 TASKS = {"claude": "Greet", "codex": "Part", "gemini": "Thank"}
 

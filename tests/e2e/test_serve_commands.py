@@ -20,11 +20,12 @@ from lineclear.core.tables import LOG
 from lineclear.process.door import Door, write_door
 from lineclear.process.frames import GIVE_UP_S, OUT, frame
 from lineclear.wiring.repo import open_repo
-from tests.e2e.commandline import PATIENCE_S, Answer, CommandLine, until
+from tests.e2e.commandline import Answer, CommandLine
 from tests.e2e.serve_peer import HttpPeer, token_for
 from tests.e2e.serving import ServeProcess, state_of
 from tests.fake_server import FakeServer
 from tests.repository import TemporaryRepo
+from tests.waiting import PATIENCE_S, until
 
 Fresh = Callable[[str], str]
 

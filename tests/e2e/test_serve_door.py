@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from lineclear.serve import lines
-from tests.e2e.commandline import PATIENCE_S, CommandLine, until
+from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD
 from tests.e2e.serve_peer import SOCKET, TCP, HttpPeer, Said, token_for
 from tests.e2e.serving import ServeProcess
 from tests.repository import TemporaryRepo
+from tests.waiting import PATIENCE_S, until
 
 Fresh = Callable[[str], str]
 VERSIONS = pytest.mark.parametrize("version", [NEW, MIDDLE, OLD])

@@ -18,11 +18,12 @@ from lineclear.mcp import prompts
 from lineclear.mcp.catalog import offered
 from lineclear.store.sqlite.engine import LOCK
 from lineclear.store.sqlite.gate import Gate
-from tests.e2e.commandline import PATIENCE_S, CommandLine, until
+from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD
 from tests.e2e.serve_peer import SOCKET, STDIO, TCP, HttpPeer, Said, heard, sdk_client, token_for
 from tests.e2e.serving import ServeProcess, state_of
 from tests.repository import TemporaryRepo
+from tests.waiting import PATIENCE_S, until
 
 Start = Callable[..., ServeProcess]
 Fresh = Callable[[str], str]

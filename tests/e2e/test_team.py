@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commandline import CommandLine, until, until_there
+from tests.e2e.commandline import CommandLine
 from tests.integration.postgres.slow_line import SlowLine, slow_line
 from tests.repository import TemporaryRepo
+from tests.waiting import until, until_there
 
 pytestmark = pytest.mark.postgres
 

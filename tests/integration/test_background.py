@@ -25,10 +25,11 @@ from lineclear.wiring.queue import run_once, settle, submit, take_turn
 from lineclear.wiring.repo import Repo
 from lineclear.wiring.trust import judged, trust
 from lineclear.wiring.worktrees import adopt
-from tests.backgrounds import PERSON, Site, until
+from tests.backgrounds import PERSON, Site
 from tests.crash.proxy import socket_of
 from tests.engines import ENGINES
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
 BOTH = [pytest.param(name, marks=pytest.mark.postgres if name == "postgres" else ()) for name in ENGINES]
 

@@ -74,9 +74,9 @@ def _next_meeting(old: list[bytes], new: list[bytes], i: int, j: int, n: int, m:
         ahead.setdefault((old[a], old[a + 1]), a)
     best = (n, m)
     for b in range(j, min(m - 1, j + WINDOW)):
-        a = ahead.get((new[b], new[b + 1]), n)
-        if a + b < sum(best):
-            best = (a, b)
+        met = ahead.get((new[b], new[b + 1]))
+        if met is not None and met + b < sum(best):
+            best = (met, b)
         if b - j > best[0] - i + best[1] - j:
             break
     return best

@@ -187,8 +187,15 @@ class _Terminal:
             return
         import signal
 
+        was_lent = self._is_lent
         self._take_back()
+        # An `fg` may come at any moment. One after the first line takes the stop back, as SIGCONT does with
+        # a stop that is still to come; one before it has made the terminal ours already.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTSTP])
         os.kill(0, signal.SIGTSTP)
+        if not was_lent and self._foreground() == os.getpgrp():
+            os.kill(0, signal.SIGCONT)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTSTP])
         # Continued, or never stopped (nobody could continue an orphaned group, so the kernel spares it).
         self.lend(group)
 

@@ -22,9 +22,9 @@ from lineclear.process.bonds import SUPERVISOR, Bonds
 from lineclear.process.door import be_the_only_one
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import import_paths
-from tests.backgrounds import until
 from tests.hushing import TwoWays
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
 # As the stub starts it.
 PROGRAM = """

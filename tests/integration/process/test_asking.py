@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lineclear.process.asking import ask
-from tests.e2e.commandline import until
+from tests.waiting import until
 
 ECHO = """
 import sys

@@ -5,27 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 
 import pytest
 
 from lineclear.process.census import HAS_MARKS, adopted, families, is_marked, marked, parse_ps, take_census
 from lineclear.process.children import output_of
 from tests.integration.process.programs import running
+from tests.waiting import until
 
-PATIENCE_S = 60.0
 BUSY = "print('ready')\nwhile True: sum(range(1000))"
 # Other runs of these tests on this machine have marks of their own.
 MARK = f"{os.getpid()}-ab"
 IDLE = "import sys\nkept = b'x' * (60 << 20)\nprint('ready')\nsys.stdin.readline()"
-
-
-def until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.02)
 
 
 def test_we_are_in_it_ourselves() -> None:

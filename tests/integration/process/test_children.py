@@ -16,6 +16,7 @@ import pytest
 from lineclear.process.bonds import Bonds
 from lineclear.process.children import output_of
 from tests.integration.process.programs import SOURCE, running
+from tests.waiting import until
 
 # Arguments: how often to ask, after how many answers the claim is lost (0: never) or which file says that it
 # is, the command.
@@ -163,6 +164,20 @@ os.execv("/bin/sh", ["sh", "-i"])
 """
 
 
+# The moment between the decision to stop and the stop, as long as the test wants it.
+LATE = """
+import os, pathlib, signal, time
+kill = os.kill
+def late(pid, number):
+    if number == signal.SIGTSTP and not os.path.exists("stop"):
+        pathlib.Path("stopping").touch()
+        while not os.path.exists("stop"):
+            time.sleep(0.01)
+    kill(pid, number)
+os.kill = late
+"""
+
+
 class Shell:
     """An interactive shell on a terminal of its own, typed into as a person would."""
 
@@ -182,6 +197,9 @@ class Shell:
 
     def guard(self, script: str, ending: str = "") -> None:
         self.type(f"{sys.executable} guard.py 60 0 sh -c '{script}'{ending}\n")
+
+    def foreground(self) -> int:
+        return os.tcgetpgrp(self._fd)
 
     def type(self, text: str) -> None:
         os.write(self._fd, text.encode())
@@ -248,3 +266,17 @@ def test_a_command_in_the_background_leaves_the_terminal_alone(shell: Shell) -> 
     shell.type("hello\n")
     shell.expect("[hello]")
     shell.expect("code 8")
+
+
+def test_a_command_asked_to_the_foreground_while_it_stops_goes_on(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "guard.py").write_text(LATE + GUARD)
+    shell.guard('echo rea""dy; read line </dev/tty; echo "[$line]"; exit 9', ending=" &")
+    shell.expect("ready")
+    until((tmp_path / "stopping").exists)
+    own = shell.foreground()
+    shell.type("fg\n")
+    until(lambda: shell.foreground() != own)
+    (tmp_path / "stop").touch()
+    shell.type("hello\n")
+    shell.expect("[hello]")
+    shell.expect("code 9")

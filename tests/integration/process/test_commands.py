@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lineclear.process.commands import Finished, run_to_end
 from lineclear.process.logs import new_log
-from tests.e2e.commandline import until, until_there
+from tests.waiting import until, until_there
 
 
 def run(command: str, cwd: Path, *, timeout_s: float = 20.0, **env: str) -> Finished:

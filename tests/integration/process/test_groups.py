@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from lineclear.process.bonds import Bonds
 from lineclear.process.groups import Group
 from lineclear.process.shielding import shield_thread
 from tests.integration.process.programs import running
+from tests.waiting import until
 
 MARK = f"test-{os.getpid()}"
 PATIENCE_S = 60.0
@@ -50,13 +51,6 @@ def nursery(tmp_path: Path) -> Iterator[Nursery]:
     for group in nursery.groups:
         group.sweep(0)
         until(lambda group=group: group.exit_code() is not None)  # type: ignore[misc]
-
-
-def until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.01)
 
 
 def output_of(group: Group) -> list[bytes]:

@@ -19,8 +19,8 @@ from lineclear.wiring.provisioning import base_warning, require_room, sandboxed
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.snapshots import take_for
 from lineclear.wiring.starting import init_repo
-from tests.e2e.commandline import until, until_there
 from tests.repository import TemporaryRepo
+from tests.waiting import until, until_there
 from tests.world import refused
 
 SAM = Caller("sam", is_person=True)

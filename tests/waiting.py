@@ -1,0 +1,20 @@
+"""Patience: until something is so, and how long that may take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE_S = 60.0  # a busy machine may need them; where all is well, nobody waits
+
+
+def until(is_so: Callable[[], object], why: Callable[[], object] = lambda: "") -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, f"it did not come to pass: {why()}"
+        time.sleep(0.02)
+
+
+def until_there(path: Path) -> None:
+    until(lambda: path.exists() and path.stat().st_size > 0)
