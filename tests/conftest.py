@@ -28,9 +28,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if in_ci() e
 
 
 def pytest_configure() -> None:
-    # Whoever runs the tests in the background ignores Ctrl-C, and so would what they start.
+    # Tests in the background, or under nohup, ignore signals of the terminal, and so would what they start. A
+    # function is not passed on.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
 
 
 @pytest.fixture(scope="session")
