@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,3 +19,9 @@ def until(is_so: Callable[[], object], why: Callable[[], object] = lambda: "") -
 
 def until_there(path: Path) -> None:
     until(lambda: path.exists() and path.stat().st_size > 0)
+
+
+def is_alive(pid: int) -> bool:
+    """Not counting what has ended and waits to be reaped by somebody else."""
+    done = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return done.stdout.strip()[:1] not in ("", "Z")

@@ -16,10 +16,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 from lineclear.process.door import Door, read_door, write_door
-from tests.e2e.commandline import CommandLine, is_alive
+from tests.e2e.commandline import CommandLine
 from tests.e2e.serving import ServeProcess, state_of
 from tests.repository import TemporaryRepo
-from tests.waiting import until
+from tests.waiting import is_alive, until
 
 Start = Callable[..., ServeProcess]
 

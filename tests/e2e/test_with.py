@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commandline import CommandLine, is_alive
-from tests.waiting import until, until_there
+from tests.e2e.commandline import CommandLine
+from tests.waiting import is_alive, until, until_there
 
 
 def test_the_command_runs_while_the_resource_is_held_and_gives_its_exit_code(line: CommandLine) -> None:

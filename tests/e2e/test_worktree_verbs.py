@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from tests.e2e.commandline import CommandLine, is_alive
+from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
-from tests.waiting import until, until_there
+from tests.waiting import is_alive, until, until_there
 
 
 def test_a_worktree_from_the_first_word_to_the_last(repo: TemporaryRepo, line: CommandLine) -> None:

@@ -17,9 +17,8 @@ from lineclear.process.logs import new_log
 from lineclear.wiring.check_runner import CheckRunner
 from lineclear.wiring.check_settings import full_check, has_checks, settings_at
 from tests.checking import Range, check, open_range
-from tests.integration.process.test_commands import is_alive
 from tests.repository import TemporaryRepo
-from tests.waiting import until_there
+from tests.waiting import is_alive, until_there
 from tests.world import refused
 
 CALLER = {

@@ -16,9 +16,8 @@ from lineclear.wiring.check_runner import CheckRunner
 from lineclear.wiring.check_trees import CheckTrees, provisioning_digest
 from lineclear.wiring.mirroring import live_trees
 from tests.checking import SAM, Range, is_clean, kill, open_range
-from tests.integration.process.test_commands import is_alive
 from tests.repository import TemporaryRepo
-from tests.waiting import until, until_there
+from tests.waiting import is_alive, until, until_there
 from tests.world import refused
 
 

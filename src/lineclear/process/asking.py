@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import threading
+from contextlib import ExitStack
 
-from lineclear.process.shielding import unshielded
+from lineclear.process.shielding import starting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,22 +27,21 @@ def ask(
     timeout_s: float,
 ) -> bytes:
     """The first line that is the answer; b"" when it ends, or the time is over, before it gives one."""
-    try:
-        with unshielded():
-            child = subprocess.Popen(
-                list(command), cwd=cwd, env=dict(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
-    except OSError:
-        return b""
-    clock = threading.Timer(timeout_s, _end, [child])
-    clock.start()
-    with child:
+    with ExitStack() as ending:
         try:
-            return _talk(child, lines, is_answer)
-        finally:
-            clock.cancel()
-            _end(child)
+            with starting():
+                child = subprocess.Popen(
+                    list(command), cwd=cwd, env=dict(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL, start_new_session=True,
+                )  # fmt: skip
+                ending.enter_context(child)
+                ending.callback(_end, child)
+        except OSError:
+            return b""
+        clock = threading.Timer(timeout_s, _end, [child])
+        ending.callback(clock.cancel)
+        clock.start()
+        return _talk(child, lines, is_answer)
 
 
 def _talk(

@@ -7,9 +7,10 @@ import selectors
 import signal
 import subprocess
 import time
+from contextlib import ExitStack
 
 from lineclear.core.checks import CANCELLED, OUT_OF_TIME
-from lineclear.process.shielding import unshielded
+from lineclear.process.shielding import starting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,31 +45,23 @@ def run_to_end(
 ) -> Finished:
     """Run a text by the shell, or words as they are, in a session of its own: no terminal to ask, nothing
     of it left behind. `log` gets all that it prints; when `cancel` is set it is ended."""
-    ear, mouth = os.pipe()
-    try:
-        with unshielded():
-            child = subprocess.Popen(
-                shell_words(command) if isinstance(command, str) else list(command),
-                cwd=cwd,
-                env=dict(env),
-                stdin=subprocess.DEVNULL,
-                stdout=mouth,
-                stderr=mouth,
-                start_new_session=True,
-            )
-    except OSError as error:
-        os.close(ear)
-        return Finished(127, str(error))
-    finally:
-        os.close(mouth)
-    with open(ear, "rb", buffering=0) as pipe:
+    words = shell_words(command) if isinstance(command, str) else list(command)
+    is_off = cancel.is_set if cancel is not None else _never
+    with ExitStack() as ending:
+        ear, mouth = os.pipe()
+        ending.callback(os.close, ear)
         try:
-            deadline = time.monotonic() + timeout_s
-            is_off = cancel.is_set if cancel is not None else _never
-            tail = _listen(pipe.fileno(), child, lambda: deadline - time.monotonic(), is_off, log)
-            code = child.poll()
-        finally:
-            _end_group(child)
+            with open(mouth, "wb") as end, starting():
+                child = subprocess.Popen(
+                    words, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=end, stderr=end,
+                    start_new_session=True,
+                )  # fmt: skip
+                ending.callback(_end_group, child)
+        except OSError as error:
+            return Finished(127, str(error))
+        deadline = time.monotonic() + timeout_s
+        tail = _listen(ear, child, lambda: deadline - time.monotonic(), is_off, log)
+        code = child.poll()
     text = tail.decode("utf-8", "replace")
     if code is None:
         return Finished(CANCELLED if is_off() else OUT_OF_TIME, text)

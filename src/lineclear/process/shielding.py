@@ -10,6 +10,7 @@ from contextlib import contextmanager
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
 FROM_TERMINAL = frozenset((signal.SIGINT, signal.SIGHUP))
 
@@ -27,3 +28,30 @@ def unshielded() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Unshielded, and Ctrl-C waits for the end of it: no program is started without its starter's knowing.
+    Who is to end it must be settled inside."""
+    with _postponed(signal.SIGINT), unshielded():
+        yield
+
+
+@contextmanager
+def _postponed(number: signal.Signals) -> Iterator[None]:
+    import threading
+
+    handler = signal.getsignal(number)
+    # Only the main thread is interrupted; and what is ignored must be so for the child.
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[FrameType | None] = []
+    signal.signal(number, lambda _number, frame: came.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(number, handler)
+        if came:
+            handler(number, came[0])

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 SOURCE = Path(__file__).parents[3] / "src"
 
@@ -67,3 +70,16 @@ def running(text: str, *arguments: object, keep_fds: tuple[int, ...] = ()) -> It
         yield program
     finally:
         program.close()
+
+
+def interrupted_at_start(monkeypatch: pytest.MonkeyPatch, has_begun: Callable[[], None]) -> None:
+    """Ctrl-C comes when the next child is at work and its starter has not heard so yet."""
+
+    class Slow(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            monkeypatch.undo()
+            super().__init__(*arguments, **options)
+            has_begun()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Slow)

@@ -8,8 +8,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from lineclear.process.asking import ask
-from tests.waiting import until
+from tests.integration.process.programs import interrupted_at_start
+from tests.waiting import is_alive, until, until_there
 
 ECHO = """
 import sys
@@ -45,12 +48,12 @@ def test_a_silent_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
     begun = time.monotonic()
     assert asked(["sh", "-c", f"sleep 600 & echo $! >{pids}; wait"], timeout_s=4.0) == b""
     assert time.monotonic() - begun < 60
-    until(lambda: not is_running(int(pids.read_text())))
+    until(lambda: not is_alive(int(pids.read_text())))
 
 
-def is_running(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+def test_ctrl_c_while_it_starts_leaves_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids = tmp_path / "pids"
+    interrupted_at_start(monkeypatch, lambda: until_there(pids))
+    with pytest.raises(KeyboardInterrupt):
+        asked(["sh", "-c", f"echo $$ >{pids}; exec sleep 600"])
+    until(lambda: not is_alive(int(pids.read_text())))

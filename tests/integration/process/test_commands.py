@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from lineclear.process.commands import Finished, run_to_end
 from lineclear.process.logs import new_log
-from tests.waiting import until, until_there
+from tests.integration.process.programs import interrupted_at_start
+from tests.waiting import is_alive, until, until_there
 
 
 def run(command: str, cwd: Path, *, timeout_s: float = 20.0, **env: str) -> Finished:
     return run_to_end(command, cwd=str(cwd), env={"PATH": os.environ["PATH"], **env}, timeout_s=timeout_s)
-
-
-def is_alive(pid: int) -> bool:
-    """Not counting what has ended and waits to be reaped by somebody else."""
-    done = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return done.stdout.strip()[:1] not in ("", "Z")
 
 
 def until_dead(place: Path) -> None:
@@ -103,3 +99,12 @@ def test_a_command_that_floods_us_can_be_called_off(tmp_path: Path) -> None:
 def test_a_command_that_ended_by_itself_was_not_called_off(tmp_path: Path) -> None:
     cancel, env = threading.Event(), {"PATH": os.environ["PATH"]}
     assert run_to_end("exit 5", cwd=str(tmp_path), env=env, timeout_s=20, cancel=cancel).code == 5
+
+
+def test_ctrl_c_while_the_command_starts_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted_at_start(monkeypatch, lambda: until_there(tmp_path / "pid"))
+    with pytest.raises(KeyboardInterrupt):
+        run("echo $$ > pid; exec sleep 600", tmp_path)
+    until_dead(tmp_path)
