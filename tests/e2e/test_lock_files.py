@@ -103,6 +103,26 @@ def test_what_is_not_trusted_is_not_run_and_the_way_to_trust_is_told(
     assert "npm install --package-lock-only" in answer.out
 
 
+def test_the_doctor_names_the_patterns_that_allow_nothing(line: CommandLine, repo: TemporaryRepo) -> None:
+    repo.commit("Base", {LOCK: "{}\n", "web/page.js": "", "docs/uv.lock": ""})
+    patterns = ["package-lock.json", "go.sum", "web/", "*.lock", "docs/*", "./uv.lock"]
+    (repo.path / "lineclear.toml").write_text(f"[merge]\nregenerate = {patterns}\n")
+    (repo.path / "docs" / "nested").mkdir()
+    told = [
+        found["text"]
+        for found in line.at(repo.path / "docs" / "nested").json("doctor")["checks"]
+        if found["what"] == "settings" and found["state"] == "note"
+    ]
+    assert told == [
+        'merge.regenerate[1] (lineclear.toml) is "go.sum", and no lock file that can be made anew matches; '
+        "correct it, or take it out",
+        'merge.regenerate[2] (lineclear.toml) is "web/", and git tracks no lock file that matches; '
+        "correct it, or take it out",
+        'merge.regenerate[5] (lineclear.toml) is "./uv.lock", and git tracks no lock file that matches; '
+        "correct it, or take it out",
+    ]
+
+
 def test_a_candidate_cannot_allow_it_for_itself(line: CommandLine, repo: TemporaryRepo) -> None:
     anchor, buoy = two_branches(line, repo, "")
     repo.commit("Allow", {"lineclear.toml": ALLOWED}, at=buoy.place)

@@ -285,7 +285,6 @@ def test_a_damaged_answer_is_asked_for_again(yard: Yard, tmp_path: Path) -> None
         (["web/package-lock.json"], False),
         (["yarn.lock"], False),
         ([], False),
-        (["a/../../b"], False),
     ],
 )
 def test_only_lock_files_that_are_named_are_made_anew(

@@ -210,6 +210,22 @@ def test_a_key_where_a_section_belongs_is_refused() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "pattern", ["/package-lock.json", "../uv.lock", "**/../uv.lock", "a/" * 70 + "uv.lock"]
+)
+def test_a_pattern_of_lock_files_that_no_path_can_match_is_refused(pattern: str) -> None:
+    refusal = refused(team=f"merge.regenerate = ['uv.lock', '{pattern}']")
+    assert refusal.code == "settings.value"
+    assert refusal.facts["name"] == "merge.regenerate[1]"
+    assert refusal.facts["origin"] == "lineclear.toml"
+    assert refused(environ={"LINECLEAR_MERGE_REGENERATE": pattern}).facts["name"] == "merge.regenerate[0]"
+
+
+def test_a_pattern_that_another_source_replaces_is_not_looked_at() -> None:
+    settings = build(team="merge.regenerate = ['/uv.lock']", local="merge.regenerate = ['web/']")
+    assert settings.merge_regenerate == ("web/",)
+
+
 # -- unknown things ---------------------------------------------------------------------------
 
 

@@ -316,6 +316,11 @@ def glob(pattern: str) -> Glob:
     return known
 
 
+def glob_anywhere(pattern: str) -> Glob:
+    """As `glob`, but a name alone is meant in every directory."""
+    return glob(pattern if "/" in pattern else f"**/{pattern}")
+
+
 def _read_segments(pattern: str) -> list[str]:
     parts = pattern.split("/")
     if ".." in parts:

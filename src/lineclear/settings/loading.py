@@ -100,6 +100,8 @@ def build_settings(
 
         take_nested(settings, nested, folds_case)
     _check_ports(settings)
+    if settings.merge_regenerate:
+        _check_patterns(settings)
     return settings
 
 
@@ -265,3 +267,22 @@ def _check_ports(settings: Settings) -> None:
             f"room for worktrees.ports ({settings.worktrees_ports}) from worktrees.ports_from ({first}) on"
         )
         raise refusals.bad_setting(settings.origins[name], name, str(last), expected)
+
+
+def _check_patterns(settings: Settings) -> None:
+    """One that nothing can match is a mistake. Whether it is a lock file's is the doctor's to say: another
+    version may know more of them."""
+    from lineclear.core.paths import glob_anywhere
+    from lineclear.core.refusals import Refusal
+    from lineclear.settings.values import describe
+
+    name = "merge.regenerate"
+    for place, pattern in enumerate(settings.merge_regenerate):
+        try:
+            glob_anywhere(pattern)
+        except Refusal:
+            expected = (
+                'a name, or a path or glob from the root of the repository, without ".." after a wildcard'
+            )
+            where = f"{name}[{place}]"
+            raise refusals.bad_setting(settings.origins[name], where, describe(pattern), expected) from None

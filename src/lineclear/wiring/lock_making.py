@@ -17,7 +17,7 @@ from lineclear.app.lock_making import Made
 from lineclear.core.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
 from lineclear.core.landing import one_line
 from lineclear.core.masking import mask
-from lineclear.core.paths import glob
+from lineclear.core.paths import glob, glob_anywhere
 from lineclear.core.refusals import Refusal, shorten
 from lineclear.process.commands import run_to_end
 from lineclear.process.files import remove_tree, write_atomically
@@ -26,12 +26,13 @@ from lineclear.wiring.check_trees import MARK, end_strays, outer_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lineclear.app.lock_making import Question, Read
     from lineclear.merge.handlers.lock_makers import Maker
     from lineclear.process.commands import Finished
     from lineclear.process.scratch import Scratch
+    from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 
     # The command line, in a sandbox where the settings want one.
@@ -81,7 +82,9 @@ class LockMaking:
 
     def why_not(self, path: str) -> str | None:
         rules = self._rules()
-        if rules.patterns is not None and not any(_fits(pattern, path) for pattern in rules.patterns):
+        if rules.patterns is not None and not any(
+            glob_anywhere(pattern).matches(path) for pattern in rules.patterns
+        ):
             return None
         from lineclear.merge.handlers.lock_makers import maker_of
 
@@ -153,12 +156,22 @@ def _rules_at(repo: Repo, main: str) -> Rules:
     )
 
 
-def _fits(pattern: str, path: str) -> bool:
-    """A name alone is meant in every directory."""
-    try:
-        return glob(pattern if "/" in pattern else f"**/{pattern}").matches(path)
-    except Refusal:
-        return False
+def idle_patterns(settings: Settings, tracked: Iterable[str]) -> Iterator[str]:
+    """For each entry of the setting that allows nothing, with these files in the repository: which, why, and
+    what to do."""
+    from lineclear.merge.handlers.lock_makers import MAKERS, maker_of
+
+    locks = [path for path in tracked if maker_of(path) is not None]
+    origin = settings.origins[SETTING]
+    for place, pattern in enumerate(settings.merge_regenerate):
+        wanted = glob_anywhere(pattern)
+        if any(wanted.matches(path) for path in locks):
+            continue
+        could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
+        why = (
+            "git tracks no lock file that matches" if could else "no lock file that can be made anew matches"
+        )
+        yield f'{SETTING}[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'
 
 
 def _program(maker: Maker, rules: Rules) -> str:
