@@ -39,6 +39,8 @@ KILLED, DONE = 9, 0
 EFFECTS = frozenset(
     ("os.rename", "os.remove", "os.mkdir", "os.utime", "os.symlink", "os.truncate", "lineclear.effect")
 )
+# What a session knows and no two runs have alike: times, and names of files that are soon gone.
+TIMELY = ("answer", "picture", "fresh", "looked")
 SETTINGS = '[[strategy]]\nmatch = "logo.svg"\nstrategy = "locked"\n'
 
 
@@ -48,6 +50,7 @@ class World:
     def __init__(self, path: Path, environ: dict[str, str]) -> None:
         self.path, self.template = path / "world", path / "template"
         self.environ = environ | {"CLAUDECODE": "1", "USER": "ada"}
+        self.client = "claude"
         repo = TemporaryRepo.create(self.path / "repo", environ)
         repo.commit("Files", {"a.py": "x = 1\n", "b.py": "y = 1\n", "logo.svg": "<svg/>\n"})
         (repo.path / "lineclear.toml").write_text(SETTINGS)
@@ -86,7 +89,7 @@ class World:
     def directly(self, event: str, body: bytes, call: str = "") -> bytes:
         """As the one-shot process does it; its errors are the test's."""
         environ = self.environ | ({"LINECLEAR_CALL": call} if call else {})
-        now = Situation("claude", event, environ, "/", began_ns=time.time_ns())
+        now = Situation(self.client, event, environ, "/", began_ns=time.time_ns())
         return answering.answer(now, lambda: body)[0]
 
     def killed(self, event: str, body: bytes, call: str, at_effect: int) -> int:
@@ -97,7 +100,7 @@ class World:
         try:
             _die_at(at_effect)
             Hooks(str(self.root / ".git")).answer(
-                "claude", event, body, self.environ | {"LINECLEAR_CALL": call}, "/"
+                self.client, event, body, self.environ | {"LINECLEAR_CALL": call}, "/"
             )
             os._exit(DONE)
         finally:
@@ -111,9 +114,10 @@ class World:
 
         log = self.with_repo(lambda repo: repo.store.read(look))[1:]  # an epoch began
         sessions = self.root / ".git/lineclear/sessions"
-        facts = _parse(_read(str(sessions / "claude-s1")))
-        known = {key: value for key, value in facts.items() if value and key[0] not in ("answer", "picture")}
-        files = sorted(file.name for file in sessions.glob("claude-s1.*") if ".picture." not in file.name)
+        name = f"{self.client}-s1"
+        facts = _parse(_read(str(sessions / name)))
+        known = {key: value for key, value in facts.items() if value and key[0] not in TIMELY}
+        files = sorted(file.name for file in sessions.glob(f"{name}.*") if ".picture." not in file.name)
         errors = self.root / ".git/lineclear/hook-errors.log"
         return {
             "log": "\n".join(map(str, log)),
@@ -172,6 +176,7 @@ def _edit(world: World, name: str, *, is_shared: bool = False, tool: str = "Edit
 
 
 BASH: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+NEXT: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make next"}, "tool_use_id": "t2"}
 
 
 class Case:
@@ -184,8 +189,10 @@ class Case:
         before: Callable[[World], None],
         *,
         is_shared: bool = False,
+        client: str = "claude",
     ) -> None:
         self.event, self.given, self.before, self.is_shared = event, given, before, is_shared
+        self.client = client
 
 
 def _call(world: World, event: str, *, is_shared: bool = False, **more: Any) -> bytes:
@@ -219,6 +226,11 @@ def _shell_begun(world: World, *, is_shared: bool = False) -> None:
     (at / "logo.svg").write_text("changed\n")
     (at / "new.py").write_text("new\n")
     (at / "a.py").unlink()
+
+
+def _edited_beside(world: World) -> None:
+    _shell_begun(world)
+    (world.root / f".git/lineclear/sessions/{world.client}-s1.edited").write_text("b.py\n")
 
 
 def _to_stop(world: World) -> None:
@@ -276,6 +288,19 @@ CASES: dict[str, Case] = {
     "after a command in a shared tree": Case(
         "PostToolUse", lambda _: BASH, lambda world: _shell_begun(world, is_shared=True), is_shared=True
     ),
+    "before a command, one without an end": Case("PreToolUse", lambda _: NEXT, _shell_begun, client="droid"),
+    "before a command, one without an end, after the stub": Case(
+        "PreToolUse", lambda _: NEXT, _edited_beside, client="droid"
+    ),
+    "before a command that is held back": Case("PreToolUse", lambda _: NEXT, _shell_begun, client="kimi"),
+    "before an edit, a command without an end": Case(
+        "PreToolUse", lambda world: _edit(world, "b.py"), _shell_begun, client="droid"
+    ),
+    "before a command in a shared tree, one without an end": Case(
+        "PreToolUse", lambda _: NEXT, lambda world: _shell_begun(world, is_shared=True), is_shared=True,
+        client="droid",
+    ),
+    "stop, a command without an end": Case("Stop", lambda _: {}, _shell_begun, client="droid"),
     "stop": Case("Stop", lambda _: {}, _to_stop),
     "session end": Case("SessionEnd", lambda _: {}, _with_neighbour),
 }  # fmt: skip
@@ -285,9 +310,9 @@ LEAST_EFFECTS, MOST_EFFECTS = 5, 400
 def _after(world: World, case: Case) -> list[bytes]:
     """What the session hears next: at a command that changes one more file, at an edit, at its stop."""
     at = world.root if case.is_shared else world.tree
-    said = [_call(world, "PreToolUse", is_shared=case.is_shared, **(BASH | {"tool_use_id": "t2"}))]
+    said = [_call(world, "PreToolUse", is_shared=case.is_shared, **NEXT)]
     (at / "logo.svg").write_text("changed again\n")
-    said.append(_call(world, "PostToolUse", is_shared=case.is_shared, **(BASH | {"tool_use_id": "t2"})))
+    said.append(_call(world, "PostToolUse", is_shared=case.is_shared, **NEXT))
     edit = _edit(world, "b.py", is_shared=case.is_shared)
     said += [_call(world, event, is_shared=case.is_shared, **edit) for event in ("PreToolUse", "PostToolUse")]
     return [*said, _call(world, "Stop", is_shared=case.is_shared)]
@@ -298,6 +323,7 @@ def test_a_server_that_is_killed_at_any_step_leaves_what_the_one_asked_next_make
     world: World, name: str
 ) -> None:
     case = CASES[name]
+    world.client = case.client
 
     def trial(at_effect: int | None) -> tuple[int, bytes, dict[str, Any], list[bytes], dict[str, Any]]:
         world.begin()
@@ -311,6 +337,9 @@ def test_a_server_that_is_killed_at_any_step_leaves_what_the_one_asked_next_make
 
     _, told, seen, later, end = trial(None)
     assert seen["errors"] == ""
+    if case.client != "claude":
+        assert b"logo.svg" in b"".join((told, *later))
+        assert case.is_shared or "file:a.py" in seen["log"], "what was removed"
     for at_effect in some_of(range(1, MOST_EFFECTS), share=2):
         ended, told_again, seen_again, later_again, end_again = trial(at_effect)
         assert ended in (KILLED, DONE), at_effect

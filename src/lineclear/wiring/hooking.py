@@ -117,8 +117,9 @@ def respond(
 
         known = answer_again(memory, call_id)
         if known is not None:
-            if call.event == AFTER_SHELL:
-                _unlink(_mark_of(memory, call.call_id))
+            from lineclear.wiring.hooking_marks import catch_up
+
+            catch_up(memory, call)
             if mirror is not None:
                 mirror.note_change()  # whoever answered may not have come to it
             return known
@@ -252,8 +253,9 @@ class Desk:
     """What app/hooks_ports.py asks for, over one opened repository."""
 
     __slots__ = (
-        "_after", "_call", "_cwd", "_looks", "_mirror", "_repo", "_trees", "_writes", "caller", "is_shared",
-        "liveness", "memory", "plain_status", "presence", "root", "rules", "store", "ttl_ms",
+        "_after", "_call", "_cwd", "_is_looked_at", "_looks", "_mirror", "_repo", "_trees", "_writes",
+        "caller", "is_shared", "liveness", "memory", "plain_status", "presence", "root", "rules", "store",
+        "ttl_ms",
     )  # fmt: skip
 
     def __init__(
@@ -266,6 +268,7 @@ class Desk:
         self.root = repo.layout.worktree
         # What is done when the answer is kept.
         self._after: list[Callable[[], None]] = []
+        self._is_looked_at = False
         # What git said of the tree, if a picture was taken just now and the stub can compare it.
         self.plain_status = b""
         self._cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else self.root
@@ -356,75 +359,76 @@ class Desk:
     # -- shell ------------------------------------------------------------------------------
 
     @property
-    def _picture(self) -> str:
-        """The tree as it was when the session last looked at it; its time is that of the last difference."""
-        return self.memory.path + ".picture"
-
-    @property
     def _edited(self) -> str:
-        """There when an edit has passed since."""
+        """There when an edit has passed since the picture was taken."""
         return self.memory.path + ".edited"
 
     def begin_shell(self, call_id: str) -> None:
-        from lineclear.git.pictures import plain_status, read_picture, stamp_of, take_picture, write_picture
+        from lineclear.wiring import hooking_marks as marks
 
-        path = self._picture
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        before = read_picture(path)
-        is_edited = self._was_edited(path)
-        if before is None or is_edited or self.memory.get("picture") != self._freshness(stamp_of(path)):
-            picture = take_picture(self.root, before, self._is_secret, "", self._helper())
-            self._put(write_picture(path, picture), path)
-            self.plain_status = plain_status(picture)
-            self.memory.set("picture", "", self._freshness(stamp_of(path)))
+        os.makedirs(os.path.dirname(self.memory.path), mode=0o700, exist_ok=True)
+        # Who has looked at other commands in this call has a new picture, and needs the old one until the
+        # answer is kept.
+        if not self._is_looked_at:
+            self._renew_picture(marks.picture_of(self.memory))
         self._clear_marks()
         # Last: what is changed from now on has a later time than this file.
-        with open(_mark_of(self.memory, call_id), "wb"):
+        with open(marks.mark_of(self.memory, call_id), "wb"):
             pass
         if self.is_shared:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "+")
 
-    def end_shell(self, *call_ids: str, is_over: bool = True) -> list[Change]:
-        """The mark and the picture from before stay until the answer is kept: asked again, it is the same."""
-        from lineclear.git.pictures import (
-            changed_since,
-            plain_status,
-            read_picture,
-            stamp_of,
-            take_picture,
-            write_picture,
-        )
+    def _renew_picture(self, path: str) -> None:
+        from lineclear.git.pictures import plain_status, read_picture, stamp_of, take_picture, write_picture
+        from lineclear.wiring import hooking_marks as marks
 
-        path, before = self._picture, read_picture(self._picture)
+        marks.put_late(self.memory)
+        before = read_picture(path)
+        is_edited = self._was_edited(path)
+        if before is None or is_edited or self.memory.get("picture") != self._freshness(stamp_of(path)):
+            picture = take_picture(self.root, before, self._is_secret, "", self._helper())
+            marks.put(self.memory, write_picture(path, picture))
+            self.plain_status = plain_status(picture)
+            self.memory.set("picture", "", self._freshness(stamp_of(path)))
+
+    def end_shell(self, *call_ids: str, is_over: bool = True) -> list[Change]:
+        """Marks and the picture from before stay until the answer is kept: asked again, it is the same."""
+        from lineclear.git import pictures
+        from lineclear.wiring import hooking_marks as marks
+
+        marks.put_late(self.memory)
+        path = marks.picture_of(self.memory)
+        before = pictures.read_picture(path)
         # One of them may have lost its mark: the stub let its end pass, and the mark was cleared away.
-        marks = [mark for call_id in call_ids if os.path.exists(mark := _mark_of(self.memory, call_id))]
+        found = {one: mark for one in call_ids if os.path.exists(mark := marks.mark_of(self.memory, one))}
         try:
-            start_ns = min(os.stat(mark).st_ctime_ns for mark in marks)
+            start_ns = min(marks.start_ns(self.memory, mark, one) for one, mark in found.items())
         except (OSError, ValueError):
             return []
         if is_over:
-            self._after += [_unlinking(mark) for mark in marks]
-        else:
-            for mark in marks:
-                os.utime(mark)  # what was seen now is not seen again
+            self._after += [marks.unlinking(mark) for mark in found.values()]
+        # What is seen now is not seen again.
+        looked_at = "" if is_over else str(marks.now_ns(self.memory))
+        for one in found:
+            self.memory.set(marks.LOOKED, one, looked_at)
         if before is None:
             return []
         # The stub has asked git before it asked us.
         said = self._repo.environ.get("LINECLEAR_STATUS", "")
-        after = take_picture(self.root, before, self._is_secret, said, self._helper())
-        found = changed_since(self.root, before, after, start_ns)
-        changes = self._without_others(found, start_ns, before, after)
+        after = pictures.take_picture(self.root, before, self._is_secret, said, self._helper())
+        changed = pictures.changed_since(self.root, before, after, start_ns)
+        changes = self._without_others(changed, start_ns, before, after)
         if self.is_shared and is_over:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "-")
-        fresh = write_picture(path, after)
-        self._after.append(lambda: self._put(fresh, path))
-        self.plain_status = plain_status(after)
-        self.memory.set("picture", "", self._freshness(stamp_of(fresh or path)))
+        fresh = pictures.write_picture(path, after)
+        self._after.append(lambda: marks.put(self.memory, fresh))
+        stamp = pictures.stamp_of(fresh or path)
+        if not is_over:
+            self._is_looked_at = True
+            self.memory.set(marks.FRESH, "", f"{stamp} {fresh}" if fresh else "")
+        self.plain_status = pictures.plain_status(after)
+        self.memory.set("picture", "", self._freshness(stamp))
         return changes
-
-    def _put(self, fresh: str, path: str) -> None:
-        if fresh and os.path.exists(fresh):  # or one that was taken later in this call is there already
-            os.replace(fresh, path)
 
     @property
     def is_watched(self) -> bool:
@@ -475,9 +479,11 @@ class Desk:
         path = self._edited
         if not os.path.exists(path):
             return False
+        from lineclear.wiring.hooking_marks import unlink
+
         # The picture first: killed in between, whoever comes next takes a new one too.
-        _unlink(picture)
-        _unlink(path)
+        unlink(picture)
+        unlink(path)
         return True
 
     def _clear_marks(self) -> None:
@@ -552,7 +558,9 @@ class Desk:
         """See to it that what the session has changed is in a snapshot, where nobody else does."""
         now_ns = time.time_ns()
         is_edit = self._call.event == AFTER_EDIT
-        changed_ns = now_ns if is_edit else max(_time_of(self._edited), _time_of(self._picture))
+        changed_ns = (
+            now_ns if is_edit else max(_time_of(self._edited), _time_of(self.memory.path + ".picture"))
+        )
         marked_ns = _time_of(mark_of(repo, repo.tree))
         every_ns = repo.settings.snapshots_every_ms * 1_000_000
         if changed_ns <= marked_ns or is_check_tree(self.root):
@@ -569,23 +577,8 @@ class Desk:
             pass  # the answer counts more
 
 
-def _mark_of(memory: Session, call_id: str) -> str:
-    return f"{memory.path}.{session_key('call', call_id)[:60]}"
-
-
 def _time_of(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
         return 0
-
-
-def _unlinking(path: str) -> Callable[[], None]:
-    return lambda: _unlink(path)
-
-
-def _unlink(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
