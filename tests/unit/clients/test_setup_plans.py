@@ -237,6 +237,44 @@ def test_a_folder_that_grok_was_told_not_to_trust_is_left_so_and_said() -> None:
     assert any("told not to trust" in note for note in plan.notes)
 
 
+@pytest.mark.parametrize("name", ["codex", "gemini", "copilot", "grok", "kimi"])
+def test_trust_that_is_given_is_told_in_words_and_once(name: str) -> None:
+    plan, after = install(name, on_disk(BEFORE[name]))
+    (told,) = [note for note in plan.notes if f"to trust {ROOT}: " in note]
+    (path,) = [change.path for change in plan.changes if f" in {change.path} " in told]
+    assert path.startswith(HOME)
+    assert after[path] != on_disk(BEFORE[name]).get(path)
+    again, _ = install(name, after, plan.record)
+    assert not [note for note in again.notes if "to trust" in note]
+
+
+def kimi_trust(disk: Files) -> str:
+    (path,) = [path for path in disk if "/workspace-trust/" in path]
+    return path
+
+
+def test_a_folder_that_the_user_trusts_in_kimi_stays_trusted() -> None:
+    plan, after = install("kimi", {})
+    path = kimi_trust(after)
+    theirs = {path: b'{"root": "/srv/shop", "trustedAt": 17}'}
+    for record, disk in (({}, theirs), (plan.record, after | theirs)):
+        again, then = install("kimi", disk, record)
+        assert then[path] == theirs[path]
+        assert not [note for note in again.notes if "to trust" in note]
+        removed = setup_of("kimi").plan_remove(find("kimi", then, again.record))
+        assert carried_out(removed, then)[path] == theirs[path]
+
+
+def test_without_the_server_kimi_needs_no_trust_and_what_we_gave_is_taken_back() -> None:
+    plan, after = install("kimi", {})
+    found = find("kimi", after, plan.record)
+    found.has_server = False
+    bare = setup_of("kimi").plan_install(found)
+    disk = carried_out(bare, after)
+    assert kimi_trust(after) not in disk
+    assert carried_out(setup_of("kimi").plan_remove(find("kimi", disk, bare.record)), disk) == {}
+
+
 def test_fail_closed_uses_the_clients_own_switch() -> None:
     found = find("claude", {})
     found.is_closed = True

@@ -13,7 +13,7 @@ import json
 import shlex
 
 from lineclear.clients.hooking.codex import EVENTS
-from lineclear.clients.setup import blocks, json_hooks, jsonc, project_json, toml_servers
+from lineclear.clients.setup import blocks, json_hooks, jsonc, project_json, toml_servers, trusting
 from lineclear.clients.setup.kimi import check_toml
 from lineclear.clients.setup.toml_servers import parsed, table
 from lineclear.clients.setup.values import Found, Plan
@@ -85,7 +85,10 @@ def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
 def _project_lines(plan: Plan, found: Found, known: dict[str, Any]) -> list[str]:
     level = table(table(known, "projects"), found.root).get("trust_level")
     if level is None:
-        return [f"[projects.{json.dumps(found.root)}]", 'trust_level = "trusted"']
+        head = f"[projects.{json.dumps(found.root)}]"
+        if head not in (found.text(_config(found)) or ""):
+            trusting.tell(plan, found, "Codex", _config(found))
+        return [head, 'trust_level = "trusted"']
     if level != "trusted":
         plan.notes.append(
             f"Codex was told not to trust {found.root}, so it runs no hooks here; see config.toml"

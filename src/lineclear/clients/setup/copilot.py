@@ -41,7 +41,9 @@ def _trust(plan: Plan, found: Found) -> None:
     if isinstance(said, list) and found.root in said:
         trusting.keep(plan, found, path)
     else:
-        trusting.add(plan, found, path, lambda text: jsonc.insert(text, [_FOLDERS], found.root))
+        trusting.add(
+            plan, found, "Copilot CLI", path, lambda text: jsonc.insert(text, [_FOLDERS], found.root)
+        )
 
 
 def plan_remove(found: Found) -> Plan:

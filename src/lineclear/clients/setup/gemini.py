@@ -35,7 +35,7 @@ def _trust(plan: Plan, found: Found) -> None:
     path = _folders(found)
     said = trusting.parsed(found, path).get(found.root)
     if said is None:
-        trusting.add(plan, found, path, lambda text: jsonc.put(text, [found.root], _TRUSTED))
+        trusting.add(plan, found, "Gemini CLI", path, lambda text: jsonc.put(text, [found.root], _TRUSTED))
         return
     trusting.keep(plan, found, path)
     if said not in (_TRUSTED, "TRUST_PARENT"):

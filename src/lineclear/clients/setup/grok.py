@@ -52,7 +52,10 @@ def _trust(plan: Plan, found: Found) -> None:
     if said is False:
         plan.notes.append(f"Grok was told not to trust {found.root}, so it runs no hooks here; see {path}")
     if said is None:
-        toml_servers.parsed(path, blocks.install(plan, found, path, name, _lines(found)))
+        after = blocks.install(plan, found, path, name, _lines(found))
+        toml_servers.parsed(path, after)
+        if after != found.text(path):
+            trusting.tell(plan, found, "Grok", path)
     else:
         trusting.keep(plan, found, path)
 

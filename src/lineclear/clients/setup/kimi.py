@@ -11,7 +11,7 @@ import re
 import tomllib
 
 from lineclear.clients.hooking.kimi import EVENTS
-from lineclear.clients.setup import blocks, json_hooks, servers, whole_files
+from lineclear.clients.setup import blocks, json_hooks, servers, trusting, whole_files
 from lineclear.clients.setup.json_hooks import MARK, TIMEOUT_S, find_hook
 from lineclear.clients.setup.values import CannotSetUp, Found, Plan
 
@@ -48,6 +48,8 @@ def plan_install(found: Found) -> Plan:
         _install_hooks(plan, found)
         if found.has_server:
             _trust(plan, found)
+        elif _is_ours(found):
+            whole_files.remove(plan, found, _trust_file(found))
     said = servers.entry(
         servers.command(found, own),
         startupTimeoutMs=servers.START_S * 1000,
@@ -74,11 +76,20 @@ def _install_hooks(plan: Plan, found: Found) -> None:
 
 
 def _trust(plan: Plan, found: Found) -> None:
-    """A folder that the user trusts already is left as it is."""
+    """A folder that the user trusts already is left as it is, and the trust is theirs."""
     path = _trust_file(found)
     text = json.dumps({"root": found.root, "trustedAt": 0})
-    if found.text(path) is None or path in found.record.get("files", {}):
+    if found.text(path) is None:
+        trusting.tell(plan, found, "Kimi", path)
+    if found.text(path) is None or _is_ours(found):
         whole_files.install(plan, found, path, text)
+
+
+def _is_ours(found: Found) -> bool:
+    """Is it we who said that the folder is trusted, and has nobody said it since?"""
+    path = _trust_file(found)
+    noted, text = found.record.get("files", {}).get(path, {}), found.text(path)
+    return text is not None and json_hooks.digest(text) == noted.get("sha256", "")
 
 
 def check_toml(path: str, text: str) -> None:
@@ -100,7 +111,7 @@ def plan_remove(found: Found) -> Plan:
         _remove_rewritten(plan, found, path, text)
     else:
         blocks.remove(plan, found, path, _name(found))
-    if _trust_file(found) in found.record.get("files", {}):
+    if _is_ours(found):
         whole_files.remove(plan, found, _trust_file(found))
     return plan
 

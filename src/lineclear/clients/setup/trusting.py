@@ -25,8 +25,10 @@ def parsed(found: Found, path: str) -> dict[str, object]:
     return said
 
 
-def add(plan: Plan, found: Found, path: str, grow: Callable[[str], list[tuple[int, str]]]) -> None:
-    """Put it in. `grow` gives the insertions for a text."""
+def add(
+    plan: Plan, found: Found, client: str, path: str, grow: Callable[[str], list[tuple[int, str]]]
+) -> None:
+    """Put it in, and say so. `grow` gives the insertions for a text."""
     before = found.text(path)
     is_blank = before is None or not before.strip()
     patch = jsonc.Patch("{}\n" if before is None or is_blank else before)
@@ -41,6 +43,15 @@ def add(plan: Plan, found: Found, path: str, grow: Callable[[str], list[tuple[in
         "sha256": digest(patch.text),
         "pieces": [] if is_blank else [list(piece) for piece in patch.pieces],
     }
+    tell(plan, found, client, path)
+
+
+def tell(plan: Plan, found: Found, client: str, path: str) -> None:
+    """Trust is more than a file of ours: it holds for all that the project brings."""
+    plan.notes.append(
+        f"{client} is told in {path} to trust {found.root}: it heeds all that the project's files tell it, "
+        "not only our part; --remove takes that back"
+    )
 
 
 def keep(plan: Plan, found: Found, path: str) -> None:
