@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from lineclear.core.phases import INTEGRATE, PARALLEL
 from lineclear.wiring.gate import judge_commit, judge_landing
 from lineclear.wiring.queue import submit
 from lineclear.wiring.repo import open_repo
+from tests.lock_files import LOCK, calls_in, lock, manifest, needed, pretend, project
 from tests.phasing import LOG, Phased, open_phased
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -177,6 +179,89 @@ def test_a_lock_file_is_made_anew_by_a_command_that_the_person_trusts(repo: Temp
         assert results(team.begin(INTEGRATE)) == ["queued"]
         team.run_queue()
         assert team.file("flake.lock") == "made anew\n"
+
+
+# -- manifests ----------------------------------------------------------------------------------------
+
+MANIFESTS = '[merge]\nregenerate = ["package-lock.json"]\n'
+BOUND = '[[strategy]]\nmatch = "**/package.json"\nstrategy = "isolated"\nphase = "integrate"\n'
+OWNED = '[[strategy]]\nmatch = "package-lock.json"\nstrategy = "single-writer"\nowner = "ada"\n'
+
+
+def with_npm(repo: TemporaryRepo, work: str) -> Path:
+    programs = repo.path.parent / "programs"
+    repo.environment.update(pretend(programs, "npm", work))
+    return programs
+
+
+def writing(*names: str) -> str:
+    """A package manager that writes a lock file with these packages."""
+    return f"cat > {LOCK} <<'END'\n{lock(*names)}END"
+
+
+def test_the_lock_file_of_a_proposed_manifest_is_made_anew_with_it(repo: TemporaryRepo) -> None:
+    with_npm(repo, writing("anchor", "crane"))
+    # The other lock file is no business of this manifest.
+    files = project() | {"tools/package.json": "{}\n", f"tools/{LOCK}": "{}\n"}
+    with open_phased(repo, MANIFESTS + BOUND, files) as team:
+        team.propose("ben", "package.json", manifest("anchor", "crane"))
+        (one,) = team.begin(INTEGRATE)["results"]
+        assert (one["result"], one["why"]) == ("queued", f"{LOCK} was made anew by npm 10.8")
+        team.run_queue()
+        assert needed(team.file(LOCK)) == {"anchor", "crane"}
+        assert team.file(f"tools/{LOCK}") == "{}\n"
+        told = team.git.git(
+            "log", "--no-merges", "-1", "--format=%(trailers:key=Made-anew,valueonly)", "main"
+        )
+        assert told.strip() == f"{LOCK} by npm 10.8"
+        assert team.findings() == []
+
+
+def test_of_two_manifests_proposed_at_once_the_lock_file_fits_both(repo: TemporaryRepo) -> None:
+    listing = 'names=$(sed -n \'s/^ *"\\([a-z]*\\)": "file:.*/\\1/p\' package.json)'
+    write = "python3 -c 'import sys; sys.path.insert(0, sys.argv[1])\n"
+    write += 'from tests.lock_files import lock; print(lock(*sys.argv[2:]), end="")\' '
+    with_npm(repo, f"{listing}\n{write}'{Path(__file__).parents[2]}' $names > {LOCK}")
+    with open_phased(repo, MANIFESTS + BOUND, project()) as team:
+        team.propose("ada", "package.json", manifest("anchor", "crane"))
+        team.propose("ben", "package.json", manifest("buoy", "crane"))
+        assert results(team.begin(INTEGRATE)) == ["queued", "queued"]
+        team.run_queue()
+        assert needed(team.file("package-lock.json")) == {"anchor", "buoy", "crane"}
+        assert team.findings() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "work", "why"),
+    [
+        (BOUND, writing("anchor", "crane"), ""),
+        (MANIFESTS + BOUND, "exit 1", f"{LOCK} was not made anew: npm failed with exit code 1"),
+        (MANIFESTS + BOUND + OWNED, writing("anchor", "crane"), ""),
+        (MANIFESTS + BOUND, "true", f"{LOCK} was not made anew: npm 10.8 ran, but "),
+    ],
+    ids=["not asked for", "it fails", "the lock file is another's", "it does nothing"],
+)
+def test_a_manifest_lands_alone_where_its_lock_file_cannot_be_made(
+    repo: TemporaryRepo, settings: str, work: str, why: str
+) -> None:
+    with_npm(repo, work)
+    with open_phased(repo, settings, project()) as team:
+        team.propose("ben", "package.json", manifest("anchor", "crane"))
+        (one,) = team.begin(INTEGRATE)["results"]
+        assert one["result"] == "queued"
+        assert one["why"].startswith(why)
+        assert bool(one["why"]) is bool(why)
+        team.run_queue()
+        assert team.file("package.json") == manifest("anchor", "crane").rstrip("\n") + "\n"
+        assert needed(team.file(LOCK)) == {"crane"}
+
+
+def test_a_manifest_that_changes_no_package_tells_of_no_lock_file(repo: TemporaryRepo) -> None:
+    programs = with_npm(repo, writing("crane"))
+    with open_phased(repo, MANIFESTS + BOUND, project()) as team:
+        team.propose("ben", "package.json", manifest("crane").replace("1.0.0", "1.0.1"))
+        (one,) = team.begin(INTEGRATE)["results"]
+        assert (one["result"], one["why"], calls_in(programs)) == ("queued", "", 1)
 
 
 def test_a_second_call_finds_everything_done(team: Phased) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from lineclear.app.agents import ensure_agent
+from lineclear.app.lock_making import made_of, notes_of, remake_beside
 from lineclear.app.merge_trees import merge_two_trees
 from lineclear.app.phases import candidate_of, frozen_proposals, phase_of
 from lineclear.app.proposals import ACCEPTED, OPEN, REJECTED, decide
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
+    from lineclear.app.lock_making import LockMaker
     from lineclear.app.merge_trees import Spread, Trees
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.core.file_changes import FileChange
@@ -76,16 +78,18 @@ _MOST_TOLD = 300
 
 
 class Crew:
-    """Everything that working in needs: where facts are kept, who does it, by which rules, with which git."""
+    """Everything that working in needs: where facts are kept, who does it, by which rules, with which git.
+    `may`: would the queue let the integrator land a change of this path?"""
 
-    __slots__ = ("caller", "ground", "remake", "rules", "spread", "store", "submit")
+    __slots__ = ("caller", "ground", "maker", "may", "remake", "rules", "spread", "store", "submit")
 
     def __init__(
         self, store: Store, caller: Caller, rules: list[Rule], ground: Workshop, spread: Spread,
-        submit: Submit, remake: Remake,
+        submit: Submit, remake: Remake, maker: LockMaker, may: Callable[[str], bool],
     ) -> None:  # fmt: skip
         self.store, self.caller, self.rules = store, caller, rules
         self.ground, self.spread, self.submit, self.remake = ground, spread, submit, remake
+        self.maker, self.may = maker, may
 
 
 def integrate(crew: Crew) -> list[dict[str, Any]]:
@@ -139,18 +143,18 @@ def _work_in(crew: Crew, row: Proposal) -> dict[str, Any]:
     if change is None or (owner and not is_built_in(path)):
         return _result(row, LEFT, owner=owner)
     main = crew.ground.main()
-    tree, why = _merge(crew, row, path, change, main)
+    report, why = _merge(crew, row, path, change, main)
     if why and owner and command_for(path):
         return _result(row, LEFT, owner=owner)
     if why:
         return _conclude(crew, row, REJECTED, why)
-    if tree == crew.ground.tree_of(main):
+    if report["tree"] == crew.ground.tree_of(main):
         return _conclude(crew, row, ACCEPTED, f"{crew.ground.branch} has it already")
-    return _submit(crew, row, change, main, tree)
+    return _submit(crew, row, change, main, report)
 
 
-def _merge(crew: Crew, row: Proposal, path: str, change: FileChange, main: str) -> tuple[str, str]:
-    """(main's tree with the proposal in it, why it does not fit): the merge engine's own word."""
+def _merge(crew: Crew, row: Proposal, path: str, change: FileChange, main: str) -> tuple[dict[str, Any], str]:
+    """(main with the proposal in it, as a report; why it does not fit): the merge engine's own word."""
     ground = crew.ground
     base = change.commit if ground.tree_of(change.commit) else main
     content = change.text.encode() if change.text is not None else None
@@ -158,24 +162,28 @@ def _merge(crew: Crew, row: Proposal, path: str, change: FileChange, main: str) 
     theirs = ground.trees.write(ground.tree_of(base), {path: entry})
     labels = Labels(ground.branch, "base", f"proposal {row.id}")
     report = merge_two_trees(
-        ground.trees, ground.tree_of(base), ground.tree_of(main), theirs, labels, crew.spread
+        ground.trees, ground.tree_of(base), ground.tree_of(main), theirs, labels, crew.spread, crew.maker
     )
     if report["commands"] and command_for(path):
         made = crew.remake(main, path, command_for(path))
         if made is not None:
-            return ground.trees.write(ground.tree_of(main), {path: (entry[0], made)}), ""
+            tree = ground.trees.write(ground.tree_of(main), {path: (entry[0], made)})
+            return report | {"tree": tree, "locks": []}, ""
     conflicts = landing.conflicts_of(report)
     if conflicts:
-        return "", landing.tell_conflicts(ground.branch, conflicts)
-    return report["tree"], ""
+        return report, landing.tell_conflicts(ground.branch, conflicts)
+    remake_beside(ground.trees, ground.tree_of(main), path, report, crew.maker, crew.may)
+    return report, ""
 
 
-def _submit(crew: Crew, row: Proposal, change: FileChange, main: str, tree: str) -> dict[str, Any]:
+def _submit(
+    crew: Crew, row: Proposal, change: FileChange, main: str, report: dict[str, Any]
+) -> dict[str, Any]:
     branch = branch_of(row.id)
-    commit = crew.ground.commit(tree, [main], _message(row, change), row.author)
-    crew.ground.point(branch, commit)
+    words = landing.with_made(_message(row, change), made_of(report))
+    crew.ground.point(branch, crew.ground.commit(report["tree"], [main], words, row.author))
     shown = crew.submit(branch, INTEGRATOR, 0)
-    return _result(row, QUEUED) | {"candidate": shown["candidate"]}
+    return _result(row, QUEUED, why="; ".join(notes_of(report))) | {"candidate": shown["candidate"]}
 
 
 def _message(row: Proposal, change: FileChange) -> str:

@@ -1,4 +1,5 @@
-"""Lock files that both sides changed, made anew by their package manager from the merged manifests.
+"""Lock files that both sides changed, or that a manifest has left behind, made anew by their package manager
+from the merged manifests.
 
 The manager starts from the left side's lock file: what the right side did not touch keeps its version.
 What it made is believed after a look at it; else the file stays as the merge left it, and the doubt is told.
@@ -73,6 +74,50 @@ def remake_locks(
         else:
             _take(trees, report, path, made)
     report["clean"] = all(file["clean"] for file in report["files"]) and not report["findings"]
+
+
+def remake_beside(
+    trees: Trees,
+    left: str,
+    manifest: str,
+    report: dict[str, Any],
+    maker: LockMaker,
+    may: Callable[[str], bool],
+) -> None:
+    """As `remake_locks`, for a side that could change one file only, a manifest: its lock files fit no more.
+    `may`: who brings it in may change that lock file, too. What comes out as it was is not told of."""
+    from lineclear.merge.handlers.lock_makers import is_manifest
+
+    if not is_manifest(manifest):
+        return
+    before = trees.files(report["tree"])
+    remake_locks(
+        trees,
+        left,
+        {lock: before[lock][1] for lock in _locks_of(before, manifest) if may(lock)},
+        report,
+        maker,
+    )
+    after = trees.files(report["tree"])
+    report["locks"] = [
+        row for row in report["locks"] if row["doubt"] or after[row["path"]] != before[row["path"]]
+    ]
+
+
+def _locks_of(files: Mapping[str, tuple[str, str]], manifest: str) -> list[str]:
+    """Of each kind the nearest, in the manifest's directory or above it."""
+    from lineclear.merge.handlers.lock_makers import maker_of
+
+    nearest: dict[str, str] = {}
+    for path, (mode, _) in files.items():
+        known = maker_of(path)
+        if known is None or mode not in PLAIN or not known.needs(manifest):
+            continue
+        folder, _, name = path.rpartition("/")
+        is_above = not folder or manifest.startswith(f"{folder}/")
+        if is_above and len(path) > len(nearest.get(name, "")):
+            nearest[name] = path
+    return sorted(nearest.values())
 
 
 def notes_of(report: dict[str, Any]) -> list[str]:

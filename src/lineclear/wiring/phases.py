@@ -12,6 +12,8 @@ from lineclear.core.phases import INTEGRATE, INTEGRATOR, TEST
 from lineclear.core.refusals import Refusal
 from lineclear.git.run import GitFailed
 from lineclear.git.workshop import GitWorkshop
+from lineclear.wiring.gate import judge_landing
+from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 
 TYPE_CHECKING = False
@@ -91,7 +93,8 @@ def _crew(repo: Repo, ground: GitWorkshop) -> integrating.Crew:
     _main(ground)
     return integrating.Crew(
         repo.store, _integrator(repo), repo.settings.rules, ground, spread, _submit(repo),
-        lambda commit, path, command: _remake(repo, commit, path, command),
+        lambda commit, path, command: _remake(repo, commit, path, command), by_settings(repo, ground.main),
+        lambda path: not judge_landing(repo, INTEGRATOR, [path]),
     )  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def _integrated(results: list[dict[str, Any]]) -> list[str]:
 
 def _became(one: dict[str, Any]) -> str:
     if one["result"] == "queued":
-        return f"waits to land as {one['candidate']}"
+        return f"waits to land as {one['candidate']}" + (f"; {plain(one['why'])}" if one["why"] else "")
     if one["result"] in ("accepted", "rejected", "superseded"):
         return f"{one['result']}: {plain(one['why'])}" if one["why"] else str(one["result"])
     return f"left to {one['owner']}, who has a task for it" if one["owner"] else "left to a person"

@@ -119,3 +119,8 @@ MAKERS = {
 
 def maker_of(path: str) -> Maker | None:
     return MAKERS.get(path.rsplit("/", 1)[-1])
+
+
+def is_manifest(path: str) -> bool:
+    """Does some lock file depend on what stands in it?"""
+    return any(maker.needs(path) for maker in MAKERS.values())
