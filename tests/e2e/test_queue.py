@@ -162,6 +162,38 @@ def test_a_difference_that_does_not_fit_says_so(gated: CommandLine, work: Work, 
     assert "+one" in answer.out
 
 
+def test_a_check_that_passes_only_when_it_is_tried_again_is_shown_to_be_flaky(
+    line: CommandLine, repo: TemporaryRepo, work: Work
+) -> None:
+    assert line.ok("queue", "checks").out == "No check has run yet.\n"
+    assert line.json("queue", "checks") == {"checks": []}
+    first = repo.path.parent / "tried"
+    command = f"test ! -f bad || exit 1; test -f {first} || {{ touch {first}; exit 1; }}"
+    repo.commit("Ask for a check", {"lineclear.toml": f'[checks]\ngate = "{command}"\nretries = 1\n'})
+    line.ok("trust")
+    for branch in ("one", "two"):
+        line.ok("land", work(branch))
+        line.ok("queue", "run", "--once")
+    line.ok("land", work("three", bad=""))
+    line.ok("queue", "run", "--once")
+    (found,) = line.json("queue", "checks")["checks"]
+    counts = {name: found[name] for name in ("command", "runs", "failed", "flaky", "flake_rate")}
+    failed = found["failed"]
+    assert failed >= 1
+    assert counts == {
+        "command": command,
+        "runs": 2 + failed,
+        "failed": failed,
+        "flaky": 1,
+        "flake_rate": 1 / (2 + failed),
+    }
+    head, row = line.ok("queue", "checks").out.splitlines()
+    assert head.split("  ")[0] == "CHECK"
+    assert row.startswith(command)
+    share = round(100 / (2 + failed))
+    assert row.removeprefix(command).split()[:4] == [str(2 + failed), str(failed), "1", f"({share}%)"]
+
+
 # -- run --------------------------------------------------------------------------------------
 
 

@@ -87,6 +87,7 @@ ELSEWHERE = {
     "check",
     "land",
     "queue approve",
+    "queue checks",
     "queue drop",
     "queue hold",
     "queue list",

@@ -66,6 +66,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "land": ("land", "LAND", "Hand a branch to the queue; what needs no check is on main at once"),
     "queue list": ("queue", "LAND", "List what waits to land, in order; --all also what ended"),
     "queue show": ("queue", "LAND", "Explain a candidate: every decision, the failing output, its diff"),
+    "queue checks": ("queue", "LAND", "Show each check: its runs, failures, and passes on a later try"),
     "queue run": ("queue", "LAND", "Check and land what waits; --once until nothing more can be done"),
     "queue approve": ("queue", "LAND", "Approve a candidate as it is now"),
     "queue reject": ("queue", "LAND", "Send a candidate back to its author"),
@@ -113,10 +114,11 @@ GROUPS = ("START", "WORK", "RUN", "LAND", "LOOK", "WIRE")
 # Verbs that need nothing but the store: a server may do them for us.
 SERVED = frozenset((
     "agent leave", "agent list", "claim", "inbox", "log", "proposal accept", "proposal list",
-    "proposal reject", "proposal show", "propose", "queue list", "queue show", "release", "say", "status",
-    "task add", "task cancel", "task done", "task edit", "task export", "task fail", "task list", "task next",
-    "task note", "task ready", "task reopen", "task same", "task show", "topic", "value delete", "value drop",
-    "value fork", "value get", "value history", "value list", "value merge", "value put", "who",
+    "proposal reject", "proposal show", "propose", "queue checks", "queue list", "queue show", "release",
+    "say", "status", "task add", "task cancel", "task done", "task edit", "task export", "task fail",
+    "task list", "task next", "task note", "task ready", "task reopen", "task same", "task show", "topic",
+    "value delete", "value drop", "value fork", "value get", "value history", "value list", "value merge",
+    "value put", "who",
 ))  # fmt: skip
 # Options that keep them here: what never ends, and what reads files or starts git. A sandbox may hide a file
 # from us that the server could read.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 COLUMNS = ["PLACE", "CANDIDATE", "STATE", "BRANCH", "TASK", "AGENT", "REVIEW", "READY IN", "WAITS FOR"]
+CHECK_COLUMNS = ["CHECK", "RUNS", "FAILED", "ON A LATER TRY", "TAKES", "LAST TOOK"]
 ENDED_COLUMNS = ["CANDIDATE", "STATE", "BRANCH", "TASK", "AGENT", "ENDED", "WHY"]
 MOST_WHY, MOST_FILES = 80, 20
 
@@ -63,6 +64,25 @@ def _ended_row(found: dict[str, Any]) -> list[Any]:
 def _cut(text: str) -> str:
     first = text.partition("\n")[0]
     return first if len(first) <= MOST_WHY else first[: MOST_WHY - 1] + "…"
+
+
+# -- checks ---------------------------------------------------------------------------------------
+
+
+def check_lines(records: list[dict[str, Any]]) -> list[str | Table]:
+    rows = [
+        [
+            one["command"], one["runs"], one["failed"], _share(one["flaky"], one["flake_rate"]),
+            show_duration(max(one["mean_ms"], 1)), show_duration(max(one["last_ms"], 1)),
+        ]
+        for one in records
+    ]  # fmt: skip
+    return [Table(CHECK_COLUMNS, rows, empty="No check has run yet.")]
+
+
+def _share(count: int, rate: float) -> str:
+    """A share that is there is never shown as none."""
+    return f"{count} ({max(round(rate * 100), 1)}%)" if count else "0"
 
 
 # -- one candidate --------------------------------------------------------------------------------

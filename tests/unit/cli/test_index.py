@@ -8,8 +8,9 @@ from lineclear.cli.index import INDEX, SERVED, is_served
 from lineclear.cli.main import load
 
 READS = {
-    "agent list", "log", "proposal list", "proposal show", "queue list", "queue show", "status",
-    "task export", "task list", "task ready", "task show", "value get", "value history", "value list", "who",
+    "agent list", "log", "proposal list", "proposal show", "queue checks", "queue list", "queue show",
+    "status", "task export", "task list", "task ready", "task show", "value get", "value history",
+    "value list", "who",
 }  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
             return context.store.read(lambda view: [agent.name for agent in view.scan(AGENT, "key")])
         if verb.startswith("task ") or last == "--task":
             return context.store.read(lambda view: [show_id(task.id) for task in view.scan(TASK, "key")])
-        if verb in ("queue list", "queue run", "queue pause", "queue resume"):
+        if verb in ("queue checks", "queue list", "queue run", "queue pause", "queue resume"):
             return []
         if verb.startswith("queue ") or last == "--after":
             return context.store.read(lambda view: [show_number(row.id) for row in live(view)])

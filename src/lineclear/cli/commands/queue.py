@@ -1,4 +1,4 @@
-"""The queue: list, show, run, approve, reject, hold, move, drop, retry, pause, resume."""
+"""The queue: list, show, checks, run, approve, reject, hold, move, drop, retry, pause, resume."""
 
 from __future__ import annotations
 
@@ -73,6 +73,15 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
     patch = queue_sight.patch_of(context.repo, change)
     context.out.content({**data, "conflicts": change.conflicts, "patch": patch}, patch)
     return 0
+
+
+def checks(context: Context, args: Namespace) -> None:
+    del args
+    from lineclear.app.queue import check_records
+    from lineclear.cli.queue_words import check_lines
+
+    found = context.store.read(check_records)
+    context.out.data({"checks": found}, *check_lines(found))
 
 
 # -- run ------------------------------------------------------------------------------------------
@@ -250,6 +259,7 @@ def _answer(context: Context, found: dict[str, Any], words: str) -> None:
 COMMANDS = {
     "queue list": Command(list_, _declare_list),
     "queue show": Command(show, _declare_show),
+    "queue checks": Command(checks),
     "queue run": Command(run, _declare_run),
     "queue approve": Command(approve, _declare_review, is_write=True),
     "queue reject": Command(reject, _declare_review, is_write=True),
