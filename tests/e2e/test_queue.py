@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -240,6 +241,30 @@ def test_run_stays_until_it_is_stopped_and_the_next_one_goes_on(
     assert json.loads(running.line())["data"]["kind"] == "landed"
     running.process.send_signal(signal.SIGTERM)
     assert running.wait() == 130
+
+
+LATE = """
+import os, signal, sys
+from lineclear.cli.main import run
+from lineclear.wiring import queue_sight
+plain = queue_sight.overview
+def late(repo):
+    os.kill(os.getpid(), signal.SIGINT)
+    return plain(repo)
+queue_sight.overview = late
+sys.exit(run(["queue", "run", "--once", "--json"]))
+"""
+
+
+def test_a_ctrl_c_that_comes_when_all_is_done_takes_no_answer_away(gated: CommandLine, work: Work) -> None:
+    gated.ok("land", work("one"))
+    done = subprocess.run(
+        [sys.executable, "-c", LATE], cwd=gated.place, env=gated.environment, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    data = json.loads(done.stdout)["data"]
+    assert [event["kind"] for event in data["events"]] == ["landed"]
+    assert data["is_stopped"] is False
 
 
 def test_a_second_runner_is_refused_and_told_where_it_lands(line: CommandLine, work: Work) -> None:

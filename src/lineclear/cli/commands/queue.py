@@ -108,10 +108,10 @@ def run(context: Context, args: Namespace) -> int:
     with Stopping() as stopping:
         _run(context, tell, stopping, is_once=args.once)
         is_stopped = stopping.is_asked()
-    if is_stopped:
-        context.out.hint("Stopped. Nothing is lost: `lineclear queue run` goes on from here.")
-    if args.once:
-        _sum_up(context, told, is_stopped=is_stopped)
+        if is_stopped:
+            context.out.hint("Stopped. Nothing is lost: `lineclear queue run` goes on from here.")
+        if args.once:  # who says stop now is too late to stop anything, and still hears what was done
+            _sum_up(context, told, is_stopped=is_stopped)
     return INTERRUPTED if is_stopped else 0
 
 
