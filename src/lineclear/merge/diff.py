@@ -34,9 +34,9 @@ class Steps:
 
 def edits(a: Sequence[str], b: Sequence[str], steps: Steps) -> list[Edit]:
     """The differing ranges, in order; between two of them everything is equal."""
-    numbers: dict[str, int] = {}
-    ia = [numbers.setdefault(item, len(numbers)) for item in a]
-    ib = [numbers.setdefault(item, len(numbers)) for item in b]
+    numbers = {item: number for number, item in enumerate(dict.fromkeys((*a, *b)))}
+    ia = [numbers[item] for item in a]
+    ib = [numbers[item] for item in b]
     steps.spend(len(ia) + len(ib))
     found: list[Edit] = []
     _compare(ia, ib, steps, found)
@@ -54,7 +54,7 @@ def _compare(ia: list[int], ib: list[int], steps: Steps, found: list[Edit]) -> N
             continue
         anchors = _unique_anchors(ia, ib, a0, a1, b0, b1, steps)
         if anchors:
-            todo.extend(reversed(_between(anchors, a0, a1, b0, b1)))
+            todo.extend(reversed(_between(ia, ib, anchors, a0, a1, b0, b1)))
         else:
             _shortest(ia, ib, a0, a1, b0, b1, steps, found)
 
@@ -69,10 +69,14 @@ def _trim(ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int) -> E
     return a0, a1, b0, b1
 
 
-def _between(anchors: list[tuple[int, int]], a0: int, a1: int, b0: int, b1: int) -> list[Edit]:
+def _between(
+    ia: list[int], ib: list[int], anchors: list[tuple[int, int]], a0: int, a1: int, b0: int, b1: int
+) -> list[Edit]:
+    """The gaps before, between and behind the anchors that are not equal as they are."""
     gaps = []
     for x, y in anchors:
-        gaps.append((a0, x, b0, y))
+        if ia[a0:x] != ib[b0:y]:
+            gaps.append((a0, x, b0, y))
         a0, b0 = x + 1, y + 1
     gaps.append((a0, a1, b0, b1))
     return gaps
@@ -84,22 +88,29 @@ def _unique_anchors(
     """Items that occur once on both sides, the longest run of them that is in the same order."""
     if not steps.spend(a1 - a0 + b1 - b0):
         return []
-    seen: dict[int, int] = {}
-    for x in range(a0, a1):
-        seen[ia[x]] = -1 if ia[x] in seen else x
-    there: dict[int, int] = {}
-    for y in range(b0, b1):
-        item = ib[y]
-        if seen.get(item, -1) >= 0:
-            there[item] = -1 if item in there else y
-    pairs = [(seen[item], y) for item, y in there.items() if y >= 0]
+    places = _unique_in(ia, a0, a1)
+    found = _unique_in(ib, b0, b1)
+    pairs = [(places[item], y) for item, y in found.items() if item in places]
     return _longest_rising(pairs)
+
+
+def _unique_in(items: list[int], start: int, end: int) -> dict[int, int]:
+    """Item -> place of those that are there once, in their order."""
+    part = items[start:end]
+    places = dict(zip(part, range(start, end), strict=True))
+    if len(places) == len(part):
+        return places
+    times = Counter(part)
+    return {item: place for item, place in places.items() if times[item] == 1}
 
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """`pairs` come ordered by their second number; keep the most whose first number rises too."""
     from bisect import bisect_left
 
+    firsts = [x for x, _ in pairs]
+    if firsts == sorted(firsts):
+        return pairs
     tops: list[int] = []
     at: list[int] = []
     before = [-1] * len(pairs)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Change = tuple[int, int, int, int]
 
 MIN_BYTES = 2_000  # a smaller text is read as quickly as it is compared
+BLOCK = 32
+NEAR = 4
 WINDOW = 100  # rows in which two texts must meet again, or all the rest differs
 MAX_CHANGES = 200
 
@@ -40,7 +42,11 @@ def changed_rows(old: list[bytes], new: list[bytes]) -> list[Change] | None:
     n, m = _without_equal_end(old, new)
     while i < n and j < m:
         if old[i] == new[j]:
-            i, j = i + 1, j + 1
+            # Many rows at once: nearly all of them are equal.
+            step = (
+                BLOCK if i + BLOCK <= n and j + BLOCK <= m and old[i : i + BLOCK] == new[j : j + BLOCK] else 1
+            )
+            i, j = i + step, j + step
             continue
         a1, b1 = _next_meeting(old, new, i, j, n, m)
         found.append((i, a1, j, b1))
@@ -69,6 +75,11 @@ def _without_equal_end(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
 
 def _next_meeting(old: list[bytes], new: list[bytes], i: int, j: int, n: int, m: int) -> tuple[int, int]:
     """Where two rows that follow each other are equal again, as near as possible; else both ends."""
+    for apart in range(1, min(NEAR, n - i - 2, m - j - 2) + 1):
+        for b in range(j, j + apart + 1):
+            a = i + apart - (b - j)
+            if old[a] == new[b] and old[a + 1] == new[b + 1]:
+                return a, b
     ahead: dict[tuple[bytes, ...], int] = {}
     for a in range(i, min(n - 1, i + WINDOW)):
         ahead.setdefault((old[a], old[a + 1]), a)
@@ -86,13 +97,13 @@ def _edited(tree: Tree, old: list[bytes], new: list[bytes], changes: list[Change
     """A copy of the tree that knows where its text was changed; the last change first, so that the places of
     those before it stay what they are."""
     edited = tree.copy()
-    starts = [0, *accumulate(len(row) + 1 for row in old)]
+    ends = [0, *accumulate(map(len, old))]  # without line feeds
     for a0, a1, b0, b1 in reversed(changes):
         size = sum(map(len, new[b0:b1])) + b1 - b0
         edited.edit(
-            start_byte=starts[a0],
-            old_end_byte=starts[a1] - (a1 == len(old)),
-            new_end_byte=starts[a0] + size - (b1 == len(new)),
+            start_byte=ends[a0] + a0,
+            old_end_byte=ends[a1] + a1 - (a1 == len(old)),
+            new_end_byte=ends[a0] + a0 + size - (b1 == len(new)),
             start_point=(a0, 0),
             old_end_point=(a1, 0),
             new_end_point=(a0 + b1 - b0, 0),
