@@ -15,12 +15,21 @@ DEEPEST = 60  # nesting beyond this is not a file that people edit
 
 
 def merge_by_key(
-    cut: Callable[[str], Entry], choose: Choose, base: str, left: str, right: str, rule: str
+    cut: Callable[[str], Entry],
+    choose: Choose,
+    base: str,
+    left: str,
+    right: str,
+    rule: str,
+    *,
+    is_exact: bool = False,
 ) -> MergeResult | None:
-    """None: a text does not have the form, or two wishes for one key cannot both be met."""
+    """None: a text does not have the form, or two wishes for one key cannot both be met. `is_exact` says that
+    whoever cut the texts has looked whether the entries give them again."""
+    texts = (base, left, right)
     try:
-        trees = [cut(text) for text in (base, left, right)]
-        if any(tree.write() != text for tree, text in zip(trees, (base, left, right), strict=True)):
+        trees = [cut(text) for text in texts]
+        if not is_exact and any(tree.write() != text for tree, text in zip(trees, texts, strict=True)):
             return None
         merged = merge_entries(trees[0], trees[1], trees[2], choose)
         return MergeResult(merged.write(), rules=[("file", rule)])

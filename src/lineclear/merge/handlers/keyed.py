@@ -50,7 +50,7 @@ class Entry:
         """Its text without the lead."""
         if self.children is None:
             return self.text + self.tail
-        return self.text + self.glue.join(child.write() for child in self.children) + self.tail
+        return self.text + self.glue.join([child.write() for child in self.children]) + self.tail
 
     def write(self) -> str:
         return self.lead + self.own()
@@ -67,9 +67,9 @@ class _Merger:
     def merge(self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry) -> Entry:
         """`base` is None when both sides added the key."""
         lead = self._lead(where, base, left, right)
-        if left.own() == right.own() or (base is not None and right.own() == base.own()):
+        if _is_same(left, right) or (base is not None and _is_same(right, base)):
             return _with_lead(left, lead)
-        if base is not None and left.own() == base.own():
+        if base is not None and _is_same(left, base):
             return _with_lead(right, lead)
         if left.children is None or right.children is None or (base is not None and base.children is None):
             return self._leaf(where, base, left, right, lead)
@@ -124,9 +124,14 @@ class _Merger:
         there = left or right
         if base is None or there is None:
             return there
-        if there.own() == base.own():
+        if _is_same(there, base):
             return None  # removed by one side, untouched by the other
         raise Undecided(" ".join(where))
+
+
+def _is_same(one: Entry, other: Entry) -> bool:
+    """But for the lead. Versions of a text may share what they have in common."""
+    return one is other or one.own() == other.own()
 
 
 def _with_lead(entry: Entry, lead: str) -> Entry:

@@ -7,31 +7,46 @@ and `margin-left` cannot, `color` and `margin` can. One selector that both sides
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
 from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.pieces import Pieces
 from lineclear.merge.result import Labels, MergeResult
 
 _PARTS = re.compile(
-    r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#\{[^}]*\}|url\([^)]*\)|[{};]|[^{};"'/#u]+|.""",
+    r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#\{[^}]*\}|url\([^)]*\)|[{};]"""
+    r"""|(?:u(?!rl\()|[^{};"'/#u])[^{};"'/#u]*(?:u(?!rl\()[^{};"'/#u]*)*|.""",
     re.S,
 )
+_OPENING = ("/", '"', "'", "#", "u")  # a part of one such sign begins a longer one that does not end
+_UNENDED = re.compile(r"""/\*|["']|\#\{|url\(""")
+_LAST_ROW = re.compile(r"^\}", re.M)
 _COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.S)
 _DECLARATION = re.compile(r"(--[\w-]+|[$@]?[\w-]+)\s*:(?!:)")
 
 
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
+    pieces = Pieces(_part, _read)
     try:
-        trees = {text: cut(text) for text in (base, left, right)}
+        trees = {text: pieces.cut(text) for text in (base, left, right)}
         is_ordered = _orders(trees[base], trees[left], trees[right])
     except Undecided:
         return None
-    for root in trees.values():
-        _mark(root, (), is_ordered)
-    return merge_by_key(trees.__getitem__, as_text(path), base, left, right, "rules and properties")
+    for where in is_ordered:
+        for root in trees.values():
+            _mark(root, where)
+    cut = trees.__getitem__
+    return merge_by_key(cut, as_text(path), base, left, right, is_exact=True, rule="rules and properties")
 
 
-def cut(text: str) -> Entry:
+def _part(text: str) -> list[str]:
+    """Behind each bracket that closes a rule at the beginning of a line."""
+    ends = [found.end() for found in _LAST_ROW.finditer(text)]
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+
+
+def _read(text: str, is_whole: bool) -> tuple[list[Entry], str]:
     root = Entry("", "", "", [])
     stack = [root]
     waiting = ""
@@ -46,14 +61,15 @@ def cut(text: str) -> Entry:
             _add(stack[-1], _named(waiting, None))
         elif part == "}":
             _close(stack, waiting)
+        elif part in _OPENING and not is_whole and _UNENDED.match(text, found.start()):
+            raise Undecided("something may end in another piece")
         if part in ("{", ";", "}"):
             waiting = ""
         if len(stack) > DEEPEST:
             raise Undecided("nested too deep")
     if len(stack) != 1 or _plain(waiting):
         raise Undecided("a rule does not end")
-    root.tail = waiting
-    return root
+    return root.children or [], waiting
 
 
 def _close(stack: list[Entry], waiting: str) -> None:
@@ -93,9 +109,11 @@ def _orders(base: Entry, left: Entry, right: Entry, where: tuple[str, ...] = ())
         if ours[key].children is not None and ours[key].own().split() != theirs[key].own().split():
             raise Undecided(f"both sides add {key}")
     found = {where} if any(_can_undo(one, other) for one in mine for other in yours) else set()
-    for key in set(old) & set(ours) & set(theirs):
-        if old[key].children is not None:
-            found |= _orders(old[key], ours[key], theirs[key], (*where, key))
+    for key, entry in old.items():
+        if entry is ours.get(key) is theirs.get(key) or entry.children is None:
+            continue
+        if key in ours and key in theirs:
+            found |= _orders(entry, ours[key], theirs[key], (*where, key))
     return found
 
 
@@ -112,7 +130,9 @@ def _can_undo(one: str, other: str) -> bool:
     return first[0] == second[0] or "all" in (one, other)
 
 
-def _mark(entry: Entry, where: tuple[str, ...], is_ordered: set[tuple[str, ...]]) -> None:
-    entry.is_ordered = where in is_ordered
-    for child in entry.children or []:
-        _mark(child, (*where, child.key), is_ordered)
+def _mark(entry: Entry, where: tuple[str, ...]) -> None:
+    if not where:
+        entry.is_ordered = True
+    for child in entry.children or [] if where else ():
+        if child.key == where[0]:
+            _mark(child, where[1:])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.json_files import Scanner
 from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.pieces import Pieces
 from lineclear.merge.handlers.raised import raise_new_siblings
 from lineclear.merge.handlers.versions import constrained, extras, narrower
 from lineclear.merge.result import Labels, MergeResult
@@ -16,6 +18,9 @@ _TABLE = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _PAIR = re.compile(r"""\s*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)\s*=""")
 _SIGN = re.compile(r"""[\n#"'\[\]{}]""")
 _STRINGS = {'"': re.compile(r"""(?:[^"\\\n]|\\.)*\"""", re.S), "'": re.compile(r"[^'\n]*'")}
+# Empty lines and comments, with the bracket of a table where one follows.
+_ABOVE_TABLE = re.compile(r"^(?:(?:[ \t]*(?:#[^\n]*)?\n)++\[?|\[)", re.M)
+_NO_TABLE = "["
 _NEXT = re.compile(r"^\s*\[", re.M)
 _NAME = re.compile(r"^\s*(?:name|id)\s*=(.*)$", re.M)
 # Tables and keys whose arrays are sets, by the file that has them.
@@ -34,18 +39,31 @@ SET_KEYS = (
 
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
     choose = first_of(narrower, constrained, extras, as_text(path))
-    result = merge_by_key(cut, choose, base, left, right, "keys")
+    pieces = Pieces(_part, _read)
+
+    def cut(text: str) -> Entry:
+        root = pieces.cut(text)
+        # What stands before the first table is in none: nothing of it may come to stand behind one.
+        if root.children is not None and (not root.children or root.children[0].key != _NO_TABLE):
+            root.children.insert(0, Entry(_NO_TABLE, "", "", []))
+        return root
+
+    result = merge_by_key(cut, choose, base, left, right, is_exact=True, rule="keys")
     if result is not None:
         result.text = raise_new_siblings(base, left, right, result.text)
     return result
 
 
-def cut(text: str) -> Entry:
-    root = Entry("", "", "", [])
-    # What stands before the first table is in none: nothing of it may come to stand behind one.
-    table, lead, at = Entry("[", "", "", []), "", 0
-    _add(root, table)
+def _part(text: str) -> list[str]:
+    """Before each table, with what stands above it."""
+    starts = [found.start() for found in _ABOVE_TABLE.finditer(text) if found[0].endswith("[")]
+    return [text[start:end] for start, end in pairwise([0, *starts, len(text)])]
+
+
+def _read(text: str, is_whole: bool) -> tuple[list[Entry], str]:
+    tables: list[Entry] = []
     arrays: Counter[str] = Counter()
+    lead, at = "", 0
     while at < len(text):
         end = text.find("\n", at) + 1 or len(text)
         line = text[at:end]
@@ -55,14 +73,16 @@ def cut(text: str) -> Entry:
             continue
         found = _TABLE.match(line)
         if found:
-            table = Entry(_table_key(found, text, end, arrays), lead, line, [])
-            _add(root, table)
+            tables.append(Entry(_table_key(found, text, end, arrays), lead, line, []))
         else:
             end = _end_of_value(text, at)
-            _add(table, _pair(table.key, lead, text[at:end]))
+            if not tables:
+                tables.append(Entry(_NO_TABLE, "", "", []))
+            _add(tables[-1], _pair(tables[-1].key, lead, text[at:end]))
         lead, at = "", end
-    root.tail = lead
-    return root
+    if arrays and not is_whole:
+        raise Undecided("tables are told apart by their number in the whole text")
+    return tables, lead
 
 
 def _add(parent: Entry, child: Entry) -> None:

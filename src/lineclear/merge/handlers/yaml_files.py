@@ -6,9 +6,11 @@ Templates (lines that start with braces), several documents and tabs are left to
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
 from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.pieces import Pieces
 from lineclear.merge.result import Labels, MergeResult
 
 _KEY = re.compile(
@@ -17,10 +19,17 @@ _KEY = re.compile(
 )
 _ITEM = re.compile(r" *- ")
 _REFUSED = re.compile(r"^\s*\{[{%]|^\s*\t|^\.\.\.\s*$|^<<\s*:|^\s+<<\s*:", re.M)
+_REFUSED_SIGNS = ("{{", "{%", "\t", "...", "<<")  # one of them is in whatever is refused
+# What stands before a key of the outermost mapping, the key, and the rows that belong to it.
+_OUTERMOST = re.compile(
+    r"(?:(?: *(?:#[^\n]*)?|---[^\n]*)\n)*+(?!---)(?:[^\s#-]|-\S)[^\n]*(?:\n|\Z)"
+    r"(?:(?: *\n|#[^\n]*\n)*+(?: +[^ \n]|-(?=[ \n]|\Z))[^\n]*(?:\n|\Z))*+"
+)
 
 
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
-    return merge_by_key(cut, as_text(path), base, left, right, "keys")
+    cut = Pieces(_part, _read).cut
+    return merge_by_key(cut, as_text(path), base, left, right, is_exact=True, rule="keys")
 
 
 class _Row:
@@ -36,11 +45,20 @@ class _Row:
         self.is_item = shown.startswith("-") and not shown[1:2].strip()
 
 
-def cut(text: str) -> Entry:
-    if _REFUSED.search(text) or len(re.findall(r"^---", text, re.M)) > 1:
+def _part(text: str) -> list[str]:
+    """Before each key of the outermost mapping, with what stands above it."""
+    if any(sign in text for sign in _REFUSED_SIGNS) and _REFUSED.search(text):
         raise Undecided("a form of YAML that is not cut by key")
-    children, tail = _mapping([_Row(line) for line in text.splitlines(True)], 0, 0)
-    return Entry("", "", "", children, tail)
+    if text.startswith("---") + text.count("\n---") > 1:
+        raise Undecided("several documents")
+    ends = [0]
+    while found := _OUTERMOST.match(text, ends[-1]):
+        ends.append(found.end())
+    return [*(text[start:end] for start, end in pairwise(ends)), text[ends[-1] :]]
+
+
+def _read(text: str, _is_whole: bool) -> tuple[list[Entry], str]:
+    return _mapping([_Row(line) for line in text.splitlines(True)], 0, 0)
 
 
 def _mapping(rows: list[_Row], indent: int, depth: int) -> tuple[list[Entry], str]:
