@@ -102,6 +102,7 @@ class FileMerge:
         self._offsets: dict[int, list[int]] = {}
         self.trees = Trees(self.language, base, left, right)
         self.members: dict[tuple[int, str, int], Members | None] = {}
+        self.import_starts: dict[int, list[int]] = {}
 
     def offset(self, version: int, line: int) -> int:
         """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""
@@ -144,16 +145,14 @@ class FileMerge:
 
     def _doubt_beside(self, open_ones: list[Chunk], settled: dict[Chunk, str]) -> str:
         """The verifier's word on what was settled, with left's text where it is still open."""
-        texts = []
         still_open = set(open_ones)
-        for version in range(3):
-            parts = []
-            for chunk in self.chunks:
-                texts_here = self.hunk(chunk).texts()
-                parts.append(texts_here[1 if chunk in still_open else version])
-            texts.append("".join(parts))
+        parts = []
+        for chunk in self.chunks:
+            base, left, right = self.hunk(chunk).texts()
+            parts.append((left, left, left) if chunk in still_open else (base, left, right))
+        base, left, right = map("".join, zip(*parts, strict=True))
         filled = settled | {chunk: self.hunk(chunk).texts()[1] for chunk in open_ones}
-        return find_doubt(self.path, texts[0], texts[1], texts[2], self.join(filled))
+        return find_doubt(self.path, base, left, right, self.join(filled))
 
     def plain(self, doubt: str) -> MergeResult:
         """The line merge with its conflicts, none of them settled."""

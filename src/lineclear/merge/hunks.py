@@ -168,9 +168,11 @@ def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:
     """Blanks inside a long text are text: there only those at the end of a line count for nothing."""
     base, left, right = hunk.texts()
     text = rule(base, left, right, inside=hunk.blanks())
-    if text is not None and hunk.may_touch_a_long_text():
-        return rule(base, left, right, inside="text")
-    return text
+    if text is None:
+        return None
+    in_a_text = rule(base, left, right, inside="text")
+    # Trees are asked last: to make them costs more than every rule for lines.
+    return in_a_text if in_a_text != text and hunk.may_touch_a_long_text() else text
 
 
 def _apart_from_blanks(hunk: Hunk, steps: Steps) -> str | None:

@@ -7,6 +7,7 @@ keep the group sorted, new ones are sorted in.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from lineclear.merge.diff import Steps
 from lineclear.merge.lines import Chunk, three_way
@@ -86,9 +87,10 @@ def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) ->
     if language not in _STARTS:
         return None
     spans = [
-        _spans(language, file.base, chunk.b0, chunk.b1),
-        _spans(language, file.left, chunk.l0, chunk.l1),
-        _spans(language, file.right, chunk.r0, chunk.r1),
+        _spans(language, lines, first, last, _starts_of(file, version))
+        for version, (lines, (first, last)) in enumerate(
+            zip((file.base, file.left, file.right), chunk.spans(), strict=True)
+        )
     ]
     wide = widen(file.chunks, chunk, spans)
     if wide is None:
@@ -133,20 +135,27 @@ class _Style:
 # -- statements --------------------------------------------------------------------------------
 
 
-def _spans(language: str, lines: list[str], first: int, last: int) -> dict[int, int]:
+def _starts_of(file: FileMerge, version: int) -> list[int]:
+    """The lines that may begin a statement. Kept by the file: every hunk asks."""
+    if version not in file.import_starts:
+        start_of = _STARTS[file.language]
+        words = _FIRST_WORDS[file.language]
+        stripped = enumerate(map(str.lstrip, (file.base, file.left, file.right)[version]))
+        file.import_starts[version] = [
+            number for number, text in stripped if text.startswith(words) and start_of.match(text)
+        ]
+    return file.import_starts[version]
+
+
+def _spans(language: str, lines: list[str], first: int, last: int, starts: list[int]) -> dict[int, int]:
     """First line of every statement around a place -> the line behind its last."""
-    start_of = _STARTS[language]
-    words = _FIRST_WORDS[language]
     found: dict[int, int] = {}
     behind = 0
-    for number in range(max(0, first - MAX_STATEMENT_LINES), min(len(lines), last + MAX_STATEMENT_LINES)):
-        if number < behind:
-            continue
-        text = lines[number].lstrip()
-        if text.startswith(words) and start_of.match(text):
-            end = _end_of(language, lines, number)
-            if end:
-                found[number] = behind = end
+    low = bisect_left(starts, first - MAX_STATEMENT_LINES)
+    for number in starts[low : bisect_left(starts, last + MAX_STATEMENT_LINES)]:
+        end = _end_of(language, lines, number) if number >= behind else 0
+        if end:
+            found[number] = behind = end
     return found
 
 

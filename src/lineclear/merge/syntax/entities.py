@@ -215,7 +215,15 @@ def _widen(
     """Grow the hunk row by row through equal lines, and over neighbouring hunks where it must."""
     up = down = chunks.index(chunk)
     start, end = (chunk.b0, chunk.l0, chunk.r0), (chunk.b1, chunk.l1, chunk.r1)
-    while any(row in rows or row > low for row, rows, low in zip(start, cut, lows, strict=True)):
+    in_base, in_left, in_right = cut
+    while (
+        start[0] in in_base
+        or start[1] in in_left
+        or start[2] in in_right
+        or start[0] > lows[0]
+        or start[1] > lows[1]
+        or start[2] > lows[2]
+    ):
         if chunks[up].kind == "same" and start[0] > chunks[up].b0:
             start = (start[0] - 1, start[1] - 1, start[2] - 1)
         elif up == 0:
@@ -224,7 +232,14 @@ def _widen(
             up -= 1
             if chunks[up].kind != "same":
                 start = (chunks[up].b0, chunks[up].l0, chunks[up].r0)
-    while any(row in rows or row < high for row, rows, high in zip(end, cut, highs, strict=True)):
+    while (
+        end[0] in in_base
+        or end[1] in in_left
+        or end[2] in in_right
+        or end[0] < highs[0]
+        or end[1] < highs[1]
+        or end[2] < highs[2]
+    ):
         if chunks[down].kind == "same" and end[0] < chunks[down].b1:
             end = (end[0] + 1, end[1] + 1, end[2] + 1)
         elif down + 1 == len(chunks):

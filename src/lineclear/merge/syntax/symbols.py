@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import takewhile
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,13 +39,7 @@ def symbols_in(root: Node | None, first_row: int, last_row: int) -> list[str]:
         name = name_of(node)
         if name:
             around.append(name)
-    inside = [
-        name
-        for child in node.named_children
-        if child.start_point[0] < last_row and child.end_point[0] >= first_row
-        for name in [name_of(child)]
-        if name
-    ]
+    inside = [name for child in _touching(node, first_row, last_row) for name in [name_of(child)] if name]
     if around and not inside:
         return [".".join(around[-2:])]
     return [".".join([*around[-1:], name]) for name in inside[:MAX_SYMBOLS]]
@@ -71,7 +68,20 @@ def name_of(node: Node) -> str:
 
 
 def _covering(node: Node, first_row: int, last_row: int) -> Node | None:
-    for child in node.named_children:
-        if child.start_point[0] <= first_row and child.end_point[0] >= last_row:
-            return child if child.end_point[0] > child.start_point[0] else None
-    return None
+    """The first inner node around both rows, if it has more than one."""
+    inner = node.named_children
+    place = bisect_left(inner, last_row, key=_last_row)
+    child = inner[place] if place < len(inner) else None
+    if child is None or child.start_point[0] > first_row:
+        return None
+    return child if child.end_point[0] > child.start_point[0] else None
+
+
+def _touching(node: Node, first_row: int, last_row: int) -> list[Node]:
+    inner = node.named_children
+    place = bisect_left(inner, first_row, key=_last_row)
+    return list(takewhile(lambda child: child.start_point[0] < last_row, inner[place:]))
+
+
+def _last_row(node: Node) -> int:
+    return node.end_point[0]
