@@ -55,9 +55,7 @@ def language_of(path: str) -> str:
 
 def parse(language: str, text: str) -> Tree | None:
     """The tree, or None when the language or its wheel is not there."""
-    if language not in _parsers:
-        _parsers[language] = _load(language)
-    parser = _parsers[language]
+    parser = parser_of(language)
     if parser is None:
         return None
     kept = _kept.pop((language, text), None)
@@ -68,6 +66,13 @@ def parse(language: str, text: str) -> Tree | None:
             _kept.pop(next(iter(_kept)), None)
     _kept[language, text] = kept  # the last one asked for goes last
     return kept[1]
+
+
+def parser_of(language: str) -> Parser | None:
+    """For who reads a text that will not be asked for again."""
+    if language not in _parsers:
+        _parsers[language] = _load(language)
+    return _parsers[language]
 
 
 def _last_of(language: str) -> tuple[bytes, Tree] | None:

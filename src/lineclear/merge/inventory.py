@@ -240,16 +240,36 @@ def imports_of(language: str, part: Part, depth: int = MAX_IMPORT_DEPTH) -> list
 
 def take_definitions(language: str, roots: Sequence[Part], shared: Shared) -> list[dict[str, bytes]]:
     """Per version, scope and name of what is defined outside of functions -> its text; not what is there
-    twice."""
-    common, twice_in_common = _defined_by(language, list(shared.inside(roots[0])))
+    twice, and of what all versions share only what may have the name of something else."""
+    owned = [_defined_by(language, shared.apart(root)) for root in roots]
+    met = _met_by([name for own, _ in owned for name in own])
+    common, twice_in_common = _defined_by(
+        language, [part for part in shared.inside(roots[0]) if _may_meet(language, part, met)]
+    )
     found = []
-    for root in roots:
-        own, twice = _defined_by(language, shared.apart(root))
+    for own, twice in owned:
         both = common | own
         for name in twice | twice_in_common | (common.keys() & own.keys()):
             del both[name]
         found.append(both)
     return found
+
+
+def _met_by(names: list[str]) -> set[str]:
+    """The names, with and without what they take, and those of the scopes around them."""
+    met: set[str] = set()
+    for name in names:
+        around = name
+        while around and around not in met:
+            met.add(around)
+            around = around.rpartition("/")[0]
+        met.add(name.partition("(")[0])
+    return met
+
+
+def _may_meet(language: str, part: Part, met: set[str]) -> bool:
+    label = _label_of(language, part) if part.kind not in _OPAQUE else ""
+    return not label or f"/{label}" in met or f"/{label}".partition("(")[0] in met
 
 
 def _defined_by(language: str, parts: list[Part]) -> tuple[dict[str, bytes], set[str]]:

@@ -6,6 +6,7 @@ Belongs to the verifier. Every question to a node costs; most of a file is the s
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class Part:
             self._inner = [of(child) for child in self.node.named_children]
         return self._inner
 
+    def hold(self, inner: list[Part]) -> None:
+        """For a part whose node does not hold all of it."""
+        self._inner = inner
+
     def is_leaf(self) -> bool:
         if self._is_leaf is None:
             self._is_leaf = not self.node.child_count
@@ -70,6 +75,17 @@ class Parts:
             part = self._known[kind, text] = Part(self, kind, text, node)
         return part
 
+    def around(self, chain: list[Node], text: bytes, inner: list[Part]) -> Part:
+        """The root of a version made of parts: `chain` are the nodes around everything, `inner` is what the
+        last of them holds."""
+        part = Part(self, chain[-1].type, text, chain[-1])
+        part.hold(inner)
+        for outer, node in reversed(list(pairwise(chain))):
+            beside = [part if child == node else self.of(child) for child in outer.named_children]
+            part = Part(self, outer.type, text, outer)
+            part.hold(beside)
+        return part
+
 
 class Shared:
     """What all versions hold once, right inside of the part that is the whole file. Such a part says nothing
@@ -78,7 +94,7 @@ class Shared:
     __slots__ = ("parts", "_tops")
 
     def __init__(self, roots: Sequence[Part]) -> None:
-        self._tops = [_top_of(root) for root in roots]
+        self._tops = [top_of(root) for root in roots]
         once = [_once_in(top.inner()) for top in self._tops]
         self.parts = once[0].intersection(*once[1:])
 
@@ -92,12 +108,24 @@ class Shared:
         return [child for child in part.inner() if child not in shared] if shared else part.inner()
 
 
-def _top_of(part: Part) -> Part:
+def chain_of(root: Node) -> list[Node]:
+    """The root, what is around everything in it, and so on; the last one holds what is at the file's top."""
+    chain = [root]
     while True:
-        inner = [child for child in part.inner() if child.kind != "comment"]
-        if len(inner) != 1 or inner[0].kind not in _AROUND:
+        inner = (child for child in chain[-1].named_children if child.type != "comment")
+        only, more = next(inner, None), next(inner, None)
+        if only is None or more is not None or only.type not in _AROUND:
+            return chain
+        chain.append(only)
+
+
+def top_of(part: Part) -> Part:
+    while True:
+        inner = (child for child in part.inner() if child.kind != "comment")
+        only, more = next(inner, None), next(inner, None)
+        if only is None or more is not None or only.kind not in _AROUND:
             return part
-        part = inner[0]
+        part = only
 
 
 def _once_in(parts: list[Part]) -> set[Part]:

@@ -13,9 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from lineclear.merge.doubts import structure_doubt
-from lineclear.merge.grammars import language_of, parse
+from lineclear.merge.grammars import language_of
 from lineclear.merge.inventory import imports_of, known_parts, take_definitions, take_inventory, words_of
-from lineclear.merge.parts import Parts, Shared
+from lineclear.merge.parts import Shared
+from lineclear.merge.tops import read_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,18 +54,22 @@ def _text_doubt(path: str, base: str, left: str, right: str, merged: str) -> str
 
 def _differing_lines(texts: list[str]) -> list[list[tuple[str, str]]]:
     """Per text its lines (each with the line behind it) without those that are in all texts."""
-    split = [[line for line in text.split("\n") if line.strip()] for text in texts]
+    split = [[line for line in text.split("\n") if line and not line.isspace()] for text in texts]
     counts = [Counter(lines) for lines in split]
-    shared = counts[0] & counts[1] & counts[2] & counts[3]
+    first = counts[0].items()
+    # Most lines are as often in one text as in any other: only the rest is looked at one by one.
+    unlike = {line for count in counts[1:] for line, _ in first ^ count.items()}
+    shared = {line: min(count[line] for count in counts) for line in unlike}
     differing = []
     for lines in split:
         skip = dict(shared)
         kept = []
-        for line, behind in zip(lines, [*lines[1:], ""], strict=False):
-            if skip.get(line, 0):
+        for place in [place for place, line in enumerate(lines) if line in unlike]:
+            line = lines[place]
+            if skip[line]:
                 skip[line] -= 1
             else:
-                kept.append((line, behind))
+                kept.append((line, lines[place + 1] if place + 1 < len(lines) else ""))
         differing.append(kept)
     return differing
 
@@ -82,9 +87,14 @@ def _form_doubt(base: str, left: str, right: str, merged: str) -> str:
         wanted = {lt, r} if lt == r or not base else {lt if r == b else r}
         if trait(merged) not in wanted:
             return f"the {name} of the sides was not kept"
-    if len(_MARKER.findall(merged)) > max(len(_MARKER.findall(left)), len(_MARKER.findall(right))):
+    if _markers(merged) > max(_markers(left), _markers(right)):
         return "the result holds conflict markers"
     return ""
+
+
+def _markers(text: str) -> int:
+    is_there = "<<<<<<<" in text or ">>>>>>>" in text or "|||||||" in text
+    return len(_MARKER.findall(text)) if is_there else 0
 
 
 def _has_bom(text: str) -> bool:
@@ -212,16 +222,14 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     language = language_of(path)
     if not language:
         return ""
-    trees = [tree for text in (base, left, right, merged) if (tree := parse(language, text))]
-    if len(trees) < 4:
+    read = read_versions(language, (base, left, right, merged), first=1)
+    if read is None:
         return ""
-    errors = [tree.root_node.has_error for tree in trees]
-    if errors[3] and not any(errors[:3]):
+    if read.errors[3] and not any(read.errors[:3]):
         return "the result does not parse, all sources do"
-    if errors[3] and _line_doubt(base, left, right, merged):
+    if read.errors[3] and _line_doubt(base, left, right, merged):
         return _line_doubt(base, left, right, merged)
-    parts = Parts(language, has_errors=any(errors))
-    b, lt, r, m = (parts.of(tree.root_node) for tree in trees)
+    b, lt, r, m = read.roots
     shared = Shared((b, lt, r, m))
     taken = take_inventory(language, m, known=known_parts([lt, r]), shared=shared)
     repeated = taken.repeated

@@ -155,3 +155,12 @@ def test_a_line_that_one_side_moved_and_the_other_removed_is_found() -> None:
     right = "def f():\n    run()\n"
     merged = left.replace("    help()\n\n", "    run()\n\n", 1)
     assert doubt(merged, base=base, left=left, right=right)
+
+
+def test_overloads_that_both_sides_add_are_doubted_only_where_the_name_is_new() -> None:
+    known = "int pay(int cents) { return cents; }\n"
+    ours, theirs = "int pay(long cents) { return 1; }\n", "int pay(char sign) { return 2; }\n"
+    other = "int rest() { return 3; }\n"
+    for base, is_new in ((other, True), (known + other, False)):
+        found = doubt(base + ours + theirs, base=base, left=base + ours, right=base + theirs, path="shop.cpp")
+        assert ("both sides define" in found) == is_new
