@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients_server import delegate, edit, read, running_model, say, shell, write
+from tests.clients_server import Step, delegate, edit, read, running_model, say, shell, write
 from tests.e2e.agents import Studio, until_asked
 from tests.repository import TemporaryRepo
 
@@ -41,6 +41,13 @@ def studio(request: pytest.FixtureRequest, repo: TemporaryRepo, tmp_path: Path) 
     studio.no_errors()
 
 
+def thinking(studio: Studio, remembered: str) -> list[Step]:
+    """A model thinks for a while; this one does not, and some clients do not wait for the hook after a tool."""
+    sessions = f"{studio.repo.path}/.git/lineclear/sessions/{studio.name}-*"
+    command = f"until grep -qs ^{remembered} {sessions}; do sleep 0.1; done"
+    return [shell(command)] if studio.name in HELD_BACK else []
+
+
 def only(client: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("studio", [client], indirect=True)
 
@@ -52,15 +59,13 @@ def test_two_in_one_tree_a_denial_a_message_and_a_command_that_went_too_far(
     root = studio.repo.path
     as_ada, as_bob = (f" --as {client}-{n}" if client in NAMELESS else "" for n in (1, 2))
     again = [shell("echo on")] if client in HELD_BACK else []
-    # A model thinks for a while; this one does not, and nobody waits for the hook after a command.
-    seen = f"until grep -qs ^grave {root}/.git/lineclear/sessions/{client}-*; do sleep 0.1; done"
     steps = {
         "ada": [
             shell(f"{studio.program} claim login.py --mode exclusive --ttl 10m{as_ada}"),
             shell(f"until [ -e {marker} ]; do sleep 0.1; done"),
             *again,
             shell("echo mine >> logo.svg"),
-            *([shell(seen)] if client in HELD_BACK else []),
+            *thinking(studio, "grave"),
             say("Done."),
         ],
         "bob": [
@@ -93,7 +98,8 @@ def test_two_in_one_tree_a_denial_a_message_and_a_command_that_went_too_far(
 @pytest.mark.parametrize("studio", [name for name in CLIENTS if name != "cline"], indirect=True)
 def test_a_whole_write_over_what_was_not_read_is_refused_and_reading_helps(studio: Studio) -> None:
     path = f"{studio.repo.path}/login.py"
-    steps = {"ada": [write(path, "mine\n"), read(path), write(path, "mine now\n"), say("Done.")]}
+    looked = [read(path), *thinking(studio, "version")]
+    steps = {"ada": [write(path, "mine\n"), *looked, write(path, "mine now\n"), say("Done.")]}
     with running_model(steps) as model:
         studio.run(studio.name, "ada", model)
         assert model.heard("ada", "Re-read it, then write again"), studio.output("ada")
