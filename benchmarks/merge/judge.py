@@ -215,7 +215,8 @@ DECLARING = re.compile(
 KEYED = ("pair", "block_mapping_pair", "flow_pair")
 # Inside these, names are local or repeat by nature: only one object with one key twice is a fault.
 UNNAMED = (
-    "block", "statement_block", "function_body", "array", "block_sequence", "arguments", "table_array_element"
+    "block", "statement_block", "function_body", "array", "block_sequence", "arguments", "argument_list",
+    "table_array_element",
 )  # fmt: skip
 SKIPPED = ("import", "use_declaration", "parameter", "type_parameter")
 
