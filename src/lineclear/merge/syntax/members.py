@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_SLIDE_LINES = 12
 NEIGHBOURS = 4
+LEAST_HEAD = 3  # letters before an ending
 
 
 class Added:
@@ -46,10 +47,25 @@ def unite_added(file: FileMerge, chunk: Chunk) -> str | None:
         if left and right:
             if left.parent != right.parent or set(left.names) & set(right.names):
                 return None
-            if not are_apart(left.keys, right.keys):
+            if not are_apart(left.keys, right.keys) or _is_one_idea(ours, theirs, left.names, right.names):
                 return None
             return _joined(file, chunk, slide)
     return None
+
+
+def _is_one_idea(ours: list[str], theirs: list[str], left: list[str], right: list[str]) -> bool:
+    """Both sides added the same but for an ending of a word in the name: `pad_rows` and `padding_rows`."""
+    if len(left) != 1 or len(right) != 1:
+        return False
+    named = [(left[0].strip(), "".join(ours)), (right[0].strip(), "".join(theirs))]
+    (short, one), (long, other) = sorted(named, key=lambda pair: len(pair[0]))
+    head = next(
+        (place for place, pair in enumerate(zip(short, long, strict=False)) if len(set(pair)) > 1), len(short)
+    )
+    ending = long[head : head + len(long) - len(short)]
+    if short[:head] + ending + short[head:] != long or not short[max(0, head - LEAST_HEAD) : head].isalpha():
+        return False
+    return head >= LEAST_HEAD and ending.islower() and ending.isalpha() and one == other.replace(long, short)
 
 
 def _can_slide(file: FileMerge, chunk: Chunk, slide: int, ours: list[str], theirs: list[str]) -> bool:
@@ -70,8 +86,16 @@ def _joined(file: FileMerge, chunk: Chunk, slide: int) -> str:
     theirs = file.right[chunk.r0 - slide : chunk.r1 - slide]
     tail = file.left[chunk.l1 - slide : chunk.l1]
     in_order = None if slide else _sorted_lines(file, chunk, ours, theirs)
-    joined = in_order or [*ours, *_gap(ours, theirs, file, chunk), *theirs, *tail]
+    joined = in_order or [*ours, *_gap(ours, theirs, file, chunk), *_without_the_gap_of(ours, theirs), *tail]
     return "".join(joined[slide:]) if slide else "".join(joined)
+
+
+def _without_the_gap_of(ours: list[str], theirs: list[str]) -> list[str]:
+    """Blank lines that end the one block need not begin the other."""
+    start = 0
+    while start < min(len(ours), len(theirs)) and not (ours[-1 - start] + theirs[start]).strip():
+        start += 1
+    return theirs[start:]
 
 
 def _sorted_lines(file: FileMerge, chunk: Chunk, ours: list[str], theirs: list[str]) -> list[str] | None:
