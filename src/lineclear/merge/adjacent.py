@@ -7,6 +7,7 @@ each line of a replacement is paired with the line it came from; where that is n
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from lineclear.merge.diff import Edit, Steps, edits
 from lineclear.merge.likeness import is_edit_of, is_like
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _ASSIGNED = re.compile(r"(?!\s*<)\s*(?:[\w<>\[\],.:*&]+\s+)*([A-Za-z_]\w*)\s*(?::[^=]*)?:?=(?!=)")
 MAX_LINES = 400
 LEAST_CHANGED = 2
+LEAST_COPIED = 12  # shorter lines (`}`, `return x`) are written twice without being a copy
 
 
 def outside_common_ends(base: str, left: str, right: str) -> str | None:
@@ -66,6 +68,8 @@ def touching(base: str, left: str, right: str, steps: Steps) -> str | None:
     theirs = [(edit, r[edit[2] : edit[3]]) for edit in _fine(b, r, steps)]
     if steps.left <= 0 or (_adds_lines(ours) and _adds_lines(theirs)):
         return None
+    if _is_unsure(b, ours, theirs) or _is_unsure(b, theirs, ours):
+        return None
     out: list[str] = []
     at = 0
     while ours or theirs:
@@ -84,6 +88,13 @@ def leaves_one_behind(base: str, left: str, right: str) -> bool:
     """One side changed every line here, the other added one more like them: it would be left as they were."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     return _is_left_behind(b, lt, r) or _is_left_behind(b, r, lt)
+
+
+def copies_what_changed(base: str, left: str, right: str) -> bool:
+    """One side wrote a line once more, the other changed it wherever it was: the copy would not have that."""
+    b, lt, r = (Counter(line.strip() for line in split_lines(text)) for text in (base, left, right))
+    long_ones = [line for line in b if len(line) >= LEAST_COPIED]
+    return any(max(lt[line], r[line]) > b[line] and not min(lt[line], r[line]) for line in long_ones)
 
 
 def _is_left_behind(b: list[str], changer: list[str], adder: list[str]) -> bool:
@@ -107,6 +118,23 @@ def _fits_before(b: list[str], first: tuple[Edit, list[str]], second: tuple[Edit
     if c0 == c1:
         return bool(new) and is_edit_of(b[a1 - 1], new[-1]) and not _uses(other, new[-1])
     return True
+
+
+def _is_unsure(b: list[str], side: list[tuple[Edit, list[str]]], other: list[tuple[Edit, list[str]]]) -> bool:
+    """Lines that begin or end like the lines beside them may be new above or below; the other side edited one
+    of these, and its edit would be in the old lines or in the new ones."""
+    edited = {row for (c0, c1, _, _), _ in other for row in range(c0, c1) if b[row].strip()}
+    for (a0, a1, _, _), new in side:
+        if a0 != a1 or not edited:
+            continue
+        up = down = a0
+        while up > 0 and b[up - 1] == new[-1 - (a0 - up) % len(new)]:
+            up -= 1
+        while down < len(b) and b[down] == new[(down - a0) % len(new)]:
+            down += 1
+        if not edited.isdisjoint(range(up, down)):
+            return True
+    return False
 
 
 def _adds_lines(side: list[tuple[Edit, list[str]]]) -> bool:

@@ -100,17 +100,23 @@ def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
     found = _resolve_lines(hunk, steps)
     if found is not None:
         return (*found, hunk.chunk)
-    entities = merge_entities(hunk.file, hunk.chunk, steps)
+    entities = _resolve_entities(hunk, steps)
     if entities is not None:
-        return "entities", entities[1], entities[0]
+        return entities
     found = _resolve_tokens(hunk, steps)
     return None if found is None else (*found, hunk.chunk)
 
 
 def resolve_by_entities(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
     """As `resolve`, with whole entities first: for when the rules for lines took one for its neighbour."""
-    entities = merge_entities(hunk.file, hunk.chunk, steps)
-    return resolve(hunk, steps) if entities is None else ("entities", entities[1], entities[0])
+    return _resolve_entities(hunk, steps) or resolve(hunk, steps)
+
+
+def _resolve_entities(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
+    found = merge_entities(hunk.file, hunk.chunk, steps)
+    if found is None or exact.is_renamed_under(*Hunk(hunk.file, found[0]).texts(), steps):
+        return None
+    return "entities", found[1], found[0]
 
 
 def _resolve_lines(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
@@ -161,7 +167,11 @@ def _resolve_tokens(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
 def _is_half_done(hunk: Hunk, steps: Steps) -> bool:
     """One side changed something throughout; what the other side added has not had that change."""
     base, left, right = hunk.texts()
-    return exact.is_renamed_under(base, left, right, steps) or adjacent.leaves_one_behind(base, left, right)
+    return (
+        exact.is_renamed_under(base, left, right, steps)
+        or adjacent.leaves_one_behind(base, left, right)
+        or adjacent.copies_what_changed(base, left, right)
+    )
 
 
 def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:

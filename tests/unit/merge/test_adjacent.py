@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.merge import merge_texts
-from lineclear.merge.adjacent import touching
+from lineclear.merge.adjacent import copies_what_changed, touching
 from lineclear.merge.diff import Steps
 from lineclear.merge.lines import Chunk, cover
 
@@ -152,3 +152,21 @@ def test_a_wider_place_takes_its_lines_from_the_chunks_around_it(above: int) -> 
     covered = cover(chunks, wide)
     assert [(c.b0, c.b1) for c in covered] == [(0, 5 - above), (5 - above, 8), (8, 9)]
     assert [(c.l0, c.l1) for c in covered] == [(0, 5 - above), (5 - above, 9), (9, 10)]
+
+
+def test_an_edit_beside_new_lines_that_begin_like_the_edited_one_has_no_answer() -> None:
+    base = "<ul class='side wide'>\n  <li>all reports</li>\n"
+    more = "<ul class='side wide'>\n  <li>prices</li>\n</ul>\n" + base
+    edited = base.replace("wide", "wide low").replace("all", "all new")
+    assert touching(base, more, edited, Steps(100_000)) is None
+    assert touching(base, edited, more, Steps(100_000)) is None
+    other = more.replace("<ul", "<ol", 1)
+    assert touching(base, other, edited, Steps(100_000)) == other[: -len(base)] + edited
+
+
+def test_a_line_that_one_side_copied_and_the_other_changed() -> None:
+    base = "send(first note)\nshut()\n"
+    copied, changed = base + base, base.replace("first note", "first note of all")
+    assert copies_what_changed(base, copied, changed)
+    assert copies_what_changed(base, changed, copied)
+    assert not copies_what_changed(base, copied, base + "open()\n")

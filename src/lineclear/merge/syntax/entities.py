@@ -275,6 +275,7 @@ def _merge(file: FileMerge, inside: list[list[Unit]], wide: Chunk) -> str | None
         _refuse_ordered(base, left, right, frees)
         _refuse_beside_dropped(base, left, right)
         _refuse_beside_edited(base, left, right, frees)
+        _refuse_beside_moved(base, left, right, frees)
         merged = merge_entries(base, left, right, _choose(file))
     except Undecided:
         return None
@@ -342,6 +343,23 @@ def _refuse_beside_edited(base: Entry, left: Entry, right: Entry, frees: set[str
         for before, keys in _added_after(side, set(old)).items():
             if before in edited and not all(key in frees for key in keys):
                 raise Undecided(f"a statement behind {before}, which the other side edited")
+
+
+def _refuse_beside_moved(base: Entry, left: Entry, right: Entry, frees: set[str]) -> None:
+    """A new statement between two that the other side moved apart: it may belong to either place."""
+    old, ours, theirs = ([child.key for child in side.children or []] for side in (base, left, right))
+    stayed = set(old) & set(ours) & set(theirs)
+    for side, other in ((ours, theirs), (theirs, ours)):
+        beside = set(pairwise(["", *(key for key in other if key in stayed), ""]))
+        before = ""
+        fresh: list[str] = []
+        for key in [*side, ""]:
+            if key and key not in stayed:
+                fresh += [key] if key not in old else []
+                continue
+            if any(new not in frees for new in fresh) and (before, key) not in beside:
+                raise Undecided(f"a statement behind {before}, which the other side moved")
+            before, fresh = key, []
 
 
 def _added_after(side: Entry, known: set[str]) -> dict[str, list[str]]:
