@@ -6,6 +6,7 @@ Belongs to the verifier and shares no rule with the mergers.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from lineclear.merge.inventory import OVERLOADED, words_of
 from lineclear.merge.parts import Part
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lineclear.merge.parts import Shared
 
     Roots = tuple[Part, Part, Part, Part]
+    Call = tuple[bytes, frozenset[bytes]]
 
 _PAIRS = {"pair", "block_mapping_pair", "flow_pair"}
 _LISTS = {"array", "block_sequence", "flow_sequence", "table_array_element"}
@@ -32,6 +34,9 @@ _FUNCTIONS = {
     "method_definition",
     "method",
 }
+_ARGUMENTS = {"arguments", "argument_list", "value_arguments"}
+_PLAIN = re.compile(rb"[^\s(){}\[\]]{1,60}")  # an argument that is no expression: nobody edits inside of it
+_LAST_WORD = re.compile(rb"[A-Za-z_]\w*$")
 _ITS_OWN = re.compile(r"(?<![\w.:])|(?<=\bself\.)|(?<=\bthis\.)")
 MAX_DEPTH = 60
 
@@ -44,7 +49,7 @@ def structure_doubt(
     if language in _TABLES:
         return _key_doubt(roots, shared)
     doubt = _overload_doubt(defined) if language in OVERLOADED else ""
-    return doubt or _caller_doubt(roots, shared, texts)
+    return doubt or _caller_doubt(roots, shared, texts) or _argument_doubt(roots, shared)
 
 
 # -- data: every key is in the table that its side put it into -----------------------------------
@@ -127,6 +132,38 @@ def _calls(name: str, text: str) -> int:
     """How often it is called. What stands before a name is looked at last: names are found sooner."""
     called = re.compile(re.escape(name) + r"\s*\(")
     return sum(_ITS_OWN.match(text, found.start()) is not None for found in called.finditer(text))
+
+
+def _argument_doubt(roots: Roots, shared: Shared) -> str:
+    """An argument is passed to a function to which no side passes it, nor what stands beside it: one side put
+    another call there, the other changed what is passed."""
+    made, given = shared.apart(roots[3]), [*shared.apart(roots[1]), *shared.apart(roots[2])]
+    passed: set[Call] = set()
+    known: set[Call] = set()
+    while made or given:
+        new, old = set(made) - set(given), set(given) - set(made)
+        made, given = _inside(new, passed), _inside(old, known)
+    pairs = {(called, argument) for called, arguments in known for argument in arguments}
+    lost = {(called, argument) for called, arguments in passed for argument in arguments} - pairs
+    for called, argument in sorted(lost):
+        beside = {other for _, arguments in known if argument in arguments for other in arguments}
+        if not any((called, other) in pairs for other in beside):
+            return f"no side passes `{argument.decode(errors='replace')}` to `{called.decode()}`"
+    return ""
+
+
+def _inside(parts: set[Part], calls: set[Call]) -> list[Part]:
+    """What is right inside of the parts; notes what is called with which plain arguments."""
+    further: list[Part] = []
+    for part in parts:
+        inner = part.inner()
+        for before, child in pairwise(inner):
+            called = _LAST_WORD.search(before.text) if child.kind in _ARGUMENTS else None
+            if called is not None:
+                plain = (argument.text for argument in child.inner())
+                calls.add((called[0], frozenset(text for text in plain if _PLAIN.fullmatch(text))))
+        further += inner
+    return further
 
 
 def _parameters_of(parts: list[Part]) -> dict[str, set[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from lineclear.merge.diff import Steps, edits
+from lineclear.merge.diff import Edit, Steps, edits
 from lineclear.merge.likeness import is_edit_of
 from lineclear.merge.lines import split_lines
 from lineclear.merge.tokens import split_code
@@ -112,8 +112,15 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
         more = [line for line in come if line.strip() and line not in kept]
         if len(gone) * len(more) > MAX_PAIRS or any(is_edit_of(old, new) for old in gone for new in more):
             return None  # what is more on the one side may be what the other side dropped
+        dropped = _names_in(gone) - _names_in(kept)
+        if any(not dropped.isdisjoint(_names_in([line])) for line in more):
+            return None  # also where the lines were wrapped anew
         return taken if any(_SAYS_SOMETHING.search(line) for line in kept) else None
     return _taken(gone or come, middle, at)
+
+
+def _names_in(lines: list[str]) -> set[str]:
+    return {word for line in lines for word in _words(line) if _NAME.match(word)}
 
 
 def _taken(pool: list[str], middle: list[str], at: int) -> int:
@@ -156,7 +163,7 @@ def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -
         return False
     done = edits(b, near, steps)
     dropped = {word for a0, a1, _, _ in done for word in b[a0:a1] if _NAME.match(word)}
-    added = {place for _, _, n0, n1 in done for place in range(n0, n1)}
+    added = {place for edit in done for place in _added_places(near, edit)}
     said = dropped | {near[place] for place in added}
     if not any(_SAYS_SOMETHING.search(word) for word in said):
         return False
@@ -164,6 +171,17 @@ def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -
         dropped.isdisjoint(far[f0:f1]) and (not {a0 - 1, a0} <= added or _is_item(far[f0:f1]))
         for a0, _, f0, f1 in more
     )
+
+
+def _added_places(near: list[str], edit: Edit) -> range:
+    """Where the new words of an edit are; `a, b,` in `a, b, b,` may be the first or the second of two."""
+    a0, a1, start, end = edit
+    if a0 == a1:
+        while start > 0 and near[start - 1] == near[end - 1 - (edit[2] - start)]:
+            start -= 1
+        while end < len(near) and near[end] == near[edit[2] + (end - edit[3])]:
+            end += 1
+    return range(start, end)
 
 
 def _is_item(words: list[str]) -> bool:

@@ -20,6 +20,8 @@ from lineclear.merge.tops import read_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lineclear.merge.parts import Part
 
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -28,7 +30,11 @@ _NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does no
 _DATA = ("json", "toml", "yaml", "html", "xml")  # nothing in them is an import
 _NO_NAME = re.compile(r"v\d+(?:\.\d+)*|self|super|crate|go")  # `semconv/v1.4.0` is called semconv
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
+_PROSE = (".md", ".mdx", ".rst", ".adoc", ".txt")
+_FRAME = re.compile(r"\s*(?:#|```|~~~)|\W*$")  # headings and fences are alike in many places
 MAX_KEPT_LINE = 300
+MIN_WRAPPED = 4  # names in a line that can be told from others when it is broken into several
+MAX_WRAPPED = 50
 MIN_LINE = 12  # shorter ones (`}`, `return x`) are written twice without being one thing
 MISPLACED = "is not what the side that changed it made of it"
 # Their number follows from the items between them; the parser judges whether they stand right.
@@ -40,6 +46,7 @@ def find_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
     return (
         _form_doubt(base, left, right, merged)
         or _text_doubt(path, base, left, right, merged)
+        or _prose_doubt(path, base, left, right, merged)
         or _structure_doubt(path, base, left, right, merged)
     )
 
@@ -131,7 +138,8 @@ def _word_doubt(
 ) -> str:
     """Every word is there as often as both sides' changes say; versions may be chosen, never invented."""
     counts = [Counter(word for found in lines for word in found) for lines in words]
-    shared = _shared_changes(*([line for line, _ in part] for part in parts[:3]))
+    base, left, right = ([line for line, _ in part] for part in parts[:3])
+    shared = _shared_changes(base, left, right, (counts[0] - counts[2], counts[0] - counts[1]))
     for word in sorted(set().union(*counts), key=_names_first):
         if word in _PUNCTUATION:
             continue
@@ -154,18 +162,57 @@ def _names_first(word: str) -> tuple[bool, str]:
     return not word[0].isalpha(), word
 
 
-def _shared_changes(base: list[str], left: list[str], right: list[str]) -> dict[str, int]:
-    """Per word, how much both sides changed it by the very same lines."""
+def _shared_changes(
+    base: list[str], left: list[str], right: list[str], lost: tuple[Counter[str], Counter[str]]
+) -> dict[str, int]:
+    """Per word, how much both sides changed it by the very same lines. `lost` is what the right side, then
+    what the left side, has less of than the base."""
     # Without the indent: a line that went elsewhere, deeper or less deep, was not removed.
     b, lt, r = (Counter(line.strip() for line in part) for part in (base, left, right))
     shared: Counter[str] = Counter()
     for line, times in ((lt - b) & (r - b)).items():
         for word in _line_words(line):
             shared[word] += times
-    for line, times in ((b - lt) & (b - r)).items():
+    gone = (b - lt) & (b - r)
+    kept = (_wrapped_anew(gone, b, left), _wrapped_anew(gone, b, right))
+    for line, times in gone.items():
         for word in _line_words(line):
-            shared[word] -= times
+            # Kept by the side that only broke the line elsewhere, so removed by the other one alone.
+            is_kept = word[0].isalpha() and any(
+                line in mine and dropped[word] for mine, dropped in zip(kept, lost, strict=True)
+            )
+            shared[word] -= 0 if is_kept else times
     return shared
+
+
+def _wrapped_anew(gone: Counter[str], base: Counter[str], side: list[str]) -> set[str]:
+    """The lines whose names the side still has, in their order and close together, in several new lines."""
+    named = [(line, _names(line)) for line in gone]
+    long_ones = [(line, names) for line, names in named if len(set(names)) >= MIN_WRAPPED]
+    if not long_ones:
+        return set()
+    fresh = [_names(line) for line in side if line.strip() not in base]
+    joined = [name for names in fresh for name in names]
+    return {
+        line
+        for line, names in long_ones[:MAX_WRAPPED]
+        if _are_close(names, joined) and not any(_are_close(names, row) for row in fresh)
+    }
+
+
+def _names(line: str) -> list[str]:
+    return [word for word in _line_words(line) if word[0].isalpha()]
+
+
+def _are_close(names: list[str], among: list[str]) -> bool:
+    """In their order, with little between them."""
+    starts = (place for place, name in enumerate(among) if name == names[0])
+    room = len(names) + MIN_WRAPPED
+    return any(_follow(names, iter(among[start : start + room])) for start in starts)
+
+
+def _follow(names: list[str], ahead: Iterator[str]) -> bool:
+    return all(name in ahead for name in names)
 
 
 def _bounds(base: int, by_left: int, by_right: int, shared: int) -> tuple[int, int]:
@@ -250,6 +297,17 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     )
 
 
+def _prose_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
+    """A sentence or point that both sides wrote, under headings of their own, is one."""
+    if not path.lower().endswith(_PROSE):
+        return ""
+    said = (
+        "\n".join(line for line in text.split("\n") if not _FRAME.match(line))
+        for text in (base, left, right, merged)
+    )
+    return _line_doubt(*said)
+
+
 def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
     """Where the tree is broken and does not tell what is defined twice: no line added by both is."""
     b, lt, r, m = (Counter(line.strip() for line in text.split("\n")) for text in (base, left, right, merged))
@@ -271,7 +329,19 @@ def _definition_doubt(defined: list[dict[str, bytes]]) -> str:
             is_kept = not _is_same(lt[name], b[name]) or _is_same(m[name], r[name])
         if not is_kept:
             return f"{name.rpartition('/')[2]} {MISPLACED}"
-    return ""
+    return _undefined_doubt(b, lt, m) or _undefined_doubt(b, r, m)
+
+
+def _undefined_doubt(b: dict[str, bytes], side: dict[str, bytes], m: dict[str, bytes]) -> str:
+    """What one side added is defined, not only written: the other side may have put the place into a comment.
+    Its scope may have another name."""
+    there = {_last(name) for name in m}
+    lost = sorted(name for name in side.keys() - b.keys() - m.keys() if _last(name) not in there)
+    return f"{_last(lost[0])}, which one side added, is not defined" if lost else ""
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2].partition("(")[0]
 
 
 def _is_same(text: bytes, other: bytes) -> bool:

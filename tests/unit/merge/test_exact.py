@@ -40,8 +40,9 @@ def test_the_side_that_went_on_is_taken(base: str, near: str, far: str) -> None:
         ("tool 1.2.3", "tool 1.3.3", "tool 1.3.0 now"),
         ("keep old", "keep", "keep old and old"),
         ("f(a)", "f((a))", "f(((a)))"),
+        ("add(ctx.shelf)", "add(ctx, ctx.shelf)", "add(ctx.seller, ctx.shelf)"),
     ],
-    ids=["another call", "half a version", "what one dropped", "only signs"],
+    ids=["another call", "half a version", "what one dropped", "only signs", "arguments that begin alike"],
 )
 def test_words_that_only_look_contained_are_not(base: str, left: str, right: str) -> None:
     assert one_holds_the_others_words(base, left, right, steps()) is None
@@ -53,6 +54,14 @@ def test_a_replacement_inside_a_longer_replacement_is_the_same_edit() -> None:
         one_holds_the_other("old line\n", "new line\n", "# why\nnew line\n", steps()) == "# why\nnew line\n"
     )
     assert one_holds_the_other("old line\n", "}\n", "x {\n}\n", steps()) is None
+
+
+def test_what_one_side_dropped_is_not_more_on_the_other_however_the_lines_are_wrapped() -> None:
+    base, near = "till(rate, log, words)\n", "till(\n  rate,\n  new_log)\n"
+    far = "till(\n  rate,\n  words,\n  new_log)\n"
+    assert one_holds_the_other(base, near, far, steps()) is None
+    new = far.replace("words", "clock")
+    assert one_holds_the_other(base, near, new, steps()) == new
 
 
 def test_of_two_snapshots_the_higher_is_taken_and_a_release_is_not_compared_with_one() -> None:

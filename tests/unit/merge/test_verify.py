@@ -164,3 +164,45 @@ def test_overloads_that_both_sides_add_are_doubted_only_where_the_name_is_new() 
     for base, is_new in ((other, True), (known + other, False)):
         found = doubt(base + ours + theirs, base=base, left=base + ours, right=base + theirs, path="shop.cpp")
         assert ("both sides define" in found) == is_new
+
+
+def test_what_one_side_dropped_of_a_line_that_both_wrapped_anew_is_found() -> None:
+    base = "int till(int rate, Log log, Words words, Store store);\n"
+    right = "int till(\n    int rate,\n    Log *log,\n    Words words,\n    Store store);\n"
+    left = right.replace("    Words words,\n", "")
+    assert "`Words` is there 1 times, 0 were due" in doubt(
+        right, base=base, left=left, right=right, path="a.c"
+    )
+    assert doubt(left, base=base, left=left, right=right, path="a.c") == ""
+
+
+def test_a_point_that_both_sides_wrote_under_headings_of_their_own_is_found() -> None:
+    base = "# Changes\n\n## 1.0\n\n- The first shop\n"
+    left = base.replace("## 1.0", "## 1.1-rc2\n\n- A refund that is whole\n\n## 1.0")
+    right = base.replace("## 1.0", "## 1.1\n\n- A refund that is whole\n\n## 1.0")
+    merged = left.replace("## 1.0", "## 1.1\n\n- A refund that is whole\n\n## 1.0")
+    assert "there 2 times" in doubt(merged, base=base, left=left, right=right, path="NEWS.md")
+    sides = [text.replace("- A refund", "### What is new here\n\n- A refund") for text in (left, right)]
+    other = sides[1].replace("refund", "return")
+    both = sides[0].replace("## 1.0", other.partition("# Changes\n\n")[2].partition("## 1.0")[0] + "## 1.0")
+    assert doubt(both, base=base, left=sides[0], right=other, path="NEWS.md") == ""
+
+
+def test_an_argument_that_came_into_another_call_is_found() -> None:
+    base = "x = outer(inner(one), two)\n"
+    left, right = "x = inner(one)\n", "x = outer(inner(one), two, three)\n"
+    merged = "x = inner(one, three)\n"
+    assert "no side passes `three` to `inner`" in doubt(merged, base=base, left=left, right=right)
+    renamed = base.replace("outer", "around")
+    merged = right.replace("outer", "around")
+    assert doubt(merged, base=base, left=renamed, right=right) == ""
+
+
+def test_a_definition_that_came_into_a_comment_is_found() -> None:
+    base = "int a() { return 1; }\nint b() { return 2; }\n"
+    left = base.replace("int b()", "int c()")
+    right = base.replace("int b()", "/* int b()").replace("2; }", "2; } */")
+    merged = right.replace("int b()", "int c()")
+    assert "c, which one side added, is not defined" in doubt(
+        merged, base=base, left=left, right=right, path="a.c"
+    )
