@@ -22,7 +22,10 @@ _LOCKS = (
     r"package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|Cargo\.lock|poetry\.lock|uv\.lock"
     r"|pdm\.lock|Pipfile\.lock|composer\.lock|Gemfile\.lock|gradle\.lockfile|mix\.lock|flake\.lock|packages\.lock\.json"
 )
-_LOGS = r"(?:change(?:s|log)?|history|news|updating|upgrading|release[-_]?notes?|releases)[^/]*"
+_LOGS = (
+    r"(?:change(?:s|log)?|history|news|updating|upgrading|release[-_]?notes?|releases|contributors|authors)"
+    r"[^/]*"
+)
 
 # (pattern of the whole path, module): the first row that fits answers.
 HANDLERS: list[tuple[re.Pattern[str], str]] = [

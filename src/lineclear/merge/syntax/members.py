@@ -224,9 +224,11 @@ def _inner_name(node: Node) -> Node | None:
 
 def _titled(node: Node, table: Table) -> str:
     """The title under which a call registers something, for the functions of the table."""
-    call = node.named_children[0] if node.named_child_count == 1 else None
-    function = call.child_by_field_name("function") if call is not None else None
-    arguments = call.child_by_field_name("arguments") if call is not None else None
+    call = node if node.type == "call" else node.named_children[0] if node.named_child_count == 1 else None
+    if call is None or call.child_by_field_name("receiver") is not None:
+        return ""
+    function = call.child_by_field_name("function") or call.child_by_field_name("method")
+    arguments = call.child_by_field_name("arguments")
     if function is None or arguments is None or not arguments.named_child_count:
         return ""
     if _text(function).partition(".")[0] not in table.calls or not arguments.named_children[0].type.endswith(

@@ -1,4 +1,4 @@
-"""Ruby: methods, classes, modules, hash keys."""
+"""Ruby: methods, classes, modules, hash keys, tests by title."""
 
 from lineclear.merge.syntax.table import Table
 
@@ -6,4 +6,5 @@ _ITEMS = ("method", "singleton_method", "class", "module")
 TABLE = Table(
     members={"program": (*_ITEMS, "call"), "body_statement": (*_ITEMS, "call"), "hash": ("pair",)},
     keyed={"pair": "key"},
+    calls=("it", "describe", "context", "specify", "test", "scenario", "feature"),
 )
