@@ -93,8 +93,16 @@ def leaves_one_behind(base: str, left: str, right: str) -> bool:
 def copies_what_changed(base: str, left: str, right: str) -> bool:
     """One side wrote a line once more, the other changed it wherever it was: the copy would not have that."""
     b, lt, r = (Counter(line.strip() for line in split_lines(text)) for text in (base, left, right))
-    long_ones = [line for line in b if len(line) >= LEAST_COPIED]
-    return any(max(lt[line], r[line]) > b[line] and not min(lt[line], r[line]) for line in long_ones)
+    for line in b:
+        for copies, rest, text in ((lt[line], r[line], right), (r[line], lt[line], left)):
+            if copies > b[line] and not rest and len(line) >= LEAST_COPIED and not _is_wrapped(line, text):
+                return True
+    return False
+
+
+def _is_wrapped(line: str, text: str) -> bool:
+    """The line is there, broken or joined in another way."""
+    return "".join(line.split()) in "".join(text.split())
 
 
 def _is_left_behind(b: list[str], changer: list[str], adder: list[str]) -> bool:

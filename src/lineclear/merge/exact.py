@@ -28,6 +28,7 @@ _WORDS = re.compile(
 )
 _AUTHOR = re.compile(r"\s*(?:\*|//[/!]?|#)\s*@author\s+\S")
 _PARTING = frozenset(",;")
+_COMMON_SIGNS = frozenset(",;.:=<>&|!?+-*/(){}[]\"'`")  # a comment's sign is not among them
 MAX_WORDS = 20_000
 MAX_PAIRS = 400
 
@@ -162,7 +163,7 @@ def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -
     if steps.left <= 0 or any(a0 != a1 for a0, a1, _, _ in more):
         return False
     done = edits(b, near, steps)
-    dropped = {word for a0, a1, _, _ in done for word in b[a0:a1] if _NAME.match(word)}
+    dropped = {word for a0, a1, _, _ in done for word in b[a0:a1] if word not in _COMMON_SIGNS}
     added = {place for edit in done for place in _added_places(near, edit)}
     said = dropped | {near[place] for place in added}
     if not any(_SAYS_SOMETHING.search(word) for word in said):

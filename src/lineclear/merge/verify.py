@@ -292,8 +292,10 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
         return doubt
     roots = (b, lt, r, m)
     defined = take_definitions(language, roots, shared)
-    return _definition_doubt(defined) or structure_doubt(
-        language, roots, shared, defined, (base, left, right)
+    return (
+        _definition_doubt(defined)
+        or _undefined_doubt(defined, m)
+        or structure_doubt(language, roots, shared, defined, (base, left, right))
     )
 
 
@@ -329,19 +331,35 @@ def _definition_doubt(defined: list[dict[str, bytes]]) -> str:
             is_kept = not _is_same(lt[name], b[name]) or _is_same(m[name], r[name])
         if not is_kept:
             return f"{name.rpartition('/')[2]} {MISPLACED}"
-    return _undefined_doubt(b, lt, m) or _undefined_doubt(b, r, m)
+    return ""
 
 
-def _undefined_doubt(b: dict[str, bytes], side: dict[str, bytes], m: dict[str, bytes]) -> str:
-    """What one side added is defined, not only written: the other side may have put the place into a comment.
-    Its scope may have another name."""
-    there = {_last(name) for name in m}
-    lost = sorted(name for name in side.keys() - b.keys() - m.keys() if _last(name) not in there)
-    return f"{_last(lost[0])}, which one side added, is not defined" if lost else ""
+def _undefined_doubt(defined: list[dict[str, bytes]], merged: Part) -> str:
+    """What one side added is defined, not only written: the other side may have made a comment of it."""
+    b, lt, r, m = defined
+    lost = sorted((lt.keys() | r.keys()) - b.keys() - m.keys())
+    if not lost:
+        return ""
+    there = {_bare(name) for name in m}
+    for name in lost:
+        if _bare(name) not in there and _is_in_a_comment(_bare(name), merged):
+            return f"{_bare(name)}, which one side added, is in a comment"
+    return ""
 
 
-def _last(name: str) -> str:
-    return name.rpartition("/")[2].partition("(")[0]
+def _bare(name: str) -> str:
+    return name.rpartition("/")[2].partition("(")[0].rpartition(" ")[2]
+
+
+def _is_in_a_comment(word: str, root: Part) -> bool:
+    pattern = re.compile(rb"\b" + re.escape(word.encode()) + rb"\s*\(")
+    todo = [root]
+    while todo:
+        part = todo.pop()
+        if "comment" in part.kind and pattern.search(part.text):
+            return True
+        todo += part.inner()
+    return False
 
 
 def _is_same(text: bytes, other: bytes) -> bool:

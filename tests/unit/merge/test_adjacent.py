@@ -170,3 +170,4 @@ def test_a_line_that_one_side_copied_and_the_other_changed() -> None:
     assert copies_what_changed(base, copied, changed)
     assert copies_what_changed(base, changed, copied)
     assert not copies_what_changed(base, copied, base + "open()\n")
+    assert not copies_what_changed(base, copied, "send(\n  first note\n)\nshut()\n")

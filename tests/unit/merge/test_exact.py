@@ -41,8 +41,16 @@ def test_the_side_that_went_on_is_taken(base: str, near: str, far: str) -> None:
         ("keep old", "keep", "keep old and old"),
         ("f(a)", "f((a))", "f(((a)))"),
         ("add(ctx.shelf)", "add(ctx, ctx.shelf)", "add(ctx.seller, ctx.shelf)"),
+        ('ends = ["ss"] # "scm",', 'ends = ["ss", "scm"]', 'ends = ["ss", "scm"] # "scm",'),
     ],
-    ids=["another call", "half a version", "what one dropped", "only signs", "arguments that begin alike"],
+    ids=[
+        "another call",
+        "half a version",
+        "what one dropped",
+        "only signs",
+        "arguments that begin alike",
+        "a comment",
+    ],
 )
 def test_words_that_only_look_contained_are_not(base: str, left: str, right: str) -> None:
     assert one_holds_the_others_words(base, left, right, steps()) is None

@@ -203,6 +203,6 @@ def test_a_definition_that_came_into_a_comment_is_found() -> None:
     left = base.replace("int b()", "int c()")
     right = base.replace("int b()", "/* int b()").replace("2; }", "2; } */")
     merged = right.replace("int b()", "int c()")
-    assert "c, which one side added, is not defined" in doubt(
+    assert "c, which one side added, is in a comment" in doubt(
         merged, base=base, left=left, right=right, path="a.c"
     )
