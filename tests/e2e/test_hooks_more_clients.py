@@ -42,7 +42,7 @@ def studio(request: pytest.FixtureRequest, repo: TemporaryRepo, tmp_path: Path) 
 
 
 def thinking(studio: Studio, remembered: str) -> list[Step]:
-    """A model thinks for a while; this one does not, and some clients do not wait for the hook after a tool."""
+    """A model thinks for a while. This one does not, and some clients wait for no hook after a tool."""
     sessions = f"{studio.repo.path}/.git/lineclear/sessions/{studio.name}-*"
     command = f"until grep -qs ^{remembered} {sessions}; do sleep 0.1; done"
     return [shell(command)] if studio.name in HELD_BACK else []
