@@ -149,6 +149,7 @@ STORY: list[str] = [
     "topic api --as codex-1",
     "topic api --leave --as codex-1",
     "queue list",
+    "queue checks",
     "queue show 7",
     "agent list",
     "agent leave codex-1",

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 from lineclear.merge.diff import Edit, Steps, edits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CODE = re.compile(
     r"""\n[ \t]*|[ \t\r\f\v]+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\w+|[^\w\s]|\s""",
@@ -43,6 +48,8 @@ def merge_tokens(base: str, left: str, right: str, steps: Steps, *, prose: bool 
         return None
     if not (_keeps_enough(b, by_left) and _keeps_enough(b, by_right)):
         return None
+    if not prose and (_is_unsure(b, by_left, r) or _is_unsure(b, by_right, lt)):
+        return None
     return _weave(b, lt, r, by_left, by_right, prose)
 
 
@@ -58,6 +65,26 @@ def _keeps_enough(b: list[str], found: list[Edit]) -> bool:
     words = sum(1 for token in b if not token.isspace())
     gone = sum(1 for a0, a1, _, _ in found for token in b[a0:a1] if not token.isspace())
     return gone * 2 <= words
+
+
+def _is_unsure(b: list[str], found: list[Edit], other: list[str]) -> bool:
+    """Something was put behind a word in a place that the other side has written once more: it may belong to
+    either."""
+    before, after = _neighbours(b), _neighbours(other)
+    copied = {pair for pair, times in after.items() if 0 < before[pair] < times and pair[0][0].isalnum()}
+    return bool(copied) and any(
+        (_first_sign(reversed(b[:a0])), _first_sign(b[a1:])) in copied
+        for a0, a1, _, _ in found
+        if not _first_sign(b[a0:a1])
+    )
+
+
+def _first_sign(tokens: Iterable[str]) -> str:
+    return next((token for token in tokens if not token.isspace()), "")
+
+
+def _neighbours(tokens: list[str]) -> Counter[tuple[str, str]]:
+    return Counter(pairwise(token for token in tokens if not token.isspace()))
 
 
 def _weave(

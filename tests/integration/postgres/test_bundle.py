@@ -18,6 +18,7 @@ from lineclear.core.tables import LOG
 from lineclear.store.postgres.engine import PostgresStore, Shelf
 from tests.integration.postgres.desk import ANN, HOUR_MS, REPO, claim, execute, session_of
 from tests.integration.postgres.slow_line import slow_line
+from tests.waiting import until
 from tests.world import refused
 
 if TYPE_CHECKING:
@@ -164,9 +165,10 @@ def test_a_kept_connection_and_what_it_knows_are_used_again(url: str) -> None:
 def test_a_kept_connection_that_died_is_not_used(url: str) -> None:
     shelf = Shelf()
     first = PostgresStore(url, REPO, shelf=shelf)
-    pid = backend(first)
+    pid, session = backend(first), session_of(first)
     first.close()
     execute(url, f"SELECT pg_terminate_backend({pid}, 60000)")
+    until(lambda: not session.wire.is_open())  # the news travels, too
     second = PostgresStore(url, REPO, shelf=shelf)
     assert claim(second, "a.py")["fence"] == 3
     second.close()

@@ -12,6 +12,7 @@ from lineclear.core.tables import LOG, VALUE, Value
 from lineclear.store.postgres.engine import PostgresStore
 from tests.integration.postgres.desk import ANN, ENVIRONMENT, REPO, claim, execute, say, session_of, settle
 from tests.integration.postgres.slow_line import slow_line
+from tests.waiting import until
 from tests.world import refused
 
 pytestmark = pytest.mark.postgres
@@ -63,7 +64,9 @@ def test_a_connection_that_ended_while_idle_is_made_anew_without_a_word(
         "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
         " WHERE application_name = 'lineclear' AND datname = current_database()",
     )
-    session_of(store)._heard_ns = 0  # it has been idle for long
+    session = session_of(store)
+    until(lambda: not session.wire.is_open())  # the news travels, too
+    session._heard_ns = 0  # it has been idle for long
     assert claim(store, "b.py")["fence"] == 4
 
 
