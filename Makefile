@@ -10,7 +10,7 @@ CODE := $(wildcard src tests benchmarks)
 FAST := $(wildcard tests/unit tests/property tests/contract tests/architecture)
 # From the commit: two runs of one commit try the same, and the next commit something else.
 SEED ?= $(shell printf '%d' 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
-PYTEST := LINECLEAR_TEST_SEED=$(SEED) $(BIN)/python -m pytest -q --hypothesis-seed=$(SEED)
+PYTEST := TEST_SEED=$(SEED) $(BIN)/python -m pytest -q --hypothesis-seed=$(SEED)
 # Here several tests run at once, on a machine that others use, too: one that fails is tried once more, by itself.
 define SECOND_TRY
 == THE TESTS THAT FAILED, ONCE MORE AND ALONE

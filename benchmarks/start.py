@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.harness import ROOT, Report, at_most, at_most_x, median, scratch, take_turns
+from lineclear.settings import load_settings
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "start: one-shot commands and imports, CPU of the whole process"
@@ -100,6 +101,16 @@ def _run(command: list[str], repo: TemporaryRepo, times: Times) -> None:
     times.cpu_ms.append((usage.ru_utime + usage.ru_stime) * 1_000)
 
 
+def _settings_us() -> float:
+    """Every command and every hook reads them. The fastest of many: neighbours are in all the others."""
+    took_ns = []
+    for _ in range(500):
+        began_ns = time.perf_counter_ns()
+        load_settings(root=os.devnull, local_dir=os.devnull, environ={})
+        took_ns.append(time.perf_counter_ns() - began_ns)
+    return min(took_ns) / 1_000
+
+
 def _foreign(python: Path, repo: TemporaryRepo) -> list[str]:
     """Modules from outside the standard library that `import lineclear` brings in."""
     done = subprocess.run(
@@ -125,6 +136,7 @@ def _report(bare: Times, claim: Times, hook: Times, version: Times, foreign: lis
     report.add(
         "importing what a hook needs of the core, CPU", median(hook.cpu_ms[2:]), "ms", beside=(floor, name)
     )
+    report.add("settings where there are none", _settings_us(), "us", target=at_most(50))
     report.add("foreign modules in `import lineclear`", len(foreign), "", target=at_most(0))
     report.note(
         f"Median of {len(bare.cpu_ms) - 2}; the same interpreter ({sys.version.split()[0]}) in all rows."

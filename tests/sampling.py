@@ -1,6 +1,6 @@
-"""How many of a long row of trials one run makes: all with `LINECLEAR_EVERY_STEP=1`, else a share of them.
+"""How many of a long row of trials one run makes: all with `TEST_EVERY_STEP=1`, else a share of them.
 
-Which share, and whatever else is drawn by lot, follows from `LINECLEAR_TEST_SEED`. `make test` takes it from
+Which share, and whatever else is drawn by lot, follows from `TEST_SEED`. `make test` takes it from
 the commit, so that two runs of one commit try the same; without it every run is another one.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from random import Random, randrange
 from typing import TypeVar
 
-IS_WHOLE = bool(os.environ.get("LINECLEAR_EVERY_STEP"))
+IS_WHOLE = bool(os.environ.get("TEST_EVERY_STEP"))
 
-SEED = int(os.environ.get("LINECLEAR_TEST_SEED") or randrange(1 << 32))
+SEED = int(os.environ.get("TEST_SEED") or randrange(1 << 32))
 
 Item = TypeVar("Item")
 

@@ -1,7 +1,7 @@
 """Chaos: agents and their supervisor are killed at random; nothing is lost, and nothing is done twice.
 
 Every agent notes each edit outside of its worktree as soon as the edit is on its disk. In the end each of
-them must be in main, in a branch or in a snapshot. The seed is told; LINECLEAR_TEST_SEED repeats a run, as
+them must be in main, in a branch or in a snapshot. The seed is told; TEST_SEED repeats a run, as
 far as processes can be made to repeat anything.
 """
 
@@ -171,7 +171,7 @@ def assert_all_is_well(chaos: Chaos) -> tuple[int, int]:
 
 
 def endure(crew: Crew, duration_s: float, record_property: Callable[[str, object], None]) -> None:
-    sys.stderr.write(f"LINECLEAR_TEST_SEED={SEED}\n")
+    sys.stderr.write(f"TEST_SEED={SEED}\n")
     chaos = Chaos(crew, SEED)
     chaos.rage(duration_s)
     chaos.calm()
