@@ -17,6 +17,7 @@ HOOK_MODULES = (
     "resources",
     "names",
     "claims",
+    "write_rule",
     "identity",
     "strategies",
     "instants",
