@@ -104,7 +104,12 @@ class Worker:
 
     def _put(self) -> object:
         return values.put(
-            self.store, self.caller, [], f"progress/{self.caller.name}", f'{{"round": {self.rounds}}}'
+            self.store,
+            NobodyDies(),
+            self.caller,
+            [],
+            f"progress/{self.caller.name}",
+            f'{{"round": {self.rounds}}}',
         )
 
     def _add(self) -> object:

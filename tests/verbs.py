@@ -101,25 +101,27 @@ class Desk:
         op: str = "",
     ) -> Answer:
         caller = Caller(agent, op=op)
-        return values.put(self.store, caller, [], key, json, version=version, fence=fence, copy=copy)
+        return values.put(
+            self.store, self.liveness, caller, [], key, json, version=version, fence=fence, copy=copy
+        )
 
     def get(self, key: str) -> Answer:
         return self.store.read(lambda view: values.get(view, key))
 
     def delete(self, agent: str, key: str, version: int, op: str = "") -> Answer:
-        return values.delete(self.store, Caller(agent, op=op), [], key, version=version)
+        return values.delete(self.store, self.liveness, Caller(agent, op=op), [], key, version=version)
 
     def fork(self, agent: str, copy: str, *keys: str, op: str = "") -> Answer:
         return values.fork(self.store, Caller(agent, op=op), copy, list(keys))
 
     def merge(self, agent: str, copy: str, op: str = "") -> Answer:
-        return values.merge(self.store, Caller(agent, op=op), [], copy)
+        return values.merge(self.store, self.liveness, Caller(agent, op=op), [], copy)
 
     def propose(self, agent: str, resource: str, json: str, op: str = "") -> Answer:
         return proposals.propose(self.store, Caller(agent, op=op), [], parse_resource(resource), json)
 
     def accept(self, agent: str, number: int, op: str = "") -> Answer:
-        return proposals.accept(self.store, Caller(agent, op=op), [], number)
+        return proposals.accept(self.store, self.liveness, Caller(agent, op=op), [], number)
 
     # -- messages and the whole -----------------------------------------------------------------
 

@@ -134,11 +134,11 @@ def bury(door: Door) -> Any:
 
 
 def put_value(door: Door, key: str, json: str, version: int | None) -> Any:
-    return values.put(door.store, door.caller, RULES, key, json, version=version)
+    return values.put(door.store, door.liveness, door.caller, RULES, key, json, version=version)
 
 
 def delete_value(door: Door, key: str) -> Any:
-    return values.delete(door.store, door.caller, RULES, key)
+    return values.delete(door.store, door.liveness, door.caller, RULES, key)
 
 
 def fork(door: Door, copy: str, keys: list[str]) -> Any:
@@ -146,11 +146,11 @@ def fork(door: Door, copy: str, keys: list[str]) -> Any:
 
 
 def change_copy(door: Door, copy: str, key: str, json: str) -> Any:
-    return values.put(door.store, door.caller, RULES, key, json, copy=copy)
+    return values.put(door.store, door.liveness, door.caller, RULES, key, json, copy=copy)
 
 
 def merge(door: Door, copy: str) -> Any:
-    return values.merge(door.store, door.caller, RULES, copy)
+    return values.merge(door.store, door.liveness, door.caller, RULES, copy)
 
 
 def propose(door: Door, json: str) -> Any:
@@ -162,7 +162,7 @@ def decide(door: Door, which: int, accepts: bool) -> Any:
         return None
     number = door.history.proposals[which % len(door.history.proposals)]
     if accepts:
-        return proposals.accept(door.store, door.caller, RULES, number)
+        return proposals.accept(door.store, door.liveness, door.caller, RULES, number)
     return proposals.reject(door.store, door.caller, RULES, number, "no")
 
 

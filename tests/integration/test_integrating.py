@@ -149,7 +149,7 @@ def test_code_with_an_owner_is_left_to_it_in_one_task(team: Phased) -> None:
     (task,) = team.tasks()
     assert (task.needs, task.labels) == ("ada", f"proposal-{first}\nproposal-{second}")
     assert f"`lineclear proposal show {second}` (by cleo)" in task.body
-    proposals.accept(team.repo.store, Caller("ada"), team.repo.settings.rules, first)
+    proposals.accept(team.repo.store, team.repo.liveness, Caller("ada"), team.repo.settings.rules, first)
     assert results(team.begin(INTEGRATE)) == ["left to its owner"]
 
 

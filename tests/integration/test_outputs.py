@@ -283,14 +283,14 @@ def test_a_run_without_a_worktree_brings_what_the_task_names(team: Team) -> None
         "what it has to produce is not there: value:plan, message",
     )
     me = Caller(AGENT, tree=AGENT)
-    values.put(team.repo.store, me, [], "plan", '{"a": 1}', version=0)
+    values.put(team.repo.store, team.repo.liveness, me, [], "plan", '{"a": 1}', version=0)
     messages.say(team.repo.store, me, "done", to="anna")
     assert deliver_without_tree(team.repo, task, agent=AGENT, since=since).how == "done"
 
 
 def test_what_was_there_before_the_run_is_not_its_result(team: Team) -> None:
     number = team.task("Research", AGENT, produces=["value:plan"])
-    values.put(team.repo.store, team.person, [], "plan", "1", version=0)
+    values.put(team.repo.store, team.repo.liveness, team.person, [], "plan", "1", version=0)
     since = team.repo.store.read(lambda view: view.head)
     assert deliver_without_tree(team.repo, team.row(number), agent=AGENT, since=since).how == "rejected"
 

@@ -279,8 +279,10 @@ class Rules(RuleBasedStateMachine):
 
         def verb() -> Any:
             if is_delete:
-                return values.delete(store, Caller(agent), [], "plan", version=version)
-            return values.put(store, Caller(agent), [], "plan", f'"{agent}"', version=version)
+                return values.delete(store, self.world.liveness, Caller(agent), [], "plan", version=version)
+            return values.put(
+                store, self.world.liveness, Caller(agent), [], "plan", f'"{agent}"', version=version
+            )
 
         answer = self.attempt(verb)
         if answer is not None:

@@ -22,7 +22,6 @@ from lineclear.core.claims import (
     is_over,
     overlap_with,
     resource_of,
-    stale_fence,
 )  # fmt: skip
 from lineclear.core.events import Draft
 from lineclear.core.fold import granted_claim
@@ -251,26 +250,24 @@ def live_waits(view: View) -> list[Wait]:
     return [wait for wait in view.scan(WAIT, "key") if not is_over(wait.until_ns, view.now)]
 
 
-def check_fence(view: View, agent: str, resource: Resource, fence: int) -> None:
-    """Refuse a write under a fence that a later exclusive grant to somebody else has passed."""
+def grants_near(view: View, resource: Resource, names: tuple[str, ...], fence: int) -> list[Fence]:
+    """The newest exclusive grants near a resource. With a fence, also those after it that are hidden behind a
+    later grant of the family's: of each resource only the newest is kept."""
     near = fences_near(view, resource)
-    marks = [(mark.resource, mark.agent, mark.fence) for mark in near]
-    for mark in near:
-        # Only the newest grant is kept there: behind one of the family's, a stranger's may be hidden.
-        if mark.fence > fence and is_family(mark.agent, agent):
-            marks += _grants_since(view, mark.resource, fence)
-    other, newer = stale_fence(resource, agent, fence, marks)
-    if other:
-        raise refusals.fence_stale(resource.text, fence, other, newer)
+    hidden = []
+    for mark in near if fence else ():
+        if mark.fence > fence and any(is_family(mark.agent, name) for name in names):
+            hidden += _grants_since(view, mark, fence)
+    return near + hidden
 
 
-def _grants_since(view: View, text: str, fence: int) -> list[tuple[str, str, int]]:
-    """(resource text, agent, fence) of every exclusive grant of this text after a fence."""
+def _grants_since(view: View, mark: Fence, fence: int) -> list[Fence]:
+    """Every exclusive grant of the mark's resource after a fence."""
     from lineclear.core.codec import decode_body
 
     return [
-        (text, entry.actor, entry.position)
-        for entry in view.scan(LOG, "subject", (text,), low=fence)
+        mark.changed(agent=entry.actor, fence=entry.position)
+        for entry in view.scan(LOG, "subject", (mark.resource,), low=fence)
         if entry.kind == "ClaimGranted" and decode_body(entry.body)["mode"] == EXCLUSIVE
     ]
 

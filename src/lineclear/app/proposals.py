@@ -5,8 +5,9 @@ from __future__ import annotations
 from lineclear.app.agents import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
-from lineclear.app.phases import candidate_of, phase_of, refuse_by_phase
+from lineclear.app.phases import candidate_of, phase_of
 from lineclear.app.words import check_words
+from lineclear.app.writing import refuse_write
 from lineclear.core import refusals, refusals_values
 from lineclear.core.candidates import show_number
 from lineclear.core.claims import EXCLUSIVE, resource_of
@@ -15,12 +16,13 @@ from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.names import is_family
 from lineclear.core.strategies import strategy_for
 from lineclear.core.tables import PROPOSAL, VALUE
+from lineclear.core.write_rule import ACCEPTANCE, Write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.app.ports import Caller, Liveness, Store, Tx, View
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
     from lineclear.core.tables import Proposal
@@ -77,7 +79,9 @@ def propose(
     return once(store, caller, "propose", arguments, work)
 
 
-def accept(store: Store, caller: Caller, rules: list[Rule], number: int) -> dict[str, Any]:
+def accept(
+    store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], number: int
+) -> dict[str, Any]:
     """The owner takes the oldest open proposal; for a value the new version is written with it."""
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -86,7 +90,7 @@ def accept(store: Store, caller: Caller, rules: list[Rule], number: int) -> dict
         first = _oldest_open(tx, proposal.resource)
         if first.id != number:
             raise refusals_values.proposal_out_of_order(number, first.id, proposal.resource)
-        version = _write_value(tx, caller, rules, proposal)
+        version = _write_value(tx, liveness, caller, rules, proposal)
         decide(tx, caller, proposal, ACCEPTED, "")
         return {"proposal": show_proposal(_known(tx, number)), "version": version}
 
@@ -151,17 +155,14 @@ def _oldest_open(view: View, resource: str) -> Proposal:
     return next(row for row in view.scan(PROPOSAL, "resource", (resource,)) if row.state == OPEN)
 
 
-def _write_value(tx: Tx, caller: Caller, rules: list[Rule], proposal: Proposal) -> int:
+def _write_value(tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], proposal: Proposal) -> int:
     """For values the acceptance is the write; it is refused when the value has moved on, or is held."""
     resource = resource_of(proposal.resource)
     if resource.scheme != "value" or resource.kind != "name":
         return 0
-    deciding = (caller.name, owner_of(tx, resource, rules))
-    for claim in holders(tx, resource):
-        if claim.mode == EXCLUSIVE and not any(is_family(claim.agent, name) for name in deciding):
-            raise refusals_values.write_held(resource.text, claim, tx.now)
-    if not caller.is_person:
-        refuse_by_phase(tx, resource, strategy_for(resource, rules), caller.name)
+    owner = owner_of(tx, resource, rules)
+    write = Write(resource, caller.name, ACCEPTANCE, names=(owner,), is_person=caller.is_person)
+    refuse_write(tx, liveness, rules, write)
     key = resource.path
     value = tx.get(VALUE, (key,))
     newest = value.version if value is not None else 0

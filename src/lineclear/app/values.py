@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from lineclear.app.agents import ensure_agent
-from lineclear.app.claims import check_fence, holders
 from lineclear.app.operations import once
-from lineclear.app.phases import refuse_by_phase
+from lineclear.app.writing import refuse_write
 from lineclear.core import refusals, refusals_values
-from lineclear.core.claims import EXCLUSIVE, resource_of
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.json_merge import ABSENT, merge_json
 from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.names import is_family
 from lineclear.core.refusals import STALE, Refusal
-from lineclear.core.resources import covers, parse_resource
-from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, strategy_for
+from lineclear.core.resources import parse_resource
 from lineclear.core.tables import COPY, LOG, VALUE
+from lineclear.core.write_rule import VALUE_WRITE, Write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.app.ports import Caller, Liveness, Store, Tx, View
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
     from lineclear.core.tables import Copy, Value
@@ -51,8 +49,8 @@ def get(view: View, key: str, *, copy: str = "") -> dict[str, Any]:
 
 
 def put(
-    store: Store, caller: Caller, rules: list[Rule], key: str, text: str, *, version: int | None = None,
-    fence: int = 0, copy: str = "",
+    store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], key: str, text: str, *,
+    version: int | None = None, fence: int = 0, copy: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Write a new version. `version` is the one the caller has read; 0 means "only if new".
 
@@ -66,7 +64,7 @@ def put(
         ensure_agent(tx, caller)
         if copy:
             return _change_copy(tx, caller, _known_copy(tx, copy, key), json, deleted=0)
-        base = _writable(tx, caller, rules, resource, key, version, fence)
+        base = _writable_base(tx, liveness, caller, rules, resource, version, fence)
         tx.append(Draft("ValuePut", resource.text, key=key, version=base + 1, base=base, json=json))
         return show_value(_known(tx, key))
 
@@ -75,8 +73,8 @@ def put(
 
 
 def delete(
-    store: Store, caller: Caller, rules: list[Rule], key: str, *, version: int | None = None, fence: int = 0,
-    copy: str = "",
+    store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], key: str, *,
+    version: int | None = None, fence: int = 0, copy: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     resource = value_resource(key)
     key = resource.path
@@ -88,7 +86,7 @@ def delete(
         current = tx.get(VALUE, (key,))
         if current is None or current.deleted:
             raise refusals.not_found("value", key, "lineclear value list")
-        base = _writable(tx, caller, rules, resource, key, version, fence)
+        base = _writable_base(tx, liveness, caller, rules, resource, version, fence)
         tx.append(Draft("ValueDeleted", resource.text, key=key, version=base + 1, base=base))
         return {"key": key, "version": base + 1, "deleted": True}
 
@@ -98,6 +96,7 @@ def delete(
 
 def update(
     store: Store,
+    liveness: Liveness,
     caller: Caller,
     rules: list[Rule],
     key: str,
@@ -111,11 +110,11 @@ def update(
     """
     for _ in range(tries - 1):
         try:
-            return _update_once(store, caller, rules, key, change)
+            return _update_once(store, liveness, caller, rules, key, change)
         except Refusal as refusal:
             if refusal.exit_code != STALE:
                 raise
-    return _update_once(store, caller, rules, key, change)
+    return _update_once(store, liveness, caller, rules, key, change)
 
 
 def history(view: View, key: str, limit: int = 20) -> list[dict[str, Any]]:
@@ -168,7 +167,7 @@ def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, 
     return once(store, caller, "value fork", {"copy": copy, "keys": keys}, work)
 
 
-def merge(store: Store, caller: Caller, rules: list[Rule], copy: str) -> dict[str, Any]:
+def merge(store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], copy: str) -> dict[str, Any]:
     """Bring a copy's changes home, all or none; conflicts are named by value and JSON pointer."""
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -181,7 +180,7 @@ def merge(store: Store, caller: Caller, rules: list[Rule], copy: str) -> dict[st
         conflicts = [conflict for _, _, found in plans for conflict in found]
         if conflicts:
             raise refusals_values.copy_conflicts(copy, conflicts)
-        merged = [_bring_home(tx, caller, rules, row, json) for row, json, _ in plans]
+        merged = [_bring_home(tx, liveness, caller, rules, row, json) for row, json, _ in plans]
         tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="merged"))
         return {"copy": copy, "merged": [shown for shown in merged if shown is not None]}
 
@@ -263,37 +262,14 @@ def _change_copy(tx: Tx, caller: Caller, row: Copy, json: str, *, deleted: int) 
     return _show_copy(_known_copy(tx, row.copy, row.key))
 
 
-def _writable(
-    tx: Tx, caller: Caller, rules: list[Rule], resource: Resource, key: str, version: int | None, fence: int
-) -> int:
+def _writable_base(
+    tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], resource: Resource, version: int | None,
+    fence: int = 0,
+) -> int:  # fmt: skip
     """The base version of an allowed write, or the refusal that fits the value's strategy."""
-    sharing = strategy_for(resource, rules)
-    held = [claim for claim in holders(tx, resource) if claim.mode == EXCLUSIVE]
-    others = [claim for claim in held if not is_family(claim.agent, caller.name)]
-    mine = [
-        claim
-        for claim in held
-        if is_family(claim.agent, caller.name) and covers(resource_of(claim.resource), resource)
-    ]
-    if sharing.strategy == READ_ONLY and not caller.is_person:
-        raise refusals_values.read_only(resource.text)
-    if not caller.is_person:
-        refuse_by_phase(tx, resource, sharing, caller.name)
-    if sharing.strategy == SINGLE_WRITER and not _is_owner(caller, sharing.owner, bool(mine)):
-        raise refusals_values.not_the_writer(
-            resource.text, sharing.owner or (others[0].agent if others else "")
-        )
-    if others:
-        raise refusals_values.write_held(resource.text, others[0], tx.now)
-    if sharing.strategy == LOCKED and not mine:
-        raise refusals_values.lock_first(resource.text)
-    if fence:
-        check_fence(tx, caller.name, resource, fence)
-    return _base_version(tx.get(VALUE, (key,)), caller, key, version)
-
-
-def _is_owner(caller: Caller, owner: str, holds: bool) -> bool:
-    return is_family(owner, caller.name) if owner else holds
+    write = Write(resource, caller.name, VALUE_WRITE, is_person=caller.is_person, fence=fence)
+    refuse_write(tx, liveness, rules, write)
+    return _base_version(tx.get(VALUE, (resource.path,)), caller, resource.path, version)
 
 
 def _base_version(current: Value | None, caller: Caller, key: str, version: int | None) -> int:
@@ -311,13 +287,18 @@ def _base_version(current: Value | None, caller: Caller, key: str, version: int 
 
 
 def _update_once(
-    store: Store, caller: Caller, rules: list[Rule], key: str, change: Callable[[Any], Any]
+    store: Store,
+    liveness: Liveness,
+    caller: Caller,
+    rules: list[Rule],
+    key: str,
+    change: Callable[[Any], Any],
 ) -> dict[str, Any]:
     value = store.read(lambda view: view.get(VALUE, (key,)))
     is_there = value is not None and not value.deleted
     before = parse_json(value.json) if value is not None and is_there else None
     version = value.version if value is not None and is_there else 0
-    return put(store, caller, rules, key, canonical(change(before)), version=version)
+    return put(store, liveness, caller, rules, key, canonical(change(before)), version=version)
 
 
 def _plan_merge(tx: Tx, row: Copy) -> tuple[Copy, str, list[dict[str, Any]]]:
@@ -331,14 +312,16 @@ def _plan_merge(tx: Tx, row: Copy) -> tuple[Copy, str, list[dict[str, Any]]]:
     return row, "" if merged.value is ABSENT else canonical(merged.value), found
 
 
-def _bring_home(tx: Tx, caller: Caller, rules: list[Rule], row: Copy, json: str) -> dict[str, Any] | None:
+def _bring_home(
+    tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], row: Copy, json: str
+) -> dict[str, Any] | None:
     value = tx.get(VALUE, (row.key,))
     now_there = value.json if value is not None and not value.deleted else ""
     if json == now_there:
         return None
     resource = value_resource(row.key)
     version = value.version if value is not None else 0
-    base = _writable(tx, caller, rules, resource, row.key, version if now_there else 0, 0)
+    base = _writable_base(tx, liveness, caller, rules, resource, version if now_there else 0)
     if json:
         tx.append(Draft("ValuePut", resource.text, key=row.key, version=base + 1, base=base, json=json))
         return show_value(_known(tx, row.key))

@@ -283,17 +283,3 @@ def find_cycle(
         for wait in by_agent.get(agent, ()):
             paths.extend([*path, step] for step in blockers_of(wait))
     return []
-
-
-def stale_fence(
-    resource: Resource, agent: str, fence: int, marks: Iterable[tuple[str, str, int]]
-) -> tuple[str, int]:
-    """Who was granted an overlapping exclusive claim after `fence`, if anybody: (agent, fence).
-
-    `marks` are (resource text, agent, fence) of the newest exclusive grants near the resource.
-    """
-    newest = ("", fence)
-    for text, holder, granted in marks:
-        if granted > newest[1] and not is_family(holder, agent) and overlaps(resource, resource_of(text)):
-            newest = (holder, granted)
-    return newest if newest[0] else ("", 0)

@@ -10,10 +10,12 @@ from lineclear.app import claims
 from lineclear.app.claims import MOST_NOTE, MOST_RESOURCES, TICKET_TTL_MS, refuse_owned
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
+from lineclear.app.writing import refuse_write
 from lineclear.core.claims import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.refusals import HELD, NOT_ALLOWED, NOT_FOUND, STALE, USAGE
 from lineclear.core.strategies import Rule
 from lineclear.core.tables import AGENT, CLAIM, WAIT
+from lineclear.core.write_rule import COMMIT, Write
 from tests.world import HOUR_MS, MINUTE_MS, World, refused, resource
 
 
@@ -391,6 +393,12 @@ def take_over(world: World, caller: Caller, *texts: str) -> dict[str, Any]:
     return claims.take_over(world.store, world.liveness, caller, request)
 
 
+def check_fence(world: World, fence: int) -> None:
+    """ann commits src/a.py under a fence that she was given once."""
+    write = Write(resource("src/a.py"), "ann", COMMIT, fence=fence)
+    world.store.read(lambda view: refuse_write(view, world.liveness, [], write))
+
+
 def test_a_person_takes_a_claim_over_and_the_holder_is_told(world: World) -> None:
     fence = world.ask("ann", "src/")["fence"]
     answer = take_over(world, Caller("pat", is_person=True), "src/a.py")
@@ -399,8 +407,9 @@ def test_a_person_takes_a_claim_over_and_the_holder_is_told(world: World) -> Non
     assert world.events("ClaimTakenOver") == [("ClaimTakenOver", {"agent": "ann", "resource": "file:src/"})]
     assert told(world, "ann") == [f"pat has taken over file:src/ from you; your fence {fence} is void."]
     assert world.findings() == []
+    world.release("pat", everything=True)
     with refused("fence.stale") as caught:
-        world.store.read(lambda view: claims.check_fence(view, "ann", resource("src/a.py"), fence))
+        check_fence(world, fence)
     assert caught.value.exit_code == STALE
 
 
@@ -448,16 +457,13 @@ def test_a_fence_holds_until_somebody_else_is_granted_an_overlap(world: World) -
     fence = world.ask("ann", "src/a.py", ttl_ms=MINUTE_MS)["fence"]
     world.clock.advance(MINUTE_MS)
 
-    def check() -> None:
-        world.store.read(lambda view: claims.check_fence(view, "ann", resource("src/a.py"), fence))
-
-    check()
+    check_fence(world, fence)
     world.ask("bob", "docs/")
-    check()
+    check_fence(world, fence)
     newer = world.ask("bob", "src/")["fence"]
     world.release("bob", "src/")
     with refused("fence.stale") as caught:
-        check()
+        check_fence(world, fence)
     assert (caught.value.facts["holder"], caught.value.facts["newer_fence"]) == ("bob", newer)
 
 

@@ -18,8 +18,8 @@ ANN, BOB = Caller("ann"), Caller("bob")
 @pytest.fixture
 def world() -> World:
     world = World()
-    values.put(world.store, ANN, [], "plan", '{"a": 1, "b": {"c": 2}, "list": [1]}')
-    values.put(world.store, ANN, [], "team", '["ann"]')
+    values.put(world.store, world.liveness, ANN, [], "plan", '{"a": 1, "b": {"c": 2}, "list": [1]}')
+    values.put(world.store, world.liveness, ANN, [], "team", '["ann"]')
     return world
 
 
@@ -29,16 +29,18 @@ def fork(world: World, *keys: str, copy: str = "draft") -> list[dict[str, Any]]:
 
 
 def change(world: World, key: str, json: str) -> dict[str, Any]:
-    return values.put(world.store, BOB, [], key, json, copy="draft")
+    return values.put(world.store, world.liveness, BOB, [], key, json, copy="draft")
 
 
 def merge(world: World, rules: list[Rule] | None = None) -> list[dict[str, Any]]:
-    merged: list[dict[str, Any]] = values.merge(world.store, BOB, rules or [], "draft")["merged"]
+    merged: list[dict[str, Any]] = values.merge(world.store, world.liveness, BOB, rules or [], "draft")[
+        "merged"
+    ]
     return merged
 
 
 def put(world: World, key: str, json: str, version: int | None = None) -> None:
-    values.put(world.store, ANN, [], key, json, version=version)
+    values.put(world.store, world.liveness, ANN, [], key, json, version=version)
 
 
 def current(world: World, key: str) -> tuple[int, Any]:
@@ -93,7 +95,7 @@ def test_a_conflict_is_named_by_value_and_pointer_and_nothing_is_written(world: 
 
 def test_a_deletion_in_a_copy_is_brought_home(world: World) -> None:
     fork(world, "plan")
-    assert values.delete(world.store, BOB, [], "plan", copy="draft")["value"] is None
+    assert values.delete(world.store, world.liveness, BOB, [], "plan", copy="draft")["value"] is None
     assert merge(world) == [{"key": "plan", "version": 2, "deleted": True}]
     with refused("value.unknown"):
         current(world, "plan")
@@ -101,7 +103,7 @@ def test_a_deletion_in_a_copy_is_brought_home(world: World) -> None:
 
 def test_a_deletion_against_a_change_is_a_conflict_of_the_whole_value(world: World) -> None:
     fork(world, "plan")
-    values.delete(world.store, BOB, [], "plan", copy="draft")
+    values.delete(world.store, world.liveness, BOB, [], "plan", copy="draft")
     put(world, "plan", "7")
     with refused("copy.conflict") as caught:
         merge(world)
@@ -110,14 +112,14 @@ def test_a_deletion_against_a_change_is_a_conflict_of_the_whole_value(world: Wor
 
 def test_what_both_sides_deleted_is_no_write(world: World) -> None:
     fork(world, "plan")
-    values.delete(world.store, BOB, [], "plan", copy="draft")
-    values.delete(world.store, ANN, [], "plan")
+    values.delete(world.store, world.liveness, BOB, [], "plan", copy="draft")
+    values.delete(world.store, world.liveness, ANN, [], "plan")
     assert merge(world) == []
 
 
 def test_a_value_deleted_meanwhile_and_unchanged_in_the_copy_stays_deleted(world: World) -> None:
     fork(world, "plan")
-    values.delete(world.store, ANN, [], "plan")
+    values.delete(world.store, world.liveness, ANN, [], "plan")
     assert merge(world) == []
     with refused("value.unknown"):
         current(world, "plan")

@@ -93,19 +93,19 @@ def test_tests_do_not_begin_before_every_proposal_is_decided(world: World) -> No
 
 def test_a_value_that_is_bound_is_written_in_its_phase_only_and_by_people_always(world: World) -> None:
     with refused("write.phase") as caught:
-        values.put(world.store, ADA, RULES, "schema", "1")
+        values.put(world.store, world.liveness, ADA, RULES, "schema", "1")
     assert caught.value.next == "lineclear propose value:schema JSON"
-    values.put(world.store, PAT, RULES, "schema", "1")
-    values.put(world.store, ADA, RULES, "other", "1")
+    values.put(world.store, world.liveness, PAT, RULES, "schema", "1")
+    values.put(world.store, world.liveness, ADA, RULES, "other", "1")
 
 
 def test_accepting_a_value_is_a_write_and_waits_for_the_phase(world: World) -> None:
     rules = [Rule(resource("value:schema"), "single-writer", "ada", "rule 1", INTEGRATE)]
     made = proposals.propose(world.store, BEN, rules, resource("value:schema"), "2")["proposal"]["id"]
     with refused("write.phase"):
-        proposals.accept(world.store, ADA, rules, made)
+        proposals.accept(world.store, world.liveness, ADA, rules, made)
     begin(world, INTEGRATE)
-    assert proposals.accept(world.store, ADA, rules, made)["version"] == 1
+    assert proposals.accept(world.store, world.liveness, ADA, rules, made)["version"] == 1
 
 
 def test_who_says_in_which_phase_a_file_is_written(world: World) -> None:

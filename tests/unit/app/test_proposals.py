@@ -33,7 +33,7 @@ def propose(world: World, caller: Caller, payload: str = "1", text: str = "value
 
 
 def accept(world: World, caller: Caller, number: int, rules: list[Rule] | None = None) -> dict[str, Any]:
-    return proposals.accept(world.store, caller, OWNED if rules is None else rules, number)
+    return proposals.accept(world.store, world.liveness, caller, OWNED if rules is None else rules, number)
 
 
 def reject(world: World, caller: Caller, number: int, reason: str = "") -> dict[str, Any]:
@@ -72,7 +72,7 @@ def test_a_proposal_is_kept_open_and_its_owner_is_told(world: World) -> None:
 
 
 def test_an_accepted_proposal_is_the_new_version_and_its_author_is_told(world: World) -> None:
-    values.put(world.store, ANN, OWNED, "plan", "0")
+    values.put(world.store, world.liveness, ANN, OWNED, "plan", "0")
     number = propose(world, BOB, '{"a": 1}')
     assert accept(world, ANN, number)["version"] == 2
     assert value(world) == (2, {"a": 1})
@@ -134,6 +134,13 @@ def test_nothing_is_accepted_while_a_stranger_holds_the_value(world: World) -> N
     accept(world, ANN, number)
 
 
+def test_a_dead_holder_does_not_keep_a_proposal_from_being_accepted(world: World) -> None:
+    number = propose(world, BOB)
+    world.ask("cat", "value:plan", bond="host/with-1")
+    world.liveness.dead.add("host/with-1")
+    accept(world, ANN, number)
+
+
 def test_proposals_are_accepted_in_the_order_they_came(world: World) -> None:
     first, second = propose(world, BOB, "1"), propose(world, CAT, "2")
     with refused("proposal.order") as caught:
@@ -158,7 +165,7 @@ def test_proposals_for_other_resources_are_not_in_the_way(world: World) -> None:
 
 def test_what_is_based_on_an_old_version_is_refused_when_accepted(world: World) -> None:
     number = propose(world, BOB, "1")
-    values.put(world.store, ANN, OWNED, "plan", "0")
+    values.put(world.store, world.liveness, ANN, OWNED, "plan", "0")
     with refused("proposal.stale") as caught:
         accept(world, ANN, number)
     assert (caught.value.exit_code, caught.value.facts["base"], caught.value.facts["version"]) == (
@@ -170,7 +177,7 @@ def test_what_is_based_on_an_old_version_is_refused_when_accepted(world: World) 
 
 
 def test_the_base_version_may_be_said(world: World) -> None:
-    values.put(world.store, ANN, OWNED, "plan", "0")
+    values.put(world.store, world.liveness, ANN, OWNED, "plan", "0")
     stale, fresh = propose(world, BOB, "1", version=0), propose(world, BOB, "2", version=1)
     with refused("proposal.stale"):
         accept(world, ANN, stale)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lineclear.app import values
+from lineclear.app.agents import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.core.refusals import HELD, NOT_ALLOWED, NOT_FOUND, STALE, Refusal
 from lineclear.core.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, Rule
@@ -25,12 +26,16 @@ def rule(strategy: str, text: str = "value:plan", owner: str = "") -> list[Rule]
     return [Rule(resource(text), strategy, owner, "lineclear.toml")]
 
 
+def ensure(world: World, caller: Caller) -> None:
+    world.store.transact(caller, lambda tx: ensure_agent(tx, caller))
+
+
 def put(world: World, caller: Caller, json: str, key: str = "plan", **how: Any) -> dict[str, Any]:
-    return values.put(world.store, caller, how.pop("rules", []), key, json, **how)
+    return values.put(world.store, world.liveness, caller, how.pop("rules", []), key, json, **how)
 
 
 def delete(world: World, caller: Caller, key: str = "plan", **how: Any) -> dict[str, Any]:
-    return values.delete(world.store, caller, how.pop("rules", []), key, **how)
+    return values.delete(world.store, world.liveness, caller, how.pop("rules", []), key, **how)
 
 
 def get(world: World, key: str = "plan", copy: str = "") -> dict[str, Any]:
@@ -185,7 +190,7 @@ def test_update_reads_changes_and_writes(world: World) -> None:
         return (value or 0) + 1
 
     for _ in range(3):
-        values.update(world.store, ANN, [], "count", add_one)
+        values.update(world.store, world.liveness, ANN, [], "count", add_one)
     assert (get(world, "count")["value"], get(world, "count")["version"]) == (3, 3)
 
 
@@ -199,7 +204,7 @@ def test_update_begins_again_when_somebody_was_faster(world: World) -> None:
             put(world, BOB, str(value * 10), version=len(seen))
         return value + 1
 
-    assert values.update(world.store, ANN, [], "plan", change)["value"] == 101
+    assert values.update(world.store, world.liveness, ANN, [], "plan", change)["value"] == 101
     assert seen == [1, 10, 100]
 
 
@@ -211,14 +216,14 @@ def test_update_gives_up_after_its_tries(world: World) -> None:
         return -1
 
     with refused("value.stale"):
-        values.update(world.store, ANN, [], "plan", outrun, tries=4)
+        values.update(world.store, world.liveness, ANN, [], "plan", outrun, tries=4)
     assert get(world)["value"] == 4
 
 
 def test_update_does_not_repeat_what_is_refused_for_another_reason(world: World) -> None:
     calls: list[Any] = []
     with refused("write.read_only"):
-        values.update(world.store, ANN, rule(READ_ONLY), "plan", calls.append)
+        values.update(world.store, world.liveness, ANN, rule(READ_ONLY), "plan", calls.append)
     assert calls == [None]
 
 
@@ -226,7 +231,13 @@ def test_no_increment_of_four_threads_is_lost(world: World) -> None:
     def increment(name: str) -> None:
         for _ in range(50):
             values.update(
-                world.store, Caller(name), [], "count", lambda value: (value or 0) + 1, tries=10_000
+                world.store,
+                world.liveness,
+                Caller(name),
+                [],
+                "count",
+                lambda value: (value or 0) + 1,
+                tries=10_000,
             )
 
     threads = [threading.Thread(target=increment, args=(f"agent-{number}",)) for number in range(4)]
@@ -248,6 +259,23 @@ def test_nobody_writes_what_another_holds_exclusively(world: World) -> None:
     assert (caught.value.exit_code, caught.value.facts["holder"]) == (HELD, "ann")
     assert put(world, ANN, "1")["version"] == 1
     assert put(world, Caller("ann/one"), "2", version=1)["version"] == 2
+
+
+def test_a_holder_whose_process_has_died_stops_no_write(world: World) -> None:
+    world.ask("ann", "value:plan", bond="host/with-1")
+    with refused("write.held"):
+        put(world, BOB, "1")
+    world.liveness.dead.add("host/with-1")
+    assert put(world, BOB, "1")["version"] == 1
+
+
+def test_what_an_agent_holds_stops_no_write_once_its_own_process_has_died(world: World) -> None:
+    ensure(world, Caller("ann", bond="host/agent-1"))
+    world.ask("ann", "value:plan")
+    with refused("write.held"):
+        put(world, BOB, "1")
+    world.liveness.dead.add("host/agent-1")
+    assert put(world, BOB, "1")["version"] == 1
 
 
 def test_a_claim_of_another_mode_or_one_that_ran_out_stops_no_write(world: World) -> None:

@@ -16,7 +16,6 @@ from lineclear.core.claims import (
     has_copies,
     is_over,
     resource_of,
-    stale_fence,
 )
 from lineclear.core.instants import NS_PER_MS, Instant
 from lineclear.core.resources import parse_resource
@@ -415,29 +414,6 @@ def test_a_holder_who_does_not_wait_closes_no_cycle() -> None:
 def test_a_cycle_of_others_is_not_ours_and_is_not_walked_for_ever() -> None:
     line = {"bob": in_the_way(("cat", "c")), "cat": in_the_way(("bob", "b"))}
     assert cycle_of("ann", in_the_way(("bob", "b")), line) == []
-
-
-# -- fences -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("marks", "expected"),
-    [
-        ([], ("", 0)),
-        ([("file:src/a.py", "bob", 9)], ("bob", 9)),
-        ([("file:src/", "bob", 9)], ("bob", 9)),
-        ([("file:src/a.py", "bob", 4)], ("", 0)),
-        ([("file:src/a.py", "bob", 5)], ("", 0)),
-        ([("file:src/a.py", "ann", 9)], ("", 0)),
-        ([("file:src/a.py", "ann/one", 9)], ("", 0)),
-        ([("file:src/b.py", "bob", 9)], ("", 0)),
-        ([("file:src/a.py", "bob", 9), ("file:src/", "cat", 12), ("file:**", "dan", 7)], ("cat", 12)),
-    ],
-)
-def test_a_fence_is_stale_when_somebody_else_was_granted_an_overlap_later(
-    marks: list[tuple[str, str, int]], expected: tuple[str, int]
-) -> None:
-    assert stale_fence(parse_resource("src/a.py"), "ann", 5, marks) == expected
 
 
 # -- stored texts -----------------------------------------------------------------------------

@@ -166,7 +166,9 @@ def _what_changes(change: FileChange) -> str:
 def accept(context: Context, args: Namespace) -> None:
     from lineclear.app.proposals import accept as take
 
-    answer = take(context.store, context.caller, context.repo.settings.rules, args.number)
+    answer = take(
+        context.store, context.repo.liveness, context.caller, context.repo.settings.rules, args.number
+    )
     made, version = answer["proposal"], answer["version"]
     written = f"; {made['resource']} is now version {version}" if version else ""
     context.out.data(answer, f"Proposal {made['id']} of {made['author']} is accepted{written}.")

@@ -116,6 +116,7 @@ def put(context: Context, args: Namespace) -> None:
 
     written = write(
         context.store,
+        context.repo.liveness,
         context.caller,
         context.repo.settings.rules,
         args.key,
@@ -137,6 +138,7 @@ def delete(context: Context, args: Namespace) -> None:
 
     gone = remove(
         context.store,
+        context.repo.liveness,
         context.caller,
         context.repo.settings.rules,
         args.key,
@@ -159,20 +161,14 @@ def _written_lines(written: dict[str, Any], args: Namespace) -> list[str]:
 
 
 def _fence(context: Context, args: Namespace) -> int:
-    """Inside `with` the fence is in the environment; it counts for what `with` holds, for nothing else."""
+    """Inside `with` the fence is in the environment."""
     from lineclear.app.values import value_resource
-    from lineclear.core.claims import resource_of
-    from lineclear.core.resources import overlaps
+    from lineclear.core.write_rule import fence_from
 
     if args.fence is not None:
         given: int = args.fence
         return given
-    held = context.environ.get("LINECLEAR_RESOURCES", "").split("\n")
-    fence = context.environ.get("LINECLEAR_FENCE", "")
-    wanted = value_resource(args.key)
-    if not fence or not any(overlaps(wanted, resource_of(text)) for text in held if text):
-        return 0
-    return whole_number(0, MOST_NUMBER)(fence)
+    return fence_from(context.environ, value_resource(args.key))
 
 
 # -- isolated copies --------------------------------------------------------------------------
@@ -202,7 +198,9 @@ def _declare_one_copy(parser: ArgumentParser) -> None:
 def merge(context: Context, args: Namespace) -> None:
     from lineclear.app.values import merge as bring_home
 
-    answer = bring_home(context.store, context.caller, context.repo.settings.rules, args.copy)
+    answer = bring_home(
+        context.store, context.repo.liveness, context.caller, context.repo.settings.rules, args.copy
+    )
     lines = [
         f"{v['key']} is deleted." if v.get("deleted") else f"{v['key']} is now version {v['version']}."
         for v in answer["merged"]

@@ -41,8 +41,9 @@ class Coordinated:
 
     def count_up(self) -> None:
         values.update(
-            self._repo.store, self._caller, [], COUNTER, lambda count: (count or 0) + 1, tries=1_000
-        )
+            self._repo.store, self._repo.liveness, self._caller, [], COUNTER, lambda count: (count or 0) + 1,
+            tries=1_000,
+        )  # fmt: skip
 
     def finish(self, task: str) -> None:
         tasks.finish(self._repo.store, self._caller, int(task[2:]))

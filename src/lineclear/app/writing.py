@@ -1,0 +1,53 @@
+"""The facts near a write, gathered from the store by index, and the verdict of core/write_rule.py on it.
+
+On the hook's path: cheap to import, and what only some writes need is read only for those.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.agents import agent_of_tree
+from lineclear.app.claims import claims_near, grants_near
+from lineclear.core.strategies import strategy_for
+from lineclear.core.tables import AGENT, WORKTREE
+from lineclear.core.write_rule import Near, Tree, judge_write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.app.ports import Liveness, View
+    from lineclear.core.strategies import Rule
+    from lineclear.core.write_rule import Verdict, Write
+
+
+def judge(view: View, liveness: Liveness, rules: list[Rule], write: Write) -> Verdict:
+    near = Near(
+        claims_near(view, write.resource),
+        view.now,
+        is_dead=liveness.is_dead,
+        bond_of=lambda agent: _bond_of(view, agent),
+        read_phase=lambda: _phase(view),
+        read_marks=lambda: grants_near(view, write.resource, write.names, write.fence),
+    )
+    return judge_write(write, strategy_for(write.resource, rules), near)
+
+
+def refuse_write(view: View, liveness: Liveness, rules: list[Rule], write: Write) -> None:
+    refusal = judge(view, liveness, rules, write).refusal
+    if refusal is not None:
+        raise refusal
+
+
+def tree_of(view: View, name: str) -> Tree:
+    """A worktree belongs to the agent it was made for, else to the one agent that works in it."""
+    row = view.get(WORKTREE, (name,))
+    return Tree(name, row.agent if row is not None and row.agent else agent_of_tree(view, name))
+
+
+def _bond_of(view: View, agent: str) -> str:
+    row = view.get(AGENT, (agent,))
+    return row.bond if row is not None else ""
+
+
+def _phase(view: View) -> str:
+    from lineclear.app.phases import phase_of
+
+    return phase_of(view)
