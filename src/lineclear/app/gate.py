@@ -2,62 +2,77 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import agent_of_tree
-from lineclear.app.claims import claims_near, fences_near
-from lineclear.app.phases import phase_of
-from lineclear.core.gate import Finding, Standing, judge_path, judge_place
-from lineclear.core.strategies import strategy_for
+from lineclear.app.writing import judge, tree_of
+from lineclear.core.gate import Finding
 from lineclear.core.tables import AGENT, WORKTREE
+from lineclear.core.write_rule import COMMIT, LANDING, Write, touches_anything
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lineclear.app.ports import Liveness, Store, View
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
 
+    # Does the change of this file touch this symbol? True when that cannot be told.
+    Touches = Callable[[Resource, str], bool]
+
 # A commit that touches more is judged by its first ones: one refusal is enough.
 MOST_FINDINGS = 20
+FOREIGN = "gate.foreign_tree"
 
 
-def standing_of(view: View, agent: str, tree: str, fence: int = 0) -> Standing:
-    """Who stands where: a worktree belongs to the agent it was made for, else to the one agent in it."""
-    row = view.get(WORKTREE, (tree.rpartition("/")[2],))
-    owner = row.agent if row is not None and row.agent else agent_of_tree(view, tree)
-    known = view.get(AGENT, (agent,))
-    since = row.made if row is not None else known.joined if known is not None else 0
-    return Standing(agent, tree=tree, tree_agent=owner, since=since, fence=fence, phase=phase_of(view))
-
-
-def standing_at_landing(view: View, agent: str) -> Standing:
-    """The one whose branch it is; where it stood is not asked again."""
-    rows = view.pick(WORKTREE, "agent", (agent,))
-    since = min((row.made for row in rows), default=0)
-    return Standing(agent, since=since, phase=phase_of(view), is_landing=True)
-
-
-def examine(
-    store: Store,
-    liveness: Liveness,
-    stand: Callable[[View], Standing],
-    resources: Sequence[Resource],
-    rules: list[Rule],
-) -> list[Finding]:
-    """What of these files the agent may not bring in."""
+def examine_commit(
+    store: Store, liveness: Liveness, rules: list[Rule], agent: str, tree: str, resources: Sequence[Resource],
+    *, fence_of: Callable[[Resource], int] = lambda _resource: 0, touches: Touches | None = None,
+) -> list[Finding]:  # fmt: skip
+    """Which of these files the agent may not commit or push from this worktree."""
 
     def look(view: View) -> list[Finding]:
-        standing = stand(view)
-        foreign = judge_place(standing, [resource.path for resource in resources])
-        found = [foreign] if foreign is not None else []
-        for resource in resources if foreign is None else ():
-            sharing = strategy_for(resource, rules)
-            claims, marks = claims_near(view, resource), fences_near(view, resource)
-            refusal = judge_path(standing, resource, sharing, claims, marks, view.now, liveness.is_dead)
-            if refusal is not None:
-                found.append(Finding(resource.path, refusal))
-            if len(found) >= MOST_FINDINGS:
-                break
-        return found
+        place, row, known = tree_of(view, tree), view.get(WORKTREE, (tree,)), view.get(AGENT, (agent,))
+        since = row.made if row is not None else known.joined if known is not None else 0
+        writes = (
+            Write(
+                resource, agent, COMMIT, tree=place, since=since, fence=fence_of(resource),
+                touches=_touches_in(resource, touches),
+            )
+            for resource in resources
+        )  # fmt: skip
+        return _examine(view, liveness, rules, writes)
 
     return store.read(look)
+
+
+def examine_landing(
+    store: Store, liveness: Liveness, rules: list[Rule], agent: str, resources: Sequence[Resource],
+    *, touches: Touches | None = None,
+) -> list[Finding]:  # fmt: skip
+    """Which of these files may not land for the agent whose branch it is; where it worked is not asked."""
+
+    def look(view: View) -> list[Finding]:
+        since = min((row.made for row in view.pick(WORKTREE, "agent", (agent,))), default=0)
+        writes = (
+            Write(resource, agent, LANDING, since=since, touches=_touches_in(resource, touches))
+            for resource in resources
+        )
+        return _examine(view, liveness, rules, writes)
+
+    return store.read(look)
+
+
+def _touches_in(resource: Resource, touches: Touches | None) -> Callable[[str], bool]:
+    return touches_anything if touches is None else lambda symbol: touches(resource, symbol)
+
+
+def _examine(view: View, liveness: Liveness, rules: list[Rule], writes: Iterable[Write]) -> list[Finding]:
+    found: list[Finding] = []
+    for write in writes:
+        refusal = judge(view, liveness, rules, write).refusal
+        # Whose worktree it is concerns the whole commit, and is said once.
+        if refusal is None or (refusal.code == FOREIGN and any(one.kind == FOREIGN for one in found)):
+            continue
+        found.append(Finding(write.resource.path, refusal))
+        if len(found) >= MOST_FINDINGS:
+            break
+    return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from lineclear.app.gate import examine, standing_at_landing, standing_of
+from lineclear.app.gate import examine_commit, examine_landing
 from lineclear.core.gate import Finding, judge_move
 from lineclear.core.refusals_mirror import file_travels
 from lineclear.core.resources import parse_resource
+from lineclear.core.write_rule import fence_from
 from lineclear.git.gate import is_ancestor, pushed_paths, staged_new, staged_paths
 from lineclear.git.landing import landing_ref
 from lineclear.wiring.mirroring import is_for_agents
@@ -41,18 +42,18 @@ def judge_push(repo: Repo, caller: Caller, lines: Sequence[str]) -> list[Finding
             continue
         _, local, remote_ref, _ = words
         if remote_ref == main and local.strip("0") and not is_ancestor(cwd, local, main):
-            found = _judge_ref(repo, caller, main, main)
+            found = _judge_ref(repo, main, main)
             if found:
                 return found
         paths += pushed_paths(cwd, local, main)
     return _judge(repo, caller, list(dict.fromkeys(paths)))
 
 
-def judge_refs(repo: Repo, caller: Caller, lines: Sequence[str]) -> list[Finding]:
+def judge_refs(repo: Repo, lines: Sequence[str]) -> list[Finding]:
     """`lines` as git gives them to a reference-transaction hook: old id, new id, ref."""
     main = landing_ref(repo.layout)
     for line in lines:
-        found = _judge_ref(repo, caller, line.rpartition(" ")[2], main)
+        found = _judge_ref(repo, line.rpartition(" ")[2], main)
         if found:
             return found
     return []
@@ -62,13 +63,7 @@ def judge_landing(repo: Repo, agent: str, paths: Sequence[str]) -> list[Finding]
     """What a candidate brings in: some clients switch git's hooks off, and some go round them."""
     if not agent:
         return []
-    return examine(
-        repo.store,
-        repo.liveness,
-        lambda view: standing_at_landing(view, agent),
-        resources_of(repo, paths),
-        repo.settings.rules,
-    )
+    return examine_landing(repo.store, repo.liveness, repo.settings.rules, agent, resources_of(repo, paths))
 
 
 def judge_new(repo: Repo, paths: Sequence[str]) -> list[Finding]:
@@ -78,25 +73,15 @@ def judge_new(repo: Repo, paths: Sequence[str]) -> list[Finding]:
 
 
 def _judge(repo: Repo, caller: Caller, paths: Sequence[str]) -> list[Finding]:
-    return examine(
-        repo.store,
-        repo.liveness,
-        lambda view: standing_of(view, caller.name, repo.tree, _fence(repo)),
-        resources_of(repo, paths),
-        repo.settings.rules,
-    )
+    return examine_commit(
+        repo.store, repo.liveness, repo.settings.rules, caller.name, repo.tree, resources_of(repo, paths),
+        fence_of=lambda resource: fence_from(repo.environ, resource),
+    )  # fmt: skip
 
 
-def _judge_ref(repo: Repo, caller: Caller, ref: str, main: str) -> list[Finding]:
-    standing = repo.store.read(lambda view: standing_of(view, caller.name, repo.tree))
-    refusal = judge_move(standing, ref, main)
+def _judge_ref(repo: Repo, ref: str, main: str) -> list[Finding]:
+    refusal = judge_move(repo.tree, ref, main)
     return [Finding(ref, refusal)] if refusal is not None else []
-
-
-def _fence(repo: Repo) -> int:
-    """Set by `lineclear with` for what it runs."""
-    said = repo.environ.get("LINECLEAR_FENCE", "")
-    return int(said) if said.isascii() and said.isdigit() else 0
 
 
 def resources_of(repo: Repo, paths: Sequence[str]) -> list[Resource]:

@@ -6,12 +6,12 @@ moment ago.
 
 from __future__ import annotations
 
-from lineclear.core.gate import Finding, Standing, judge_move
+from lineclear.core.gate import Finding, judge_move
 from lineclear.core.identity import read_environment
-from lineclear.core.outages import judge_alone
 from lineclear.core.refusals import Refusal
 from lineclear.core.refusals_store import store_unreachable
 from lineclear.core.strategies import strategy_for
+from lineclear.core.write_rule import COMMIT, Write, judge_write
 from lineclear.git.gate import is_ancestor, pushed_paths, staged_paths
 from lineclear.git.landing import landing_ref
 from lineclear.git.layout import find_layout
@@ -52,12 +52,11 @@ def judge(
     agent = given or environ.get("LINECLEAR_AGENT", "")
     is_person = not agent and not read_environment(environ)[2]
     main = landing_ref(layout)
-    standing = Standing(agent, tree=layout.tree)
     if hook == "reference-transaction":
         refs = [line.rpartition(" ")[2] for line in lines]
     else:
         refs = [main] if _pushes_main(layout.worktree, lines, main) else []
-    moves = [(ref, judge_move(standing, ref, main)) for ref in refs]
+    moves = [(ref, judge_move(layout.tree, ref, main)) for ref in refs]
     found = [Finding(ref, refusal) for ref, refusal in moves if refusal is not None]
     if hook == "pre-commit":
         paths = staged_paths(layout.worktree, layout.git_dir, environ)
@@ -66,7 +65,8 @@ def judge(
     else:
         paths = []
     for resource in file_resources(layout, settings, paths):
-        refusal = judge_alone(resource, strategy_for(resource, settings.rules), agent)
+        write = Write(resource, agent, COMMIT)
+        refusal = judge_write(write, strategy_for(resource, settings.rules), None).refusal
         if refusal is not None:
             found.append(Finding(resource.path, refusal))
     return found, is_person

@@ -1,7 +1,7 @@
 """A hook with a team's store: one round trip while it answers; while it does not, the agent goes on alone.
 
 An agent never waits long for a network: a store that was out of reach a moment ago is not tried at all. What
-it has copies of passes, what exists once does not (core/outages.py), and it is told once.
+it has copies of passes, what exists once does not (core/write_rule.py), and it is told once.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from lineclear.core.hooks import (
     STOP,
     HookAnswer,
 )
-from lineclear.core.outages import is_outage, judge_alone
+from lineclear.core.outages import is_outage
 from lineclear.core.refusals import Refusal
 from lineclear.core.strategies import strategy_for
+from lineclear.core.write_rule import EDIT, Write, judge_write
 from lineclear.git.places import Places
 from lineclear.process.outages import Outage
 from lineclear.wiring.repo import folds_case, state_directory
@@ -95,7 +96,8 @@ class Spotter:
             resource = file_at(self._layout, self._settings, below)
         except Refusal:
             return None  # outside of the repository
-        return judge_alone(resource, strategy_for(resource, self._settings.rules), agent)
+        write = Write(resource, agent, EDIT)
+        return judge_write(write, strategy_for(resource, self._settings.rules), None).refusal
 
 
 def respond_in_team(

@@ -9,14 +9,14 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 
 from lineclear.app import syncing
-from lineclear.app.gate import standing_of
 from lineclear.app.sides import owner_from
+from lineclear.app.writing import tree_of
 from lineclear.core import refusals, refusals_landing, refusals_sync, refusals_worktrees
-from lineclear.core.gate import is_foreign
 from lineclear.core.landing import message
 from lineclear.core.syncing import Conflicted, Synced
 from lineclear.core.tables import TASK
 from lineclear.core.tasks import show_id
+from lineclear.core.write_rule import is_foreign
 from lineclear.git.landing import LandingLock, commit_of
 from lineclear.git.layout import find_layout
 from lineclear.git.merging_state import unmerged_paths
@@ -129,9 +129,9 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
 def _refuse_stranger(repo: Repo, caller: Caller, layout: Layout) -> None:
     """As at the commit gate: a worktree is its agent's, and a person's."""
     tree = repo.tree.removesuffix(repo.layout.tree) + layout.tree
-    standing = repo.store.read(lambda view: standing_of(view, caller.name, tree))
-    if not caller.is_person and is_foreign(standing):
-        raise refusals_worktrees.worktree_not_yours(layout.tree, standing.tree_agent)
+    place = repo.store.read(lambda view: tree_of(view, tree))
+    if not caller.is_person and is_foreign(place, caller.name):
+        raise refusals_worktrees.worktree_not_yours(layout.tree, place.owner)
 
 
 def _target(repo: Repo, main: str) -> str:

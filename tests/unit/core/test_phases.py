@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.gate import Standing, judge_path
 from lineclear.core.phases import (
     INTEGRATE,
     INTEGRATOR,
@@ -19,7 +18,8 @@ from lineclear.core.phases import (
     proposal_on,
 )
 from lineclear.core.strategies import ISOLATED, LOCKED, SINGLE_WRITER, Rule, Sharing, strategy_for
-from tests.unit.core.test_gate import LOGO, NOW, claim
+from tests.unit.core.test_write_rule import claim
+from tests.unit.core.test_write_rule import judged as judged_at_the_gate
 from tests.world import refused, resource
 
 FILE = "file:migrations/0005_users.sql"
@@ -105,9 +105,7 @@ def test_the_last_rule_decides_about_the_phase_as_well() -> None:
 
 
 def gate(agent: str, phase: str, sharing: Sharing, *held: str) -> str:
-    standing = Standing(agent, since=10, phase=phase)
-    refusal = judge_path(standing, LOGO, sharing, [claim(name) for name in held], [], NOW, lambda _: False)
-    return refusal.code if refusal is not None else ""
+    return judged_at_the_gate(sharing, [claim(name) for name in held], agent=agent, phase=phase)
 
 
 def test_the_gate_asks_for_the_phase_first() -> None:

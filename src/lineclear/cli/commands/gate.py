@@ -55,7 +55,7 @@ def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding]
     elif hook == "pre-push":
         found = gates.judge_push(context.repo, caller, lines)
     else:
-        found = gates.judge_refs(context.repo, caller, lines)
+        found = gates.judge_refs(context.repo, lines)
     return found, caller.is_person
 
 
