@@ -31,7 +31,8 @@ class HookCall:
     """One event of a client, in our words. Paths are as the tool was given them.
 
     `can_tell`: context in the answer reaches the model. `is_again`: the client goes on because of an
-    earlier answer to this event. `old_text`: what an edit replaces. `name`: of a worktree that is wanted.
+    earlier answer to this event. `old_text`: what an edit replaces, or where it begins. `replaced`: all that
+    it replaces, piece by piece; empty when that is not known. `name`: of a worktree that is wanted.
     `is_deaf`: its model hears of nothing but denials. `is_nameless`: nothing in the environment of its
     commands says whose they are.
     `is_end_unsure`: a command that fails has no end. `child_session`: the session under which a sub-agent's
@@ -40,21 +41,21 @@ class HookCall:
 
     __slots__ = (
         "call_id", "can_tell", "child_session", "client", "command", "cwd", "event", "is_again", "is_deaf",
-        "is_end_unsure", "is_nameless", "is_whole_write", "name", "old_text", "paths", "prompt", "session",
-        "subagent", "tool",
+        "is_end_unsure", "is_nameless", "is_whole_write", "name", "old_text", "paths", "prompt", "replaced",
+        "session", "subagent", "tool",
     )  # fmt: skip
 
     def __init__(
         self, client: str, event: str, *, session: str = "", subagent: str = "", cwd: str = "",
         tool: str = "", paths: tuple[str, ...] = (), is_whole_write: bool = False, command: str = "",
         call_id: str = "", prompt: str = "", old_text: str = "", can_tell: bool = False,
-        is_again: bool = False, name: str = "",
+        is_again: bool = False, name: str = "", replaced: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.client, self.event, self.session, self.subagent = client, event, session, subagent
         self.cwd, self.tool, self.paths, self.is_whole_write = cwd, tool, paths, is_whole_write
         self.command, self.call_id, self.prompt = command, call_id, prompt
         self.old_text, self.can_tell, self.is_again, self.name = old_text, can_tell, is_again, name
-        self.child_session = ""
+        self.replaced, self.child_session = replaced, ""
         self.is_nameless = self.is_deaf = self.is_end_unsure = False
 
 
@@ -130,7 +131,7 @@ def symbol_at(text: str, piece: str) -> str:
         indent = len(line) - len(bare)
         if not bare or indent >= limit:
             continue
-        name = _defined_name(bare)
+        name = defined_name(bare)
         if name or not found:
             limit = indent if name or limit == 1 << 30 else min(limit, indent)
         if name:
@@ -140,7 +141,8 @@ def symbol_at(text: str, piece: str) -> str:
     return ".".join(reversed(found))
 
 
-def _defined_name(line: str) -> str:
+def defined_name(line: str) -> str:
+    """The name that a line without its indentation begins to define; "" for any other line."""
     while line.startswith(_BEFORE_OPENERS):
         line = line.partition(" ")[2].lstrip()
     if not line.startswith(_OPENERS):

@@ -48,6 +48,32 @@ def test_claude_edits_writes_reads_and_runs() -> None:
     assert seen.event == hooks.AFTER_READ
 
 
+def test_all_that_an_edit_replaces_is_known_or_nothing_of_it() -> None:
+    def replaced(name: str, **given: Any) -> tuple[str, ...]:
+        call = claude.read_call("PreToolUse", tool(name, file_path="/r/a.py", **given))
+        assert call is not None
+        return call.replaced
+
+    long = "x" * 5_000
+    assert replaced("Edit", old_string=long, new_string="y") == (long,)
+    assert replaced("MultiEdit", edits=[{"old_string": "a"}, {"old_string": "b"}]) == ("a", "b")
+    assert replaced("MultiEdit", edits=[{"old_string": "a"}, {"insert": "b"}]) == ()
+    assert replaced("Write", content="x") == ()
+
+
+def test_what_a_patch_of_one_file_replaces_is_known_part_by_part() -> None:
+    def replaced(patch: str) -> tuple[str, ...]:
+        call = codex.read_call("PreToolUse", tool("apply_patch", command=patch))
+        assert call is not None
+        return call.replaced
+
+    one = "*** Begin Patch\n*** Update File: a.py\n@@ def f\n a\n-b\n+c\n@@\n-d\n*** End Patch"
+    assert replaced(one) == ("a\nb", "d")
+    assert replaced(one.replace("*** End", "*** Update File: b.py\n@@\n-e\n*** End")) == ()
+    assert replaced(one.replace("Update", "Add")) == ()
+    assert replaced(one.replace("@@ def", "*** Move to: c.py\n@@ def")) == ()
+
+
 def test_claude_is_denied_told_and_held_back_in_its_own_words() -> None:
     inner = said(claude.write_answer("PreToolUse", DENIED))["hookSpecificOutput"]
     assert inner == {

@@ -80,6 +80,7 @@ def read_call(
         call_id=text_of(data, "tool_use_id", "toolUseId", "tool_call_id"),
         prompt=text_of(data, "prompt"),
         old_text=reading.patch_old_text(patch) if patch else reading.old_text_of(given),
+        replaced=reading.patch_replaced(patch) if patch else reading.replaced_by(given),
         can_tell=event in telling,
         is_again=data.get("stop_hook_active") is True or data.get("stopHookActive") is True,
     )

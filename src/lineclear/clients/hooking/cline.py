@@ -65,6 +65,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     call = claude_like.read_call("cline", name, filled, _TELLING)
     if call is not None and tool == "editor":
         call.old_text = text_of(given, "old_text")[:2_000]
+        call.replaced = (text_of(given, "old_text"),)
         # Without a place to put it, the text is the whole file.
         call.is_whole_write = type(given.get("old_text")) is not str and given.get("insert_line") is None
     return call

@@ -52,6 +52,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
         command=text_of(given, "command") if kind == SHELL else "",
         prompt=text_of(data, "prompt"),
         old_text=reading.patch_old_text(patch) if patch else reading.old_text_of(given),
+        replaced=reading.patch_replaced(patch) if patch else reading.replaced_by(given),
         can_tell=event in _TELLING,
     )
 

@@ -53,6 +53,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
         command=text_of(given, "command") if kind == SHELL else "",
         prompt=text_of(data, "prompt"),
         old_text=reading.old_text_of(given),
+        replaced=reading.replaced_by(given),
         can_tell=event in _TELLING,
         is_again=data.get("stop_hook_active") is True,
     )

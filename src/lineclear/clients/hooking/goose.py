@@ -40,6 +40,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     if call is not None:
         call.cwd = text_of(data, "working_dir")
         call.old_text = text_of(given, "before")[:2_000]
+        call.replaced = (text_of(given, "before"),)
         call.is_deaf = True
         if call.command and not call.call_id:
             call.call_id = id_of_command(call.command)  # 1.34 has none

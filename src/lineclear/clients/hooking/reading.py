@@ -77,6 +77,14 @@ def old_text_of(given: dict[str, Any]) -> str:
     return text[:2_000]
 
 
+def replaced_by(given: dict[str, Any]) -> tuple[str, ...]:
+    """Every piece of text that an edit replaces; empty when one of them is not known."""
+    edits = given.get("edits")
+    pieces = [edit for edit in edits if type(edit) is dict] if type(edits) is list else [given]
+    found = tuple(text_of(piece, "old_string", "old_str", "oldString") for piece in pieces)
+    return found if all(found) else ()
+
+
 def id_of_command(command: str) -> str:
     """For a client whose calls have none: the same before a command and after it."""
     from zlib import crc32
@@ -109,6 +117,22 @@ def patch_paths(text: str) -> tuple[str, ...]:
 def patch_is_whole(text: str) -> bool:
     """Does it write a whole file, over whatever is there?"""
     return "*** Add File: " in text
+
+
+def patch_replaced(text: str) -> tuple[str, ...]:
+    """The text that each part of a patch of one file replaces; empty where it does more than that."""
+    hunks: list[list[str]] = [[]]
+    heads = 0
+    for line in text.split("\n"):
+        if line.startswith("*** "):
+            heads += line.startswith(_HEADS)
+        elif line.startswith("@@"):
+            hunks.append([])
+        elif line[:1] in (" ", "-"):
+            hunks[-1].append(line[1:])
+    if heads != 1 or "*** Update File: " not in text:
+        return ()
+    return tuple("\n".join(hunk) for hunk in hunks if hunk)
 
 
 def patch_old_text(text: str) -> str:
