@@ -59,7 +59,12 @@ def _before_edit(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
     if not spots:
         return
     notes: list[str] = []
-    others = desk.store.read(lambda view: [judge(view, desk, spot) for spot in spots])
+    touching = [_touches(desk, spot, call) for spot in spots]
+
+    def look(view: View) -> list[list[tuple[str, str, int, str]]]:
+        return [judge(view, desk, spot, touches) for spot, touches in zip(spots, touching, strict=True)]
+
+    others = desk.store.read(look)
     for spot in spots:
         note = _check_version(desk, spot, call)
         if note:
@@ -69,13 +74,26 @@ def _before_edit(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
         begin_short(desk, shared)
     own = [spot for spot in spots if not spot.is_shared]
     if change_intents(desk, own, lambda spot: hooks.symbol_at(desk.text_of(spot), call.old_text)):
-        # Whoever announced it since we looked was told of us, and has to be told to us.
-        others = desk.store.read(lambda view: [judge(view, desk, spot) for spot in spots])
+        # Read again: another agent may have announced this file after our first read.
+        others = desk.store.read(look)
     for spot, found in zip(spots, others, strict=True):
         note = _who_else(desk, spot, found)
         if note:
             notes.append(note)
     _put(desk, call, reply, notes)
+
+
+def _touches(desk: Desk, spot: Spot, call: HookCall) -> Callable[[str], bool]:
+    """Does the edit change this symbol of the file? Looked at only where somebody holds one."""
+
+    def touches(symbol: str) -> bool:
+        if call.is_whole_write or not call.replaced:
+            return True
+        from lineclear.core.symbol_places import edit_touches
+
+        return edit_touches(desk.text_of(spot), call.replaced, symbol)
+
+    return touches
 
 
 def _check_version(desk: Desk, spot: Spot, call: HookCall) -> str:

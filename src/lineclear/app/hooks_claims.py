@@ -54,8 +54,18 @@ def _announce(desk: Desk, spot: Spot, task: int, symbol: str) -> None:
         if others:
             _tell_all(tx, sorted(others), newcomer(desk.caller.name, spot.resource.text, task, note))
 
-    # Together: an announcement that is there is not made again, and then nobody would be told.
-    ask(desk.store, desk.liveness, desk.caller, request, tell_others)
+    try:
+        # Together: an announcement that is there is not made again, and then nobody would be told.
+        ask(desk.store, desk.liveness, desk.caller, request, tell_others)
+    except Refusal as refusal:
+        if not _is_by_symbol(refusal):
+            raise
+
+
+def _is_by_symbol(refusal: Refusal) -> bool:
+    """Does somebody hold only a symbol of the file? The edit was judged not to touch it, so it goes on; but
+    the file as a whole cannot be claimed beside it."""
+    return refusal.code == "claim.held" and str(refusal.facts["held"]).startswith("symbol:")
 
 
 def _tell_all(tx: Tx, agents: list[str], words: str) -> None:
@@ -104,7 +114,8 @@ def begin_short(desk: Desk, spots: list[Spot]) -> None:
             ask(desk.store, desk.liveness, desk.caller, request)
         except Refusal as refusal:
             desk.memory.set("short", spot.resource.text, "")
-            if refusal.facts.get("mode") != INTENT or refusal.code != "claim.held":
+            is_announced = refusal.code == "claim.held" and refusal.facts.get("mode") == INTENT
+            if not is_announced and not _is_by_symbol(refusal):
                 end_shorts(desk, [other.resource.text for other in wanted])
                 raise
 

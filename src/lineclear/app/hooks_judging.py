@@ -1,89 +1,65 @@
-"""May this agent change this file now? By strategy, by who holds it, and by whose worktree it lies in."""
+"""May this agent change this file now? core/write_rule.py decides; here it is asked, in words for a model."""
 
 from __future__ import annotations
 
-from lineclear.app.agents import agent_of_tree
-from lineclear.app.claims import holders
-from lineclear.core import refusals_hooks, refusals_values
+from lineclear.app.writing import judge as judge_write
+from lineclear.app.writing import tree_of
+from lineclear.core import refusals_hooks
 from lineclear.core.claims import EXCLUSIVE, INTENT, Blocker, Request
-from lineclear.core.names import is_family
 from lineclear.core.refusals import claim_held, pasted
-from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, strategy_for
-from lineclear.core.tables import WORKTREE
+from lineclear.core.strategies import LOCKED, strategy_for
+from lineclear.core.write_rule import EDIT, Write, touches_anything
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lineclear.app.hooks_ports import Desk, Spot
     from lineclear.app.ports import View
-    from lineclear.core.strategies import Sharing
-    from lineclear.core.tables import Claim
+    from lineclear.core.refusals import Refusal
+    from lineclear.core.write_rule import Verdict
 
-MAIN = "main"
 # Codes of refusals that are about the agent's own doing; others mean that we failed.
-JUDGEMENTS = ("claim.", "hook.", "write.")
+JUDGEMENTS = ("claim.", "fence.", "hook.", "write.")
 # A claim of at most this length is one that a hook takes for one edit.
 SHORT_MS = 60_000
 
 
-def judge(view: View, desk: Desk, spot: Spot) -> list[tuple[str, str, int, str]]:
-    """Refuse, or tell who else is at work there: (agent, resource, task, note)."""
-    name = desk.caller.name
-    _refuse_foreign_tree(view, desk, spot)
-    sharing = strategy_for(spot.resource, desk.rules)
-    if sharing.phase:
-        from lineclear.app.phases import refuse_by_phase
+def judge(
+    view: View, desk: Desk, spot: Spot, touches: Callable[[str], bool] = touches_anything
+) -> list[tuple[str, str, int, str]]:
+    """Refuse, or tell who else is at work there: (agent, resource, task, note).
 
-        refuse_by_phase(view, spot.resource, sharing, name)
-    live = holders(view, spot.resource)
-    strangers = [claim for claim in live if not is_family(claim.agent, name)]
-    for claim in strangers:
-        if claim.mode == EXCLUSIVE:
-            raise _held(view, desk, spot, sharing, claim)
-    _refuse_by_strategy(desk, spot, sharing, live)
-    return [(claim.agent, claim.resource, claim.task, claim.note) for claim in strangers]
-
-
-def _held(view: View, desk: Desk, spot: Spot, sharing: Sharing, claim: Claim) -> Exception:
-    writer = sharing.owner or claim.agent
-    if sharing.strategy == SINGLE_WRITER and not is_family(writer, desk.caller.name):
-        return refusals_values.not_the_writer(spot.resource.text, writer)
-    mode = EXCLUSIVE if spot.is_shared or sharing.strategy == LOCKED else INTENT
-    request = Request(desk.caller.name, spot.tree, mode, [spot.resource], ttl_ms=desk.ttl_ms)
-    refusal = claim_held(Blocker(spot.resource, claim, claim.resource, 0), request, view.now, 1)
-    if claim.ttl_ms <= SHORT_MS:
-        # Somebody is in the middle of one edit: it is soon over, and nobody should lock it for long then.
-        refusal.next = f"lineclear claim {pasted(spot.resource.text)} --mode {mode} --ttl 1m --wait 2m"
-    return refusal
+    `touches`: does the edit change this symbol? True when that cannot be told.
+    """
+    # Where the session itself works, others may work too: that tree is not asked for its owner.
+    tree = tree_of(view, spot.tree) if spot.tree != desk.caller.tree else None
+    write = Write(
+        spot.resource, desk.caller.name, EDIT, tree=tree, fence=desk.fence_for(spot), touches=touches
+    )
+    verdict = judge_write(view, desk.liveness, desk.rules, write)
+    if verdict.refusal is not None:
+        raise _for_a_model(view, desk, spot, verdict, verdict.refusal)
+    return [(claim.agent, claim.resource, claim.task, claim.note) for claim in verdict.others]
 
 
-def _refuse_by_strategy(desk: Desk, spot: Spot, sharing: Sharing, live: list[Claim]) -> None:
+def _for_a_model(view: View, desk: Desk, spot: Spot, verdict: Verdict, refusal: Refusal) -> Refusal:
+    """The same refusal with the next step that an agent in the middle of an edit can take."""
     text = spot.resource.text
-    if sharing.strategy == READ_ONLY:
-        raise refusals_values.read_only(text)
-    if sharing.strategy not in (LOCKED, SINGLE_WRITER) or _is_integrator(desk, sharing):
-        return
-    if sharing.strategy == SINGLE_WRITER and sharing.owner:
-        if not is_family(sharing.owner, desk.caller.name):
-            raise refusals_values.not_the_writer(text, sharing.owner)
-        return
-    # Strangers were refused before: an exclusive claim here is the family's own.
-    if not any(claim.mode == EXCLUSIVE for claim in live):
-        raise refusals_hooks.unclaimed_lock(text)
-
-
-def _is_integrator(desk: Desk, sharing: Sharing) -> bool:
-    # Most repositories bind nothing to a phase, and a hook pays for every import.
-    if not sharing.phase:
-        return False
-    from lineclear.core.phases import admits_integrator
-
-    return admits_integrator(sharing, desk.caller.name)
-
-
-def _refuse_foreign_tree(view: View, desk: Desk, spot: Spot) -> None:
-    if spot.tree == desk.caller.tree or spot.tree.rpartition("/")[2] == MAIN:
-        return
-    row = view.get(WORKTREE, (spot.tree,))
-    owner = (row.agent if row is not None else "") or agent_of_tree(view, spot.tree)
-    if owner and not is_family(owner, desk.caller.name):
-        raise refusals_hooks.foreign_worktree(spot.path, spot.tree, owner, desk.root)
+    if refusal.code == "gate.foreign_tree":
+        owner = str(refusal.facts["holder"])
+        return refusals_hooks.foreign_worktree(spot.path, spot.tree, owner, desk.root)
+    if refusal.code == "write.unlocked":
+        return refusals_hooks.unclaimed_lock(text)
+    if refusal.code != "write.held" or verdict.holder is None:
+        return refusal
+    is_locked = strategy_for(spot.resource, desk.rules).strategy == LOCKED
+    mode = EXCLUSIVE if spot.is_shared or is_locked else INTENT
+    request = Request(desk.caller.name, spot.tree, mode, [spot.resource], ttl_ms=desk.ttl_ms)
+    held = claim_held(
+        Blocker(spot.resource, verdict.holder, verdict.holder.resource, 0), request, view.now, 1
+    )
+    if verdict.holder.ttl_ms <= SHORT_MS:
+        # Somebody is in the middle of one edit: it is soon over, and nobody should lock it for long then.
+        held.next = f"lineclear claim {pasted(text)} --mode {mode} --ttl 1m --wait 2m"
+    return held

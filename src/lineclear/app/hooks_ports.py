@@ -51,6 +51,9 @@ if TYPE_CHECKING:
         def text_of(self, spot: Spot, /) -> str:
             """The file's text as far as it is small; "" when it cannot be read."""
 
+        def fence_for(self, spot: Spot, /) -> int:
+            """The fence that the session works under where it holds this file by `with`; 0 for none."""
+
         def refuse_locked(self, request: Request, /) -> None:
             """Refuse an exclusive claim of what somebody else's lock file covers, where such files count."""
 

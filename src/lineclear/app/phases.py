@@ -12,7 +12,7 @@ from lineclear.core.candidates import LIVE
 from lineclear.core.claims import resource_of
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
-from lineclear.core.phases import INTEGRATE, PARALLEL, TEST, branch_of, check_move, judge_phase
+from lineclear.core.phases import INTEGRATE, PARALLEL, TEST, branch_of, check_move
 from lineclear.core.strategies import strategy_for
 from lineclear.core.tables import CANDIDATE, LOG, MODE, PROPOSAL
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.core.resources import Resource
-    from lineclear.core.strategies import Rule, Sharing
+    from lineclear.core.strategies import Rule
     from lineclear.core.tables import Candidate, Proposal
 
 NAME = "phase"
@@ -38,13 +37,6 @@ def began(view: View) -> int:
     """The log's position at which the phase began; 0 for the first one."""
     row = view.get(MODE, (NAME,))
     return row.since if row is not None else 0
-
-
-def refuse_by_phase(view: View, resource: Resource, sharing: Sharing, agent: str) -> None:
-    """An agent writes what is bound to a phase in that phase only. Costs nothing where nothing is bound."""
-    refusal = judge_phase(resource.text, sharing, phase_of(view), agent) if sharing.phase else None
-    if refusal is not None:
-        raise refusal
 
 
 def begin(store: Store, caller: Caller, rules: list[Rule], phase: str, note: str = "") -> dict[str, Any]:

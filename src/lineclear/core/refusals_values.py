@@ -97,7 +97,7 @@ def not_the_writer(resource: str, owner: str) -> Refusal:
         "write.not_owner",
         f"{shorten(resource)} has a single writer, and it is not you.",
         who=f"{named(owner)} writes it." if owner else "Nobody owns it now.",
-        next_=proposing(resource),
+        next_=proposing(resource) if owner else f"lineclear claim {pasted(resource)} --mode exclusive",
         exit_code=NOT_ALLOWED,
         resource=resource,
         holder=owner,

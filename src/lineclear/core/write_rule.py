@@ -6,7 +6,7 @@ of `Write` or the missing `Near`, and nothing else:
 
 - An edit or a value needs the lock now. Work that is brought in (a commit, a landing) may have been written
   under a lock that was given back since, unless somebody else was granted it later.
-- What the integrator made from proposals lands in any phase.
+- A landing works under no fence of `with`, and what the integrator made from proposals lands in any phase.
 - Who may accept a proposal was asked before: the acceptance needs neither ownership nor the lock.
 - `tree` is None where it is not asked whose worktree it is: at a landing, for a value, and for an edit in the
   tree in which the session itself works.
@@ -165,18 +165,18 @@ def _judge_holders(
     if holder is not None:
         return refusals_values.write_held(text, holder, near.now)
     is_unlocked = sharing.strategy == LOCKED and not is_mine and not is_entitled
-    if is_unlocked and write.action not in (COMMIT, LANDING):
-        return refusals_values.lock_first(text)
-    if not write.fence and not is_unlocked:
-        return None
+    is_brought_in = write.action in (COMMIT, LANDING)
+    if not write.fence and not (is_unlocked and is_brought_in):
+        return refusals_values.lock_first(text) if is_unlocked else None
     own, other = _newest_marks(write, near.read_marks())
     if write.fence and other is not None and other.fence > write.fence:
         return refusals.fence_stale(text, write.fence, other.agent, other.fence)
-    if is_unlocked:
-        if own is None or own.fence <= write.since:
-            return refusals_values.lock_first(text)
-        if other is not None and other.fence > own.fence:
-            return refusals.fence_stale(text, own.fence, other.agent, other.fence)
+    if not is_unlocked:
+        return None
+    if not is_brought_in or own is None or own.fence <= write.since:
+        return refusals_values.lock_first(text)
+    if other is not None and other.fence > own.fence:
+        return refusals.fence_stale(text, own.fence, other.agent, other.fence)
     return None
 
 

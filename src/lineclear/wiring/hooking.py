@@ -28,6 +28,7 @@ from lineclear.core.names import is_family
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import AGENT, WORKTREE
+from lineclear.core.write_rule import fence_from
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.process.sessions import Session, Writes, digest_of
 from lineclear.wiring.repo import (
@@ -342,6 +343,9 @@ class Desk:
                 return (file.read(_LARGEST_TEXT_BYTES) or b"").decode("utf-8", "replace")
         except (OSError, ValueError):
             return ""
+
+    def fence_for(self, spot: Spot) -> int:
+        return fence_from(self._repo.environ, spot.resource)
 
     def refuse_locked(self, request: Request) -> None:
         if self._mirror is not None:

@@ -405,7 +405,7 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "write.not_owner 4",
         "value:plan has a single writer, and it is not you.\n"
         "Nobody owns it now.\n"
-        "Next: run `lineclear propose value:plan JSON`.",
+        "Next: run `lineclear claim value:plan --mode exclusive`.",
     ),
     (
         words.not_the_writer,
