@@ -77,6 +77,35 @@ def test_what_another_holds_stays_out(shell: Shell, line: CommandLine, repo: Tem
     assert "ben" in refused.stderr
 
 
+def test_of_a_held_symbol_only_what_touches_it_stays_out(
+    shell: Shell, line: CommandLine, repo: TemporaryRepo, tmp_path: Path
+) -> None:
+    code = "def check():\n    return 1\n\n\ndef load():\n    return 2\n"
+    repo.commit("Code", {"a.py": code})
+    line.ok("worktree", "add", "ada", "--agent", "ada")
+    tree = repo.path.parent / "repo.worktrees/ada"
+    line.ok("claim", "symbol:a.py#check", "--mode", "exclusive", "--as", "ben")
+    change(repo, "a.py", code.replace("return 1", "return 10"), tree)
+    refused = shell.git("commit", "-am", "check", at=tree, env=AGENT)
+    assert refused.returncode == 1
+    assert "ben holds symbol:a.py#check" in refused.stderr
+
+    change(repo, "a.py", code.replace("return 2", "return 20"), tree)
+    done = shell.git("commit", "-am", "load", at=tree, env=AGENT)
+    assert done.returncode == 0, done.stderr
+    remote = tmp_path / "remote.git"
+    shell.git("init", "--bare", str(remote))
+    pushed = shell.git("push", str(remote), "HEAD:refs/heads/ada", at=tree, env=AGENT)
+    assert pushed.returncode == 0, pushed.stderr
+    line.at(tree).ok("land", "--as", "ada")
+    assert "return 20" in repo.git("show", "main:a.py")
+
+    change(repo, "a.py", code.replace("return 1", "return 10"), tree)
+    shell.git("commit", "--no-verify", "-am", "check", at=tree, env=AGENT)
+    assert line.at(tree).run("land", "--as", "ada").code != 0
+    assert "return 10" not in repo.git("show", "main:a.py")
+
+
 def test_other_files_pass(shell: Shell, repo: TemporaryRepo) -> None:
     change(repo, "README.md")
     assert shell.git("commit", "-am", "read me", env=AGENT).returncode == 0

@@ -35,6 +35,26 @@ def staged_new(cwd: str, environ: Mapping[str, str], paths: Sequence[str]) -> li
     return _split(git([*words, *paths], cwd, env=env)) if paths else []
 
 
+def staged_texts(cwd: str, environ: Mapping[str, str], path: str) -> tuple[str, str]:
+    """A file before and after the commit that is being made; "" where it is not there."""
+    return _text(cwd, f"HEAD:{path}", {}), _text(cwd, f":0:{path}", _index_of(cwd, environ))
+
+
+def texts_between(cwd: str, base: str, tip: str, path: str) -> tuple[str, str]:
+    """A file in two commits; "" where it is not there."""
+    return _text(cwd, f"{base}:{path}", {}), _text(cwd, f"{tip}:{path}", {})
+
+
+def pushed_texts(cwd: str, local: str, landing_ref: str, path: str) -> tuple[str, str]:
+    """A file where a pushed branch left the landing branch, and at its tip."""
+    base = git(["merge-base", landing_ref, local], cwd, check=False).decode().strip()
+    return texts_between(cwd, base, local, path)
+
+
+def _text(cwd: str, name: str, env: Mapping[str, str]) -> str:
+    return git(["cat-file", "blob", name], cwd, env=env, check=False).decode("utf-8", "replace")
+
+
 def _index_of(cwd: str, environ: Mapping[str, str]) -> dict[str, str]:
     index = environ.get("GIT_INDEX_FILE", "")
     return {"GIT_INDEX_FILE": os.path.join(cwd, index)} if index else {}

@@ -7,14 +7,22 @@ from lineclear.core.gate import Finding, judge_move
 from lineclear.core.refusals_mirror import file_travels
 from lineclear.core.resources import parse_resource
 from lineclear.core.write_rule import fence_from
-from lineclear.git.gate import is_ancestor, pushed_paths, staged_new, staged_paths
+from lineclear.git.gate import (
+    is_ancestor,
+    pushed_paths,
+    pushed_texts,
+    staged_new,
+    staged_paths,
+    staged_texts,
+    texts_between,
+)
 from lineclear.git.landing import landing_ref
 from lineclear.wiring.mirroring import is_for_agents
 from lineclear.wiring.repo import folds_case
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller
     from lineclear.core.resources import Resource
@@ -22,13 +30,16 @@ if TYPE_CHECKING:
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 
+    # A file's path to what it was and what it becomes, for each change that is brought in.
+    TextsOf = Callable[[str], list[tuple[str, str]]]
+
 
 def judge_commit(repo: Repo, caller: Caller) -> list[Finding]:
     """The commit that is being made in this worktree."""
     layout = repo.layout
     paths = staged_paths(layout.worktree, layout.git_dir, repo.environ)
     ours = [path for path in paths if is_for_agents(repo.settings, path)]
-    found = _judge(repo, caller, paths)
+    found = _judge(repo, caller, paths, lambda path: [staged_texts(layout.worktree, repo.environ, path)])
     return found + judge_new(repo, staged_new(layout.worktree, repo.environ, ours))
 
 
@@ -36,6 +47,7 @@ def judge_push(repo: Repo, caller: Caller, lines: Sequence[str]) -> list[Finding
     """`lines` as git gives them to a pre-push hook: local ref, local id, remote ref, remote id."""
     main, cwd = landing_ref(repo.layout), repo.layout.worktree
     paths: list[str] = []
+    pushed: list[str] = []
     for line in lines:
         words = line.split(" ")
         if len(words) != 4:
@@ -46,7 +58,11 @@ def judge_push(repo: Repo, caller: Caller, lines: Sequence[str]) -> list[Finding
             if found:
                 return found
         paths += pushed_paths(cwd, local, main)
-    return _judge(repo, caller, list(dict.fromkeys(paths)))
+        pushed.append(local)
+    return _judge(
+        repo, caller, list(dict.fromkeys(paths)),
+        lambda path: [pushed_texts(cwd, local, main, path) for local in pushed],
+    )  # fmt: skip
 
 
 def judge_refs(repo: Repo, lines: Sequence[str]) -> list[Finding]:
@@ -59,11 +75,18 @@ def judge_refs(repo: Repo, lines: Sequence[str]) -> list[Finding]:
     return []
 
 
-def judge_landing(repo: Repo, agent: str, paths: Sequence[str]) -> list[Finding]:
-    """What a candidate brings in: some clients switch git's hooks off, and some go round them."""
+def judge_landing(
+    repo: Repo, agent: str, paths: Sequence[str], *, base: str = "", tip: str = ""
+) -> list[Finding]:
+    """What a candidate brings in: some clients switch git's hooks off, and some go round them. Without the
+    two commits it is not known which symbols of a file change."""
     if not agent:
         return []
-    return examine_landing(repo.store, repo.liveness, repo.settings.rules, agent, resources_of(repo, paths))
+    cwd = repo.layout.worktree
+    return examine_landing(
+        repo.store, repo.liveness, repo.settings.rules, agent, resources_of(repo, paths),
+        touches=_touches(lambda path: [texts_between(cwd, base, tip, path)]) if tip else None,
+    )  # fmt: skip
 
 
 def judge_new(repo: Repo, paths: Sequence[str]) -> list[Finding]:
@@ -72,11 +95,22 @@ def judge_new(repo: Repo, paths: Sequence[str]) -> list[Finding]:
     return [Finding(path, file_travels(path)) for path in paths if is_for_agents(repo.settings, path)]
 
 
-def _judge(repo: Repo, caller: Caller, paths: Sequence[str]) -> list[Finding]:
+def _judge(repo: Repo, caller: Caller, paths: Sequence[str], texts: TextsOf) -> list[Finding]:
     return examine_commit(
         repo.store, repo.liveness, repo.settings.rules, caller.name, repo.tree, resources_of(repo, paths),
-        fence_of=lambda resource: fence_from(repo.environ, resource),
+        fence_of=lambda resource: fence_from(repo.environ, resource), touches=_touches(texts),
     )  # fmt: skip
+
+
+def _touches(texts: TextsOf) -> Callable[[Resource, str], bool]:
+    """Asked only for a file of which somebody holds a symbol."""
+
+    def touches(resource: Resource, symbol: str) -> bool:
+        from lineclear.core.symbol_places import change_touches
+
+        return any(change_touches(before, after, symbol) for before, after in texts(resource.path))
+
+    return touches
 
 
 def _judge_ref(repo: Repo, ref: str, main: str) -> list[Finding]:

@@ -104,8 +104,10 @@ class GitYard:
         bases = history.bases(main, row.tip)
         if not bases or bases == [row.tip]:
             return []
-        changed, new = history.changed(history.base_of(bases), row.tip)
-        return judge_landing(self._repo, row.agent, changed) + judge_new(self._repo, new)
+        base = history.base_of(bases)
+        changed, new = history.changed(base, row.tip)
+        found = judge_landing(self._repo, row.agent, changed, base=base, tip=row.tip)
+        return found + judge_new(self._repo, new)
 
     def touched(self, row: Candidate) -> list[str]:
         history = self._footing.history
