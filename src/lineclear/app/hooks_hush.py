@@ -9,6 +9,7 @@ from __future__ import annotations
 from lineclear.app.claims import holders
 from lineclear.app.heartbeat import BEAT_EVERY_NS
 from lineclear.app.messages import inbox
+from lineclear.core.claims import EXCLUSIVE
 from lineclear.core.hooks import AFTER_READ, AFTER_SHELL, BEFORE_EDIT, BEFORE_SHELL, is_silent
 from lineclear.core.names import is_family
 from lineclear.core.strategies import OPTIMISTIC, strategy_for
@@ -70,5 +71,9 @@ def _quiet_for_ms(view: View, desk: Desk, spot: Spot | None) -> int:
         return LONGEST_MS
     if view.get(CLAIM, (name, spot.resource.text)) is None:
         return 0
-    near = [view.now.ms_until(claim.until_ns) for claim in holders(view, spot.resource)]
-    return max(0, min(LONGEST_MS, min(near, default=0) - _SPARE_MS))
+    near = holders(view, spot.resource)
+    # Of a held symbol only some edits are denied, and the stub cannot tell which.
+    if any(claim.mode == EXCLUSIVE and not is_family(claim.agent, name) for claim in near):
+        return 0
+    left_ms = min((view.now.ms_until(claim.until_ns) for claim in near), default=0)
+    return max(0, min(LONGEST_MS, left_ms - _SPARE_MS))
