@@ -8,6 +8,7 @@ import os
 import time
 
 from lineclear.git import parse
+from lineclear.process.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,10 +204,8 @@ class State:
         data["lasts"] = {
             agent: [last.ref, last.commit, last.why, last.serial] for agent, last in self.lasts.items()
         }
-        fresh = path + ".new"
+        text = json.dumps(data).encode("ascii")
         try:
-            with open(fresh, "w", encoding="ascii") as file:
-                file.write(json.dumps(data))
-            os.replace(fresh, path)
+            write_atomically(path, text, is_durable=False, temporary=f"{path}.new")
         except OSError:
             pass

@@ -12,6 +12,7 @@ import time
 from urllib.parse import quote
 
 from lineclear.mirror.files import read_small, remove
+from lineclear.process.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,10 +110,8 @@ class State:
         return os.path.join(self.directory, name)
 
     def _write(self, name: str, data: bytes) -> None:
-        temporary = self._path(f"{name}.new")
-        with open(temporary, "wb") as file:
-            file.write(data)
-        os.replace(temporary, self._path(name))
+        path = self._path(name)
+        write_atomically(path, data, is_durable=False, temporary=f"{path}.new")
 
 
 def note_failure(state_directory: str, words: str) -> None:

@@ -61,13 +61,10 @@ def write_door(state_directory: str, door: Door) -> None:
 
 
 def _write(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(fd, text.encode("utf-8", "surrogateescape"))
-    finally:
-        os.close(fd)
-    os.replace(temporary, path)
+    from lineclear.process.files import write_atomically
+
+    data = text.encode("utf-8", "surrogateescape")
+    write_atomically(path, data, is_durable=False, mode=0o600, temporary=f"{path}.new")
 
 
 def remove_door(state_directory: str) -> None:

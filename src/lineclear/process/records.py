@@ -34,20 +34,6 @@ def change_record_file(path: str, change: Callable[[str], str]) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         text = change(read_record_file(path))
-        _make_ours(path)
-        write_atomically(path, text.encode("ascii", "replace"))
+        write_atomically(path, text.encode("ascii", "replace"), mode=0o600)
     finally:
         os.close(lock)
-
-
-def _make_ours(path: str) -> None:
-    """The new file gets the permissions of the old one, which must therefore be a plain one of ours."""
-    try:
-        found = os.stat(path, follow_symlinks=False)
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
-            os.chmod(path, 0o600)
-            return
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

@@ -309,8 +309,7 @@ def write_record(site: Site, name: str, record: Mapping[str, Any]) -> None:
     text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
     if files.read(path) != text.encode():
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        write_atomically(path, text.encode())
-        os.chmod(path, 0o600)
+        write_atomically(path, text.encode(), mode=0o600)
 
 
 def _forget(site: Site, name: str) -> None:
