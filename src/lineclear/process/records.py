@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 
 from lineclear.process.files import write_atomically
+from lineclear.process.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ def read_record_file(path: str) -> str:
 def change_record_file(path: str, change: Callable[[str], str]) -> None:
     """Replace its text by what `change` makes of it, while no other process does the same."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with LockFile(f"{path}.lock"):
         text = change(read_record_file(path))
         write_atomically(path, text.encode("ascii", "replace"), mode=0o600)
-    finally:
-        os.close(lock)
