@@ -192,7 +192,7 @@ def _mounts() -> list[tuple[str, str]]:
 
 
 def _mount_output() -> str:
-    from lineclear.process.children import output_of
+    from lineclear.process.spawning import output_of
 
     try:
         return os.fsdecode(output_of(_MOUNT_COMMAND))
