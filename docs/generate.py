@@ -1,4 +1,4 @@
-"""Write docs/reference/ and parts of plugin/ from the program's own tables, so that they cannot drift.
+"""Write docs/reference/, lineclear.example.toml and parts of plugin/ from the program's own tables.
 
 `python docs/generate.py` writes, `--check` compares and exits 1 when a page differs. Everything comes
 from the code: verbs and their parsers, settings, events, refusals, tables, moves of tasks. A refusal
@@ -21,6 +21,7 @@ from types import FunctionType, ModuleType
 
 import merge_coverage
 import plugin_files
+import settings_file
 from refusal_samples import SAMPLES
 
 from lineclear import core
@@ -39,6 +40,7 @@ from lineclear.mcp.pages import TEMPLATES
 from lineclear.mcp.prompts import PROMPTS
 from lineclear.settings import (
     CHECK_PATH_KEYS,
+    ON_MAIN,
     OTHER_VARIABLES,
     PREFIX,
     PRICE_KEYS,
@@ -261,100 +263,72 @@ def _choice_name(action: argparse.Action) -> str:
 
 # -- settings ---------------------------------------------------------------------------------
 
-VARIABLE_WORDS = {
-    "AGENT": "the name to act under, as `--as`; its presence marks the caller as an agent",
-    "TOKEN": "proves a name: a token made by `token add`, or the one that `run` gives to its client",
-    "FENCE": "set by `with` for its command: the fence it runs under",
-    "RESOURCES": "set by `with` for its command: what it holds, one resource on each line",
-    "KEY": "an operation id for the next command that changes something, as `--key`",
-    "PERSON": "your own name in the log; counts before `agents.person`",
-    "DEBUG": "when set, a fault of ours is shown with its traceback",
-    "SERVE": "`0`: a command does its work itself, also where `lineclear serve` runs",
-    "TASK": "set by `run` for its client: the task it works on",
-    "RUN": "set by `run` for its client: the number of this run",
-    "PROMPT": "set by `run` for its client: the file with what the client is told at its start",
-    "PORT": "set by `run` for its client and for set-up commands: the first port of the worktree",
-    "PORTS": "as `LINECLEAR_PORT`: all ports of the worktree, first and last, like `42000-42009`",
-    "WORKTREE": "set by `run` for its client and for set-up commands: the root of the worktree",
-    "GATE": "`open` lets git's hooks pass without a look; set for the git that lineclear itself starts",
-    "PROBE": "set by `setup --check` for the client it starts: the file in which a hook notes that it ran",
-    "CHECK": "`1` for checks and set-up commands in a check tree; whoever has it is no person",
-    "SHARD": "set for a part of `checks.full`: which one, from 1",
-    "SHARDS": "set for a part of `checks.full`: how many there are",
-    "LANDED": "set for `queue.integrator`: a JSON file with the candidates that landed",
-    "CHECK_TREE": "set for checks and set-up commands in a check tree: the root of that tree",
-    "STATUS": "set by a hook's stub: what `git status` has just said, so that it need not be asked again",
-    "CALL": "set by a hook's stub: the id of a call that is asked again when `lineclear serve` was killed",
-    "EXIT": "set by `run` for what it starts when a run has ended: the client's exit code",
-}
-
 
 def settings_page() -> str:
     return page(
         "Settings",
-        "The later of these wins: the default, `lineclear.toml` in the root of the main worktree (the "
-        "team's, committed), `.git/lineclear/local.toml` (this clone's own), a variable, a flag. "
-        "`lineclear config show --origin` says what counts now and where it comes from. "
+        "A later source wins: the default, `lineclear.toml` in the root of the main worktree (the team's, "
+        "committed), `.git/lineclear/local.toml` (for this clone), a variable, a flag. "
+        "`lineclear config show --origin` shows the current values and where each one comes from. "
         "`lineclear.example.toml` has every key with its default, ready to copy. "
-        "A key nobody knows is ignored with a warning that names the nearest one.",
-        "Commands in `lineclear.toml` run only after [`lineclear trust`](../how-to/trust.md).",
-        *(_setting_part(setting) for setting in SETTINGS.values()),
+        "An unknown key is ignored with a warning that suggests the most similar one.",
+        "The row *in lineclear.toml* says when the team's file counts. *At once*: as soon as it is saved in "
+        "the main worktree, committed or not. *Once committed*: checks and landings read the file as the "
+        "landing branch has it. *Trusted*: only after [`lineclear trust`](../how-to/trust.md). Check trees "
+        "and the integrator's worktree take all their settings from the committed file.",
+        *(_setting_part(row) for row in SETTINGS.values()),
         *_tables_parts(),
         "## Strategies",
         "`[[strategy]]` entries say how resources are shared. The last one that matches counts; those of "
         "`local.toml` come after those of `lineclear.toml`.",
-        table(["key", "what it is"], [[code(key), sentence(words)] for key, words in STRATEGY_KEYS.items()]),
+        table(["key", "meaning"], [[code(key), sentence(words)] for key, words in STRATEGY_KEYS.items()]),
         "## Other variables",
-        table(["variable", "what it is"], _other_variables()),
+        table(
+            ["variable", "meaning"], [[code(PREFIX + name), words] for name, words in OTHER_VARIABLES.items()]
+        ),
     )
 
 
-def _setting_part(setting: Setting) -> str:
+def _setting_part(row: Setting) -> str:
+    when = "once committed" if row.read_from == ON_MAIN else "at once"
     rows = [
-        ["default", code(_default(setting))],
-        ["may be", sentence(expected(setting))],
-        ["variable", code(setting.variable)],
+        ["default", code(_default(row))],
+        ["allowed", sentence(expected(row))],
+        ["variable", code(row.variable)],
+        ["in lineclear.toml", f"{when}, trusted" if row.needs_trust else when],
     ]
-    if setting.is_secret:
+    if row.is_secret:
         rows.append(["secret", "Its password is never shown; keep it out of `lineclear.toml`."])
-    return "\n\n".join([f"## {setting.name}", sentence(setting.about), table(["", ""], rows)])
+    return "\n\n".join([f"## {row.name}", row.help, table(["", ""], rows)])
 
 
-def _default(setting: Setting) -> str:
-    return "" if setting.default is None else json.dumps(write_value(setting, setting.default))
+def _default(row: Setting) -> str:
+    return "" if row.default is None else json.dumps(write_value(row, row.default))
 
 
 def _tables_parts() -> list[str]:
-    """What a file names itself."""
+    """The tables whose keys a file chooses itself."""
     workers = [
-        [code(key), sentence(setting.about), sentence(expected(setting)), code(_default(setting))]
-        for key, setting in WORKER_KEYS.items()
+        [code(key), row.help, sentence(expected(row)), code(_default(row))]
+        for key, row in WORKER_KEYS.items()
     ]
     variables = ["`env`", "Variables for this worker.", "A table, NAME = text.", ""]
     return [
         "## Variables of a worktree",
-        "`[worktrees.env]` holds variables, NAME = text, for set-up commands, checks and agents in a "
-        "worktree. Those of `local.toml` come on top of those of `lineclear.toml`.",
+        "`[worktrees.env]` holds variables, NAME = text, for setup commands, checks and agents in a "
+        "worktree. Variables of `local.toml` are added to those of `lineclear.toml` and win over them.",
         "## Workers",
-        "`[workers.NAME]` is one kind of worker for `lineclear run`. What it does not say is as `[budgets]` "
-        "and `[worktrees]` have it; a later source than the worker's own wins over the worker.",
-        table(["key", "what it is", "may be", "default"], [*workers, variables]),
+        "`[workers.NAME]` is one kind of worker for `lineclear run`. It inherits missing budgets and the "
+        "sandbox from `[budgets]` and `[worktrees]`; a source that ranks after the worker's own wins over "
+        "the worker.",
+        table(["key", "meaning", "allowed", "default"], [*workers, variables]),
         "## Prices",
-        '`[prices]` has one line for a model or a client: `"NAME" = { input = 3.0, output = 15.0 }`.',
-        table(["key", "what it is"], [[code(key), sentence(words)] for key, words in PRICE_KEYS.items()]),
+        '`[prices]` has one line for each model or client: `"NAME" = { input = 3.0, output = 15.0 }`.',
+        table(["key", "meaning"], [[code(key), sentence(words)] for key, words in PRICE_KEYS.items()]),
         "## Checks by path",
-        "`[[checks.paths]]` entries are checks of their own for a part of the repository.",
-        table(
-            ["key", "what it is"], [[code(key), sentence(words)] for key, words in CHECK_PATH_KEYS.items()]
-        ),
+        "`[[checks.paths]]` entries are separate checks for parts of the repository.",
+        table(["key", "meaning"], [[code(key), sentence(words)] for key, words in CHECK_PATH_KEYS.items()]),
     ]
-
-
-def _other_variables() -> list[list[str]]:
-    missing = [name for name in OTHER_VARIABLES if name not in VARIABLE_WORDS]
-    if missing:
-        raise Incomplete(f"the variable {PREFIX}{missing[0]} has no words in VARIABLE_WORDS")
-    return [[code(PREFIX + name), sentence(words)] for name, words in VARIABLE_WORDS.items()]
 
 
 # -- events and tables ------------------------------------------------------------------------
@@ -668,8 +642,10 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def outdated() -> dict[Path, str]:
-    """Pages, and files of plugins, that differ from what the program says now: with what it says."""
-    makers = {REFERENCE / name: make for name, make in PAGES.items()} | plugin_files.FILES
+    """Path -> new text of every generated file that differs from what the program says now."""
+    makers = (
+        {REFERENCE / name: make for name, make in PAGES.items()} | plugin_files.FILES | settings_file.FILES
+    )
     made = {path: make() for path, make in makers.items()}
     return {
         path: text

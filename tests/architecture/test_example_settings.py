@@ -1,4 +1,4 @@
-"""lineclear.example.toml says exactly what the loader knows; and what the loader does with real files."""
+"""lineclear.example.toml agrees with the loader; the loader reads real files; every variable is declared."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from lineclear.settings import (
     CHECK_PATH_KEYS,
     COUNT,
     DURATION,
+    OTHER_VARIABLES,
+    PREFIX,
     PRICE_KEYS,
     SECTIONS,
     SETTINGS,
     SIZE,
     STRATEGY_KEYS,
+    VARIABLES,
     WORKER_KEYS,
     Settings,
     build_settings,
@@ -29,7 +32,8 @@ from lineclear.settings import (
 )
 from tests.architecture.test_imports import COSTLY, modules_imported_by
 
-EXAMPLE = (Path(__file__).parents[2] / "lineclear.example.toml").read_text()
+ROOT = Path(__file__).parents[2]
+EXAMPLE = (ROOT / "lineclear.example.toml").read_text()
 COMMENTED = re.compile(r"^# (?=[A-Za-z_]+ = |\"[^\"]+\" = |\[\[?[a-z.]+\]\]?$)", re.MULTILINE)
 
 
@@ -121,6 +125,15 @@ def test_only_a_comment_that_is_a_key_is_activated(text: str, found: list[str]) 
     assert names_in(activated(text)) == found
 
 
+def test_every_variable_that_the_program_mentions_is_declared() -> None:
+    """An undeclared one would be reported to the user as unknown."""
+    source = "\n".join(
+        path.read_text() for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sh")
+    )
+    named = set(re.findall(rf"\b{PREFIX}[A-Z][A-Z_]*", source))
+    assert named - set(VARIABLES) - {PREFIX + name for name in OTHER_VARIABLES} == set()
+
+
 # -- files on disk ----------------------------------------------------------------------------
 
 
@@ -188,4 +201,6 @@ def test_importing_the_settings_loads_nothing_costly() -> None:
 def test_without_files_and_variables_nothing_is_loaded_that_checks_or_shows_values() -> None:
     loaded = modules_imported_by("lineclear.settings", "-S")
     ours = {name for name in loaded if name.startswith("lineclear.settings")}
-    assert ours == {"lineclear.settings", "lineclear.settings.loading", "lineclear.settings.table"}
+    assert ours == {"lineclear.settings"} | {
+        f"lineclear.settings.{name}" for name in ("loading", "setting", "table")
+    }

@@ -65,11 +65,33 @@ def test_without_any_source_every_setting_has_its_default() -> None:
     assert (settings.rules, settings.warnings) == ([], [])
 
 
-def test_every_setting_has_a_typed_place_in_the_value() -> None:
-    attributes = {setting.attribute for setting in SETTINGS.values()}
-    named = {"check_paths", "origins", "prices", "rules", "warnings", "workers", "worktrees_env"}
-    assert set(Settings.__slots__) - named == attributes
-    assert set(Settings.__annotations__) == attributes
+def test_every_setting_has_the_type_that_its_row_declares() -> None:
+    types = {"str": str, "int": int, "bool": bool, "tuple[str, ...]": tuple}
+    for row in SETTINGS.values():
+        assert type(row.default) is types[Settings.__annotations__[row.attribute]], row.name
+
+
+def test_the_names_of_a_setting_follow_from_its_attribute() -> None:
+    row = SETTINGS["worktrees.setup_timeout"]
+    assert row.attribute == "worktrees_setup_timeout_ms"
+    assert row.variable == "LINECLEAR_WORKTREES_SETUP_TIMEOUT"
+    assert SETTINGS["run.log_size"].attribute == "run_log_size_bytes"
+    assert SETTINGS["budgets.day_money"].attribute == "budgets_day_money_micros"
+
+
+def test_two_values_share_nothing_that_can_change() -> None:
+    one, other = Settings(), Settings()
+    one.claims_ttl_ms = 1
+    one.origins["claims.ttl"] = "flag"
+    one.warnings.append("x")
+    assert (other.claims_ttl_ms, other.origins["claims.ttl"], other.warnings) == (1_800_000, "default", [])
+
+
+def test_a_short_help_is_the_first_sentence() -> None:
+    assert SETTINGS["claims.ttl"].about == "How long a claim lasts unless it is renewed"
+    for row in SETTINGS.values():
+        assert row.help.endswith("."), row.name
+        assert len(row.about) <= 110, row.name
 
 
 def test_the_defaults_are_these() -> None:

@@ -16,6 +16,7 @@ import time
 from lineclear.git import layout as layouts
 from lineclear.git.restoring import put_back
 from lineclear.git.run import GitFailed, git
+from lineclear.process.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -286,12 +287,8 @@ class Mover:
 
 
 def write_synced(path: str, text: str) -> None:
-    """On disk, whole, before it is seen under its name."""
-    with open(f"{path}.new", "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(f"{path}.new", path)
+    """Whole and on the disk; a killed process leaves at most PATH.new."""
+    write_atomically(path, text.encode("utf-8", "surrogateescape"), temporary=f"{path}.new")
 
 
 def changed_entries(cwd: str, old: str, new: str) -> dict[str, tuple[Entry, Entry]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
 
 from lineclear.git import layout as layouts
 from lineclear.git.checkouts import Mover
@@ -14,6 +12,7 @@ from lineclear.git.objects import nobody
 from lineclear.git.run import git
 from lineclear.git.tree_diff import diff_trees
 from lineclear.git.trees import GitTrees
+from lineclear.process.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
 
 _MOST_AUTHORS, _MOST_MOVES = 200, 500
-_POLL_S, _TAIL_BYTES = 0.05, 8_192
+_TAIL_BYTES = 8_192
 
 
 def landing_ref(layout: Layout) -> str:
@@ -36,27 +35,11 @@ def landing_ref(layout: Layout) -> str:
     return f"refs/heads/{branch}"
 
 
-class LandingLock:
-    """One landing at a time in this clone. Freed with the process, or with the last git it was lent to."""
+class LandingLock(LockFile):
+    """One landing at a time in this clone. Freed with the process, or with the last git that inherited it."""
 
     def __init__(self, state_dir: str, name: str = "landing.lock") -> None:
-        self.fd = os.open(f"{state_dir}/{name}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-    def take(self, wait_s: float) -> bool:
-        end_at = time.monotonic() + wait_s
-        while True:
-            try:
-                fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= end_at:
-                    self.free()
-                    return False
-                time.sleep(_POLL_S)
-            else:
-                return True
-
-    def free(self) -> None:
-        os.close(self.fd)
+        super().__init__(f"{state_dir}/{name}")
 
 
 class CommitTrees(GitTrees):

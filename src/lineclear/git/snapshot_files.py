@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import time
 
 from lineclear.git import parse
+from lineclear.process.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Any
 
     from lineclear.git.objects import Entry
 
 _VERSION = 1
 _MOST_AGENTS = 100
-_PAUSE_S = 0.01
 # Within one tick of the file system's clock a second write leaves no trace; some tick once in two seconds.
 _TICK_NS, _COARSE_TICK_NS = 50_000_000, 2_500_000_000
 
@@ -42,37 +39,6 @@ def is_old(found: os.stat_result, looked_ns: int) -> bool:
     changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
     tick_ns = _COARSE_TICK_NS if found.st_mtime_ns % 1_000_000_000 == 0 else _TICK_NS
     return changed_ns + tick_ns < looked_ns
-
-
-class Turn:
-    """One snapshot of a worktree at a time, over all processes. Raises TimeoutError when it never comes."""
-
-    __slots__ = ("_fd",)
-
-    def __init__(self, path: str, wait_s: float) -> None:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        until = time.monotonic() + wait_s
-        while not self._try():
-            if time.monotonic() > until:
-                os.close(self._fd)
-                raise TimeoutError
-            time.sleep(_PAUSE_S)
-
-    def _try(self) -> bool:
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def __enter__(self) -> Turn:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._fd)
 
 
 def create_loose_ref(common_dir: str, ref: str, commit: str, *, is_lasting: bool) -> bool:
@@ -203,10 +169,8 @@ class State:
         data["lasts"] = {
             agent: [last.ref, last.commit, last.why, last.serial] for agent, last in self.lasts.items()
         }
-        fresh = path + ".new"
+        text = json.dumps(data).encode("ascii")
         try:
-            with open(fresh, "w", encoding="ascii") as file:
-                file.write(json.dumps(data))
-            os.replace(fresh, path)
+            write_atomically(path, text, is_durable=False, temporary=f"{path}.new")
         except OSError:
             pass

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
+
+from lineclear.process.locks import LockFile
 
 
 def take_mark(path: str, older_than_ms: int) -> bool:
     """Set the mark's time to now, if it is older than this; of several at once only one succeeds."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with LockFile(path) as mark:
+            found = os.fstat(mark.fd)
+            if found.st_size and time.time_ns() - found.st_mtime_ns < older_than_ms * 1_000_000:
+                return False
+            os.pwrite(mark.fd, b"1", 0)
+            return True
     except OSError:
         return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        found = os.fstat(fd)
-        if found.st_size and time.time_ns() - found.st_mtime_ns < older_than_ms * 1_000_000:
-            return False
-        os.pwrite(fd, b"1", 0)
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(fd)

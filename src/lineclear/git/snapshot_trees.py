@@ -10,6 +10,7 @@ import os
 
 from lineclear.git import parse
 from lineclear.git.layout import has_reftable, read_text
+from lineclear.process.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,10 +66,9 @@ class Trees:
         data = b"".join(data for data in self.found.values() if data)
         places = [(os.fsdecode(name), -1 if tree is None else len(tree)) for name, tree in self.found.items()]
         about = {"head": self.head, "places": places, "digest": _digest(data)}
+        text = json.dumps(about).encode("ascii") + b"\n" + data
         try:
-            with open(self._path + ".new", "wb") as file:
-                file.write(json.dumps(about).encode("ascii") + b"\n" + data)
-            os.replace(self._path + ".new", self._path)
+            write_atomically(self._path, text, is_durable=False, temporary=f"{self._path}.new")
         except OSError:
             pass
 

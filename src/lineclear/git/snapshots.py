@@ -43,9 +43,10 @@ from lineclear.git.objects import (
     parse_tree,
 )
 from lineclear.git.run import GitFailed, Started, git
-from lineclear.git.snapshot_files import State, Turn, create_loose_ref, is_settled, signature_of
+from lineclear.git.snapshot_files import State, create_loose_ref, is_settled, signature_of
 from lineclear.git.snapshot_trees import Trees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
+from lineclear.process.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,16 +178,19 @@ class Snapshots:
         ]
         return [os.fsdecode(self._place(name)) for name in names]
 
-    def _turn(self) -> Turn:
+    def _turn(self) -> LockFile:
+        """One snapshot of a worktree at a time, over all processes: the lock, taken."""
         if not os.path.isdir(self._layout.worktree) or not os.path.isdir(self._layout.git_dir):
             raise refusals_snapshots.worktree_gone(self._layout.worktree)
+        lock = LockFile(self._lock)
         try:
-            turn = Turn(self._lock, _WAIT_S)
-        except TimeoutError as late:
-            raise refusals_snapshots.snapshot_busy(self._layout.worktree) from late
+            os.makedirs(os.path.dirname(self._lock), mode=0o700, exist_ok=True)
+            is_taken = lock.take(_WAIT_S)
         except OSError as error:
             raise refusals_snapshots.snapshot_failed(self._layout.worktree, str(error)) from error
-        return turn
+        if not is_taken:
+            raise refusals_snapshots.snapshot_busy(self._layout.worktree)
+        return lock
 
     def _failure(self, error: Exception) -> Exception:
         if not os.path.isdir(self._layout.worktree) or not os.path.isdir(self._layout.git_dir):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import stat
 
+from lineclear.process.files import write_atomically, write_new
+
 PRIVATE = ".lineclear"
 
 
@@ -48,13 +50,8 @@ def private_directory(root: str) -> str:
 
 
 def replace(root: str, path: str, data: bytes) -> None:
-    """A reader sees the old or the new content."""
-    temporary = _written(root, data)
-    try:
-        os.replace(temporary, path)
-    except OSError:
-        remove(temporary)
-        raise
+    """A reader sees the old or the new content. The temporary file is in our directory, unseen by git."""
+    write_atomically(path, data, is_durable=False, temporary=_fresh_name(root))
 
 
 def replace_and_look(root: str, path: str, data: bytes, expected: bytes | None, most_bytes: int) -> bytes:
@@ -98,9 +95,7 @@ def remove(path: str) -> None:
 
 def _written(root: str, data: bytes) -> str:
     temporary = _fresh_name(root)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    with os.fdopen(fd, "wb") as file:
-        file.write(data)
+    write_new(temporary, data, is_durable=False)
     return temporary
 
 

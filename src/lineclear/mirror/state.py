@@ -5,22 +5,21 @@ Kept in `.git/lineclear/mirror/`. All of it can be lost: the next pass writes it
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
 from urllib.parse import quote
 
 from lineclear.mirror.files import read_small, remove
+from lineclear.process.files import write_atomically
+from lineclear.process.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Any
 
 DIRECTORY, FAILURE = "mirror", "failure"
 _MOST_BYTES = 4 * 1024 * 1024
-_POLL_S = 0.005
 PAGES_KEPT = 200
 
 
@@ -39,28 +38,17 @@ class State:
     def __init__(self, state_directory: str, wait_s: float) -> None:
         self.directory = os.path.join(state_directory, DIRECTORY)
         self._wait_s = wait_s
-        self._fd = -1
+        self._lock = LockFile(os.path.join(self.directory, "lock"))
         self.is_mine = False
 
     def __enter__(self) -> State:
         for name in ("trees", "pages"):
             os.makedirs(os.path.join(self.directory, name), mode=0o700, exist_ok=True)
-        self._fd = os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        deadline = time.monotonic() + self._wait_s
-        while not self.is_mine:
-            try:
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                self.is_mine = True
-            except OSError:
-                if time.monotonic() >= deadline:
-                    break
-                time.sleep(_POLL_S)
+        self.is_mine = self._lock.take(self._wait_s)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._fd)
+    def __exit__(self, *_: object) -> None:
+        self._lock.free()
 
     # -- the shared page, and the position of what was published --------------------------------
 
@@ -109,10 +97,8 @@ class State:
         return os.path.join(self.directory, name)
 
     def _write(self, name: str, data: bytes) -> None:
-        temporary = self._path(f"{name}.new")
-        with open(temporary, "wb") as file:
-            file.write(data)
-        os.replace(temporary, self._path(name))
+        path = self._path(name)
+        write_atomically(path, data, is_durable=False, temporary=f"{path}.new")
 
 
 def note_failure(state_directory: str, words: str) -> None:

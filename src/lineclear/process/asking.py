@@ -1,14 +1,13 @@
-"""A program that is asked line by line on its stdin, and whose answers are lines. It is ended afterwards."""
+"""Asks a program line by line on its stdin and reads its answers as lines. Ends it afterwards."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import threading
 from contextlib import ExitStack
 
-from lineclear.process.shielding import starting
+from lineclear.process.commands import kill_group, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,19 +25,16 @@ def ask(
     env: Mapping[str, str],
     timeout_s: float,
 ) -> bytes:
-    """The first line that is the answer; b"" when it ends, or the time is over, before it gives one."""
+    """The first line that is an answer; b"" if the program ends, or the time is over, before there is one."""
+    pipe = subprocess.PIPE
     with ExitStack() as ending:
         try:
-            with starting():
-                child = subprocess.Popen(
-                    list(command), cwd=cwd, env=dict(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL, start_new_session=True,
-                )  # fmt: skip
-                ending.enter_context(child)
-                ending.callback(_end, child)
+            child = ending.enter_context(
+                session(command, cwd=cwd, env=env, stdin=pipe, stdout=pipe, grace_s=0)
+            )
         except OSError:
             return b""
-        clock = threading.Timer(timeout_s, _end, [child])
+        clock = threading.Timer(timeout_s, kill_group, [child])
         ending.callback(clock.cancel)
         clock.start()
         return _talk(child, lines, is_answer)
@@ -60,11 +56,3 @@ def _talk(
         if is_answer(line):
             return line
     return b""
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """With its whole group: what is asked may be a shell that has started the program."""
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

@@ -13,6 +13,7 @@ import os
 import time
 
 from lineclear.core import refusals, refusals_repo
+from lineclear.process.locks import lock, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,10 +75,10 @@ class Bonds:
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
         for _ in range(_HOLD_TRIES):
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            if _take(fd) and _is_same_file(path, fd):
+            if lock(fd, 0) and _is_same_file(path, fd):
                 os.ftruncate(fd, 0)
                 return Bond(bond, path, fd)
-            is_held = not _share(fd) and _is_same_file(path, fd)
+            is_held = not share(fd) and _is_same_file(path, fd)
             os.close(fd)
             if is_held:
                 break
@@ -89,7 +90,7 @@ class Bonds:
         if fd < 0:
             return False
         try:
-            return not _share(fd)
+            return not share(fd)
         finally:
             os.close(fd)
 
@@ -100,7 +101,7 @@ class Bonds:
         if fd < 0:
             return LONG_DEAD_NS
         try:
-            if not _share(fd):
+            if not share(fd):
                 return None
             return _age_of_mark(_mark(fd, now), now)
         finally:
@@ -123,22 +124,6 @@ class Bonds:
                 if flags == os.O_RDONLY:
                     raise
         return -1
-
-
-def _take(fd: int) -> bool:
-    return _lock(fd, fcntl.LOCK_EX)
-
-
-def _share(fd: int) -> bool:
-    return _lock(fd, fcntl.LOCK_SH)
-
-
-def _lock(fd: int, kind: int) -> bool:
-    try:
-        fcntl.flock(fd, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _is_same_file(path: str, fd: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.process.children import output_of
+from lineclear.process.spawning import output_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Children: a guarded command that is stopped when its claim is lost, and the output of a small one.
+"""A guarded command: a child that is stopped when its claim is lost.
 
 The guarded child gets a process group of its own, so that the whole tree below it can be stopped and
 ours cannot. Such a group is in the background of the terminal and would be stopped at its first read;
@@ -14,6 +14,8 @@ import os
 import select
 import time
 
+from lineclear.process.spawning import spawn
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,23 +23,6 @@ if TYPE_CHECKING:
 
 _KILL_AFTER_S = 5.0
 _LINGER_POLL_S = 0.02
-
-
-def output_of(argv: Sequence[str]) -> bytes:
-    """What a command prints; its exit code does not matter. Without the cost of `subprocess`."""
-    ear, mouth = os.pipe()
-    try:
-        actions = [(os.POSIX_SPAWN_DUP2, mouth, 1)]
-        pid = os.posix_spawn(argv[0], list(argv), {"LC_ALL": "C"}, file_actions=actions)
-    except OSError:
-        os.close(ear)
-        raise
-    finally:
-        os.close(mouth)
-    with open(ear, "rb") as pipe:
-        output = pipe.read()
-    os.waitpid(pid, 0)
-    return output
 
 
 def run_guarded(
@@ -83,19 +68,10 @@ class _Child:
     __slots__ = ("_tty", "exit_code", "pid")
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        import signal
-
         self.exit_code = -1
         self._tty = _Terminal()
         try:
-            self.pid = os.posix_spawn(
-                find_program(argv[0], env),
-                list(argv),
-                dict(env),
-                setpgroup=0,
-                # Python ignores these; a program started by a shell does not expect that.
-                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
-            )
+            self.pid = spawn(find_program(argv[0], env), argv, env, own_group=True)
         except BaseException:
             self._tty.close()
             raise

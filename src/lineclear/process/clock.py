@@ -43,7 +43,7 @@ def _from_file(path: str) -> str:
 
 
 def _from_command(argv: tuple[str, ...]) -> str:
-    from lineclear.process.children import output_of
+    from lineclear.process.spawning import output_of
 
     try:
         return output_of(argv).decode("ascii", "replace").strip().lower()

@@ -6,8 +6,9 @@ socket, pid and version; a shell reads them too (clients/setup/templates/hook.sh
 
 from __future__ import annotations
 
-import fcntl
 import os
+
+from lineclear.process.locks import LockFile, is_locked
 
 TYPE_CHECKING = False
 
@@ -61,13 +62,10 @@ def write_door(state_directory: str, door: Door) -> None:
 
 
 def _write(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(fd, text.encode("utf-8", "surrogateescape"))
-    finally:
-        os.close(fd)
-    os.replace(temporary, path)
+    from lineclear.process.files import write_atomically
+
+    data = text.encode("utf-8", "surrogateescape")
+    write_atomically(path, data, is_durable=False, mode=0o600, temporary=f"{path}.new")
 
 
 def remove_door(state_directory: str) -> None:
@@ -95,29 +93,13 @@ def be_the_only_one(state_directory: str) -> int | None:
     """The held lock, or None while another server has it. The kernel frees it, however its holder ends."""
     directory = directory_of(state_directory)
     os.makedirs(directory, mode=0o700, exist_ok=True)
-    fd = os.open(f"{directory}/{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return None
-    return fd
+    lock = LockFile(f"{directory}/{LOCK}")
+    return lock.fd if lock.take(0) else None
 
 
 def is_held(state_directory: str) -> bool:
-    """Does a server run, whether or not it can be reached already, or still?"""
-    try:
-        fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        # Shared, so that two who ask never take each other for the server.
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
+    """Whether a server runs, even if it cannot be reached yet or any more."""
+    return is_locked(f"{directory_of(state_directory)}/{LOCK}")
 
 
 def socket_place(state_directory: str, runtime_directory: str) -> str:

@@ -1,10 +1,12 @@
-"""Files that are whole or not there, and what kind of file system we stand on."""
+"""Writing files atomically, removing trees, and what kind of file system a path is on.
+
+Hooks load it: imports stay cheap.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import stat
 
 _MOUNTINFO = "/proc/self/mountinfo"
@@ -23,37 +25,51 @@ _NETWORK_FUSE = (
 )  # fmt: skip
 
 
-def write_atomically(path: str, data: bytes) -> None:
-    """Replace or create the file, on disk when we come back: a reader sees the old or the new text.
+def write_atomically(
+    path: str, data: bytes, *, is_durable: bool = True, mode: int | None = None, temporary: str = ""
+) -> None:
+    """Replace or create the file as a whole: a reader sees the old content or the new one, never a part.
 
-    An existing file's permissions stay; a symlink is replaced, not followed.
+    `is_durable`: content and name are on the disk when this returns. Without it, a power cut may lose or
+    empty the file; use that only for files that can be made again.
+    `mode`: the permissions of the file. Without it, an existing file keeps its own.
+    `temporary`: where the content is written first, on the same file system. By default a unique name in the
+    same directory. Where only one process writes at a time, a fixed name lets the next call replace what a
+    killed process left behind.
+    A symbolic link is replaced, not followed.
     """
     directory = os.path.dirname(path) or "."
-    temporary = f"{directory}/.{os.path.basename(path)[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    if temporary:
+        _remove(temporary)
+    else:
+        temporary = f"{directory}/.{os.path.basename(path)[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     try:
-        _write_synced(temporary, data, _mode_of(path))
+        write_new(temporary, data, is_durable=is_durable, mode=_mode_of(path) if mode is None else mode)
         os.replace(temporary, path)
     except BaseException:
         _remove(temporary)
         raise
-    _sync_directory(directory)
+    if is_durable:
+        _sync_directory(directory)
 
 
-def _write_synced(path: str, data: bytes, mode: int | None) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+def write_new(path: str, data: bytes, *, is_durable: bool, mode: int | None = None) -> None:
+    """Create the file and write all of it; fails if anything has that name."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else 0o600)
     try:
         if mode is not None:
             os.fchmod(fd, mode)
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(fd, rest) :]
-        sync(fd)
+        if is_durable:
+            sync(fd)
     finally:
         os.close(fd)
 
 
 def sync(fd: int) -> None:
-    """Onto the disk itself: macOS's fsync stops at the drive's cache, F_FULLFSYNC does not."""
+    """Flush to the disk itself: on macOS fsync stops at the drive's cache, F_FULLFSYNC does not."""
     full_sync = getattr(fcntl, "F_FULLFSYNC", None)
     if full_sync is not None:
         try:
@@ -73,10 +89,12 @@ def _sync_directory(directory: str) -> None:
 
 
 def _mode_of(path: str) -> int | None:
+    """The permissions of a plain file; a symbolic link always shows 0777, which nobody chose."""
     try:
-        return os.stat(path, follow_symlinks=False).st_mode & 0o777
+        found = os.stat(path, follow_symlinks=False).st_mode
     except OSError:
         return None
+    return found & 0o777 if stat.S_ISREG(found) else None
 
 
 def _remove(path: str) -> None:
@@ -87,11 +105,13 @@ def _remove(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link or a directory with all that is in it, also below directories that are
-    read-only (module caches are). What is not there is removed already."""
+    """Remove a file, a link or a directory with everything in it, even below read-only directories (such as
+    module caches). Does nothing if the path does not exist."""
     if os.path.islink(path) or not os.path.isdir(path):
         _remove_file(path)
         return
+    import shutil
+
     try:
         shutil.rmtree(path)
     except FileNotFoundError:
@@ -172,7 +192,7 @@ def _mounts() -> list[tuple[str, str]]:
 
 
 def _mount_output() -> str:
-    from lineclear.process.children import output_of
+    from lineclear.process.spawning import output_of
 
     try:
         return os.fsdecode(output_of(_MOUNT_COMMAND))

@@ -4,13 +4,13 @@ position delivered to that agent. Not events, not durable, and never a reason to
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 
+from lineclear.process.locks import lock
+
 _DIGITS = 20
-_LOCK_TRIES = 20
-_LOCK_PAUSE_S = 0.0002
+_LOCK_WAIT_S = 0.004
 
 
 class Presence:
@@ -72,19 +72,11 @@ def _write_highest(fd: int, seen: int | None) -> None:
     if seen is None:
         os.utime(fd)
         return
-    _lock_briefly(fd)
+    # Let nobody write a lower position over a higher one. Not for ever: a stopped process may have the lock,
+    # and a position that is too low errs on the safe side.
+    lock(fd, _LOCK_WAIT_S)
     highest = max(_read_position(fd), seen, 0)
     os.pwrite(fd, b"%0*d" % (_DIGITS, highest), 0)
-
-
-def _lock_briefly(fd: int) -> None:
-    """Let nobody write a lower position over a higher one. Not for ever: a stopped process may have
-    the lock, and a position that is too low errs on the safe side."""
-    for _ in range(_LOCK_TRIES):
-        try:
-            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_LOCK_PAUSE_S)
 
 
 def _read_position(fd: int) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 
 from lineclear.process.files import write_atomically
+from lineclear.process.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,24 +30,6 @@ def read_record_file(path: str) -> str:
 def change_record_file(path: str, change: Callable[[str], str]) -> None:
     """Replace its text by what `change` makes of it, while no other process does the same."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with LockFile(f"{path}.lock"):
         text = change(read_record_file(path))
-        _make_ours(path)
-        write_atomically(path, text.encode("ascii", "replace"))
-    finally:
-        os.close(lock)
-
-
-def _make_ours(path: str) -> None:
-    """The new file gets the permissions of the old one, which must therefore be a plain one of ours."""
-    try:
-        found = os.stat(path, follow_symlinks=False)
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
-            os.chmod(path, 0o600)
-            return
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        write_atomically(path, text.encode("ascii", "replace"), mode=0o600)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 
 from lineclear.core.worktrees import is_inside
+from lineclear.process.commands import capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,19 +30,11 @@ def why_unavailable() -> str:
     program = shutil.which(PROGRAM)
     if program is None:
         return "bwrap is not installed; Debian and Ubuntu have it in the package bubblewrap."
-    try:
-        done = subprocess.run(
-            [program, *_WALLS, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PROBE_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bwrap could not be tried: {error}"
-    if done.returncode == 0:
+    words = [program, *_WALLS, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
+    code, _, errors = capture(words, cwd="/", env=os.environ, timeout_s=_PROBE_TIMEOUT_S)
+    if code == 0:
         return ""
-    return done.stderr.decode("utf-8", "replace").strip() or f"bwrap ended with {done.returncode}"
+    return errors.decode("utf-8", "replace").strip() or f"bwrap ended with {code}"
 
 
 def wrap(

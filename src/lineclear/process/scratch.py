@@ -5,13 +5,13 @@ It is for this user alone. A lock that is held while it is used tells which ones
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import tempfile
 import time
 
 from lineclear.process.files import remove_tree
+from lineclear.process.locks import LockFile, is_locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,15 +31,20 @@ class BadPath(ValueError):
 class Scratch:
     """`path` is what is filled; `tmp` is a directory beside it. Use it as a context: it goes at the end."""
 
-    __slots__ = ("_fd", "_top", "path", "tmp")
+    __slots__ = ("_lock", "_top", "path", "tmp")
 
     def __init__(self, prefix: str) -> None:
         while True:
             self._top = os.path.realpath(tempfile.mkdtemp(prefix=prefix))
-            self._fd = _hold(f"{self._top}/{_LOCK}", is_new=True)
-            # Whoever clears away may have come between.
-            if self._fd >= 0 and os.path.isdir(self._top):
+            self._lock = LockFile(f"{self._top}/{_LOCK}")
+            try:
+                is_taken = self._lock.take(0)
+            except FileNotFoundError:
+                continue
+            # A process that removes abandoned directories may have removed this one meanwhile.
+            if is_taken and os.path.isdir(self._top):
                 break
+            self._lock.free()
         self.path, self.tmp = f"{self._top}/{_TREE}", f"{self._top}/{_TMP}"
         os.mkdir(self.path)
         os.mkdir(self.tmp)
@@ -49,7 +54,7 @@ class Scratch:
 
     def __exit__(self, *_: object) -> None:
         remove_tree(self._top)
-        os.close(self._fd)
+        self._lock.free()
 
     def fill(self, files: Mapping[str, bytes]) -> None:
         """Nothing outside is written, whatever the paths are."""
@@ -88,20 +93,6 @@ class Scratch:
         return content if len(content) <= most_bytes else None
 
 
-def _hold(path: str, *, is_new: bool) -> int:
-    """The lock's descriptor, or -1 when somebody else has it."""
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if is_new else 0), 0o600)
-    except OSError:
-        return -1
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return -1
-    return fd
-
-
 def abandoned(prefix: str) -> list[str]:
     """Directories with this prefix whose process is gone; `clear` takes one away."""
     top = os.path.realpath(tempfile.gettempdir())
@@ -118,10 +109,7 @@ def _is_abandoned(top: str) -> bool:
         return False
     if not os.path.exists(f"{top}/{_LOCK}"):
         return time.time() - row.st_mtime > _UNFINISHED_S
-    fd = _hold(f"{top}/{_LOCK}", is_new=False)
-    if fd >= 0:
-        os.close(fd)
-    return fd >= 0
+    return not is_locked(f"{top}/{_LOCK}")
 
 
 def tree_in(top: str) -> str:

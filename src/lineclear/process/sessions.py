@@ -7,7 +7,6 @@ A cache with consequences at most for comfort: losing it makes us ask or tell on
 from __future__ import annotations
 
 import os
-from _thread import get_ident
 
 _MOST_BYTES, _ROOMY_BYTES = 256 * 1024, 8 * 1024
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"))
@@ -97,10 +96,10 @@ class Session:
         lines = self._lines()
         if sum(map(len, lines)) > _MOST_BYTES // 2:
             lines = lines[len(lines) // 2 :]
-        temporary = f"{self.path}.{os.getpid()}.{get_ident()}"
-        with open(temporary, "wb") as file:
-            file.write("".join(lines).encode("utf-8", "surrogateescape"))
-        os.replace(temporary, self.path)
+        from lineclear.process.files import write_atomically
+
+        data = "".join(lines).encode("utf-8", "surrogateescape")
+        write_atomically(self.path, data, is_durable=False, mode=0o600)
 
     def _open(self, flags: int) -> int:
         try:

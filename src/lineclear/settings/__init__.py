@@ -1,7 +1,7 @@
 """Settings: files, environment and flags, read once into one value. Decides nothing with them.
 
-The hook's path loads the table and the loader only; the names below that are needed to check, explain or
-show a value load their module when somebody asks for them.
+The hook's path loads only the table and the loader. The names in `_LATER`, which check, explain or show
+a value, load their module at the first use.
 """
 
 from __future__ import annotations
@@ -9,32 +9,36 @@ from __future__ import annotations
 from lineclear.settings.loading import (
     MAX_DOTS_IN_LINE,
     MAX_FILE_BYTES,
-    OTHER_VARIABLES,
     build_settings,
     load_settings,
 )
-from lineclear.settings.table import (
+from lineclear.settings.setting import (
     CHOICE,
     COMMAND,
     COMMANDS,
     COUNT,
     DURATION,
     FOLD,
+    IN_WORKTREE,
     LIST,
-    LOCAL_FILE,
     MONEY,
+    ON_MAIN,
     PREFIX,
     SCHEMES,
-    SECTIONS,
-    SETTINGS,
     SIZE,
     SWITCH,
-    TEAM_FILE,
     TEXT,
-    VARIABLES,
     WORD,
     WORDS,
     Setting,
+)
+from lineclear.settings.table import (
+    LOCAL_FILE,
+    OTHER_VARIABLES,
+    SECTIONS,
+    SETTINGS,
+    TEAM_FILE,
+    VARIABLES,
     Settings,
 )
 
@@ -58,11 +62,11 @@ _LATER = {
 }  # fmt: skip
 
 __all__ = [
-    "CHECK_PATH_KEYS", "CHOICE", "CLIENTS", "COMMAND", "COMMANDS", "COUNT", "DURATION", "FOLD", "LIST",
-    "LOCAL_FILE", "MAX_DOTS_IN_LINE", "MAX_FILE_BYTES", "MAX_SCHEMES", "MAX_STRATEGIES", "MAX_WARNINGS",
-    "MONEY", "OTHER_VARIABLES", "PREFIX", "PRICE_KEYS", "SCHEMES", "SECTIONS", "SETTINGS", "SIZE",
-    "STRATEGY", "STRATEGY_KEYS", "SWITCH", "TEAM_FILE", "TEXT", "VARIABLES", "WORD", "WORDS",
-    "WORKER_KEYS", "CheckPath", "Setting", "Settings", "Worker", "build_settings", "expected",
+    "CHECK_PATH_KEYS", "CHOICE", "CLIENTS", "COMMAND", "COMMANDS", "COUNT", "DURATION", "FOLD", "IN_WORKTREE",
+    "LIST", "LOCAL_FILE", "MAX_DOTS_IN_LINE", "MAX_FILE_BYTES", "MAX_SCHEMES", "MAX_STRATEGIES",
+    "MAX_WARNINGS", "MONEY", "ON_MAIN", "OTHER_VARIABLES", "PREFIX", "PRICE_KEYS", "SCHEMES", "SECTIONS",
+    "SETTINGS", "SIZE", "STRATEGY", "STRATEGY_KEYS", "SWITCH", "TEAM_FILE", "TEXT", "VARIABLES", "WORD",
+    "WORDS", "WORKER_KEYS", "CheckPath", "Setting", "Settings", "Worker", "build_settings", "expected",
     "load_settings", "redact", "show", "worker_named", "write_duration", "write_value",
 ]  # fmt: skip
 

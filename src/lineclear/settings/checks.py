@@ -1,11 +1,11 @@
-"""[[checks.paths]] entries: a check of its own for a part of the repository. Runs nothing."""
+"""Reads [[checks.paths]] entries: separate checks for parts of the repository. Runs nothing."""
 
 from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
 from lineclear.core.refusals import Refusal
+from lineclear.settings.setting import COMMAND, COUNT, Setting
 from lineclear.settings.strategies import match_of
-from lineclear.settings.table import COMMAND, COUNT, Setting
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, read_value
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 MAX_CHECK_PATHS = 200
 CHECK_PATHS = "checks.paths"
 CHECK_PATH_KEYS = {
-    "match": "a path, a directory (it ends with a slash) or a glob, from the root of the repository",
+    "match": "a path, a directory (ends with a slash) or a glob, from the root of the repository",
     "command": "the command that must succeed when a file that matches has changed",
-    "retries": "how often it is tried again when it fails; left out: as checks.retries says",
+    "retries": "how many times it is repeated when it fails; without it: checks.retries",
 }
-_COMMAND = Setting(f"{CHECK_PATHS}.command", COMMAND, "", CHECK_PATH_KEYS["command"], most=2_000)
-_RETRIES = Setting(f"{CHECK_PATHS}.retries", COUNT, 0, CHECK_PATH_KEYS["retries"], most=10)
+_COMMAND = Setting(COMMAND, "", CHECK_PATH_KEYS["command"], most=2_000)
+_RETRIES = Setting(COUNT, 0, CHECK_PATH_KEYS["retries"], most=10)
 _NAMES = tuple(f"{CHECK_PATHS}.{key}" for key in CHECK_PATH_KEYS)
 
 
 class CheckPath:
-    """A command, and the paths it is for. `number` counts from 1 in its file, `origin` is the file.
+    """A command and the paths it checks. `number` is the entry's place in its file, `origin`, from 1 on.
 
-    `retries` is -1 where the entry does not say.
+    `retries` is -1 if the entry has none.
     """
 
     __slots__ = ("command", "number", "origin", "resource", "retries")

@@ -1,6 +1,7 @@
-"""What the committed file asks to be run, or to be allowed: the list that `lineclear trust` is about.
+"""The list that `lineclear trust` is about: what the team's file asks to run or to allow.
 
-Only what comes from lineclear.toml and counts: this clone's own file, variables and flags are the person's.
+Only values that come from lineclear.toml and count: this clone's own file, variables and flags belong to the
+person.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from shlex import join
 
 from lineclear.core.trust import Stated
 from lineclear.settings.checks import CHECK_PATHS
-from lineclear.settings.table import ALL, COMMAND, COMMANDS, TEAM_FILE
+from lineclear.settings.table import ALL, TEAM_FILE
 from lineclear.settings.workers import ENV
 
 TYPE_CHECKING = False
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
     from lineclear.settings.table import Settings
     from lineclear.settings.workers import Worker
-
-# What a sandboxed agent can write to is as good as a command: a shell's start-up file is. A lock file that
-# may be made anew starts a package manager.
-_LIKE_COMMANDS = ("worktrees.writable", "merge.regenerate")
 
 
 def commands_of(settings: Settings) -> list[Stated]:
@@ -35,11 +32,11 @@ def commands_of(settings: Settings) -> list[Stated]:
 def _of_settings(settings: Settings) -> Iterator[Stated]:
     for setting in ALL:
         value = getattr(settings, setting.attribute)
-        if settings.origins[setting.name] != TEAM_FILE or not value:
+        if not setting.needs_trust or settings.origins[setting.name] != TEAM_FILE or not value:
             continue
-        if setting.kind == COMMAND:
+        if isinstance(value, str):
             yield Stated(setting.name, value)
-        elif setting.kind == COMMANDS or setting.name in _LIKE_COMMANDS:
+        else:
             for place, text in enumerate(value):
                 yield Stated(f"{setting.name}[{place}]", text)
 

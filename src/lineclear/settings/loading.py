@@ -1,6 +1,6 @@
-"""The loader: files, environment and flags become one value. Looks at no file but its own two.
+"""The loader: reads the two settings files, the environment and flags into one value.
 
-Cheap when there is nothing to read: what checks values and tables is loaded with the first of them.
+Cheap if there is nothing to read: the modules that check values and tables are loaded when they are needed.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ import os
 import stat
 
 from lineclear.core import refusals_settings as refusals
+from lineclear.settings.setting import PREFIX
 from lineclear.settings.table import (
     FLAG,
     LOCAL_FILE,
-    PREFIX,
+    OTHER_VARIABLES,
     SECTIONS,
     SETTINGS,
     TEAM_FILE,
@@ -25,21 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from lineclear.settings.table import Setting
+    from lineclear.settings.setting import Setting
 
     Nested = tuple[str, str, object]
 
-# Variables of ours that are no settings: who acts, and what a command is told by those around it.
-OTHER_VARIABLES = (
-    "AGENT", "TOKEN", "FENCE", "RESOURCES", "KEY", "PERSON", "DEBUG", "SERVE",
-    "TASK", "RUN", "PROMPT", "PORT", "PORTS", "WORKTREE", "EXIT", "GATE", "PROBE", "CHECK", "CHECK_TREE",
-    "SHARD", "SHARDS", "LANDED", "STATUS", "CALL",
-)  # fmt: skip
-
 MAX_FILE_BYTES = 256 * 1024
-# The parser's work grows with the square of a dotted key's parts: one long key could keep it for hours.
+# The parser's work grows with the square of the parts of a dotted key: one long key could take hours.
 MAX_DOTS_IN_LINE = 100
-# Tables whose keys a file names itself; nested.py reads them.
+# Tables whose keys a file chooses itself; nested.py reads them.
 NESTED = ("strategy", "workers", "prices", "worktrees.env", "checks.paths")
 
 
@@ -51,9 +45,9 @@ def load_settings(
     flags: Mapping[str, str] | None = None,
     folds_case: bool = False,
 ) -> Settings:
-    """Defaults, the team's file, this clone's file, the environment, flags: the later one wins.
+    """Defaults, the team's file, this clone's file, the environment, flags: a later source wins.
 
-    `folds_case` is what `paths.fold_case = "auto"` means in this repository.
+    `folds_case` is the meaning of `paths.fold_case = "auto"` in this repository.
     """
     team = _read_bytes(TEAM_FILE, f"{root}/{TEAM_FILE}")
     return load_under(team, local_dir=local_dir, environ=environ, flags=flags, folds_case=folds_case)
@@ -67,7 +61,7 @@ def load_under(
     flags: Mapping[str, str] | None = None,
     folds_case: bool = False,
 ) -> Settings:
-    """As `load_settings`, with the content of a team's file that lies elsewhere, in a commit say."""
+    """Like `load_settings`, with the content of the team's file, for example from a commit."""
     return build_settings(
         team=team,
         local=_read_bytes(LOCAL_FILE, f"{local_dir}/{LOCAL_FILE}"),
@@ -85,7 +79,7 @@ def build_settings(
     flags: Mapping[str, str] | None = None,
     folds_case: bool = False,
 ) -> Settings:
-    """As `load_settings`, from the content of the files; None is a file that is not there."""
+    """Like `load_settings`, from the content of both files; None is a missing file."""
     settings = Settings()
     nested: list[Nested] = []
     for origin, data in ((TEAM_FILE, team), (LOCAL_FILE, local)):
@@ -95,7 +89,7 @@ def build_settings(
     if flags:
         _take_flags(settings, flags)
     if nested:
-        # Last, since a match or a worker is read by the plain settings, whoever has set those.
+        # Last: reading a match or a worker needs the final values of plain settings.
         from lineclear.settings.nested import take_nested
 
         take_nested(settings, nested, folds_case)
@@ -110,7 +104,7 @@ def build_settings(
 
 def _read_bytes(origin: str, path: str) -> bytes | None:
     try:
-        # Without waiting: a pipe with nobody at its other end would stop every command.
+        # O_NONBLOCK: a pipe that nobody writes to would block every command.
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -125,7 +119,7 @@ def _read_bytes(origin: str, path: str) -> bytes | None:
 
 
 def _read_open(origin: str, path: str, fd: int) -> bytes:
-    """Up to one byte more than may be: enough to see that it is too large."""
+    """Reads one byte more than allowed, to detect a file that is too large."""
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         raise refusals.settings_unreadable(origin, path, "it is not a plain file")
     with open(fd, "rb", closefd=False) as file:
@@ -162,7 +156,7 @@ def _decode(origin: str, data: bytes) -> str:
 
 
 def _explain(message: str, text: str) -> tuple[str, int]:
-    """The parser's words and the line, which before Python 3.14 is only in the words."""
+    """The parser's message and the line, which before Python 3.14 is only part of the message."""
     why, _, place = message.rpartition(" (at ")
     line = place.removeprefix("line ").partition(",")[0]
     return why, int(line) if line.isdecimal() else text.count("\n") + 1
@@ -172,7 +166,7 @@ def _explain(message: str, text: str) -> tuple[str, int]:
 
 
 def _take_table(settings: Settings, origin: str, table: dict[str, Any]) -> list[Nested]:
-    """Every plain key is set; what must wait for them is given back."""
+    """Sets every plain key and returns the tables that must wait for them."""
     nested: list[Nested] = []
     for section, content in table.items():
         if section in NESTED:
@@ -205,7 +199,9 @@ def _take_section(settings: Settings, origin: str, section: str, content: dict[s
 def _take_key(settings: Settings, origin: str, name: str, given: object) -> None:
     setting = SETTINGS.get(name)
     if setting is None:
-        _warn_of_unknown(settings, origin, "key", name, (*SETTINGS, "worktrees.env", "checks.paths"))
+        _warn_of_unknown(
+            settings, origin, "key", name, (*SETTINGS, *(table for table in NESTED if "." in table))
+        )
         return
     _set(settings, setting, given, origin)
     if setting.is_secret and origin == TEAM_FILE:
@@ -259,7 +255,7 @@ def _warn_of_unknown(settings: Settings, origin: str, kind: str, name: str, know
 
 
 def _check_ports(settings: Settings) -> None:
-    """The two ends can come from different sources, so they are compared when all have spoken."""
+    """The two ends can come from different sources, so compare them after all sources are read."""
     first, last = settings.worktrees_ports_from, settings.worktrees_ports_to
     if last - first + 1 < settings.worktrees_ports:
         name = "worktrees.ports_to"
@@ -270,8 +266,8 @@ def _check_ports(settings: Settings) -> None:
 
 
 def _check_patterns(settings: Settings) -> None:
-    """One that nothing can match is a mistake. Whether it is a lock file's is the doctor's to say: another
-    version may know more of them."""
+    """A pattern that cannot match any path is a mistake. If it only matches no lock file that we know, the
+    doctor reports it: another version may know that file."""
     from lineclear.core.paths import glob_anywhere
     from lineclear.core.refusals import Refusal
     from lineclear.settings.values import describe

@@ -1,4 +1,4 @@
-"""Tables whose keys a file names itself: who reads each of them."""
+"""Which function reads each table whose keys a file chooses itself."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ _READERS: dict[str, Callable[[Settings, str, object, bool], None]] = {
 
 
 def take_nested(settings: Settings, nested: list[tuple[str, str, object]], folds_case: bool) -> None:
-    """(which table, which file, what it says), the team's file first."""
+    """`nested` holds (table, file, content), with the team's file first."""
     for name, origin, given in nested:
         _READERS[name](settings, origin, given, folds_case)

@@ -1,4 +1,4 @@
-"""[prices]: what a million tokens of a model or client cost, for clients that tell tokens but no cost."""
+"""Reads [prices]: the cost of a million tokens, for clients that report tokens but no cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST_PRICE_MICROS = 10**6 * 10**6
 PRICE_KEYS = {
     "input": "US dollars for a million tokens that the model reads",
     "output": "US dollars for a million tokens that the model writes",
-    "cached": "US dollars for a million tokens that it had kept from before; without it as input",
+    "cached": "US dollars for a million tokens that the model has cached; without it: the price of input",
 }
 _EXPECTED = "US dollars for a million tokens, with at most six decimals, like 3.0 or 0.25"
 

@@ -1,4 +1,4 @@
-"""Settings as `config show` tells them: every one with its value and where it comes from, no secrets."""
+"""The rows of `config show`: each setting with its value and its origin, without secrets."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from lineclear.core.money import Price
     from lineclear.core.strategies import Rule
     from lineclear.settings.checks import CheckPath
-    from lineclear.settings.table import Setting, Settings
+    from lineclear.settings.setting import Setting
+    from lineclear.settings.table import Settings
     from lineclear.settings.workers import Worker
 
     Shown = dict[str, object]
 
 
 def show(settings: Settings) -> list[Shown]:
-    """Every setting, then what the files name themselves, strategies last and in their order."""
+    """Every setting, then the tables whose keys a file chooses; strategies last, in their order."""
     shown = [
         _entry(
             setting.name,
@@ -53,11 +54,11 @@ def _show_value(setting: Setting, value: object) -> object:
 def _show_worktree_variables(settings: Settings) -> Iterator[Shown]:
     for variable, value in show_variables(settings.worktrees_env).items():
         name = f"worktrees.env.{variable}"
-        yield _entry(name, value, settings.origins[name], "a variable that commands in a worktree see")
+        yield _entry(name, value, settings.origins[name], "A variable for commands in a worktree")
 
 
 def _show_worker(worker: Worker) -> Iterator[Shown]:
-    """Its client always, else what is stated for it: the rest is as [budgets] and the defaults have it."""
+    """Its client, and the keys that a file sets for it."""
     for key, setting in WORKER_KEYS.items():
         if key == "client" or key in worker.origins:
             value = write_value(setting, getattr(worker, setting.attribute))
@@ -65,7 +66,7 @@ def _show_worker(worker: Worker) -> Iterator[Shown]:
             yield _entry(f"workers.{worker.name}.{key}", value, origin, setting.about)
     for variable, value in show_variables(worker.env).items():
         name, origin = f"workers.{worker.name}.env.{variable}", worker.origins[f"{ENV}.{variable}"]
-        yield _entry(name, value, origin, "a variable that this worker sees")
+        yield _entry(name, value, origin, "A variable for this worker")
 
 
 def _show_price(price: Price) -> Shown:
@@ -75,7 +76,7 @@ def _show_price(price: Price) -> Shown:
 
 
 def _show_check(check: CheckPath) -> Shown:
-    about = "the check of what matches"
+    about = "The check for files that match"
     return _entry(f"{CHECK_PATHS} {check.resource.text}", check.command, check.origin, about)
 
 
@@ -85,12 +86,12 @@ def _show_rule(rule: Rule) -> Shown:
         f"{STRATEGY} {rule.resource.text}",
         f"{words}, phase {rule.phase}" if rule.phase else words,
         rule.origin,
-        "how it is shared; the last strategy that matches counts",
+        "How it is shared; the last strategy that matches counts",
     )
 
 
 def redact(url: str) -> str:
-    """The URL without its password. Where it is badly written too much is hidden rather than too little."""
+    """The URL without its password. If the URL is malformed, this hides too much rather than too little."""
     scheme, mark, rest = url.partition("://")
     if not mark:
         return "***" if "password" in url.lower() or "@" in url else url

@@ -1,4 +1,4 @@
-"""Which of two sources of a setting is the later one: the later one wins."""
+"""The rank of each source of a setting: the higher rank wins."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ _VARIABLE_RANK = 3
 
 
 def rank(origin: str) -> int:
-    """An origin that is none of the known words is the name of a variable."""
+    """Any other origin is the name of a variable."""
     return _RANKS.get(origin, _VARIABLE_RANK)

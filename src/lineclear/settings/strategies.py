@@ -1,4 +1,4 @@
-"""[[strategy]] entries of the settings files, as rules. What a rule means is the core's."""
+"""Reads [[strategy]] entries into rules. The core decides what a rule means."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 MAX_STRATEGIES = 1_000
 STRATEGY = "strategy"
 STRATEGY_KEYS = {
-    "match": "a resource or a glob, from the root of the repository; a directory ends with a slash",
-    "strategy": "one of " + ", ".join(STRATEGIES),
-    "owner": "the agent that writes it; only for " + SINGLE_WRITER,
-    "phase": "the only phase in which it is written, " + " or ".join(BINDABLE) + "; left out: in every phase",
+    "match": "A path from the root of the repository, a directory (ends with a slash), a glob or another "
+    "resource. Only `*`, `**` and `?` are wildcards, so app/[id]/page.tsx is a name.",
+    "strategy": "One of " + ", ".join(STRATEGIES) + ".",
+    "owner": f"The agent that writes it; only for {SINGLE_WRITER}. Without it: the holder of the exclusive "
+    "claim.",
+    "phase": f"The only phase in which it is written, {' or '.join(BINDABLE)}; before that, agents propose. "
+    "Without it: every phase. In integrate the owner writes it, or the built-in integrator applies the "
+    "proposals.",
 }
 _STRATEGY_NAMES = tuple(f"{STRATEGY}.{key}" for key in STRATEGY_KEYS)
 
@@ -38,7 +42,7 @@ def take_rules(settings: Settings, origin: str, given: object, folds_case: bool)
 
 
 def match_of(settings: Settings, text: str, folds_case: bool) -> Resource:
-    """What a `match` means here; `folds_case` is what "auto" means. Refuses as a resource is refused."""
+    """The resource that a `match` means; `folds_case` is the meaning of "auto". Refuses like any resource."""
     folds = folds_case if settings.paths_fold_case == "auto" else settings.paths_fold_case == "true"
     nfc, schemes = settings.paths_nfc, settings.resources_schemes
     return parse_resource(text, fold_case=folds, nfc=nfc, schemes=schemes)

@@ -1,12 +1,32 @@
-"""What a setting is, the table of all of them, and the value that holds them. On the hook's path.
+"""The table of all settings: each one is declared here and nowhere else. On the hook's path.
 
-Everything about a setting derives from SETTINGS: reading, `config show`, the example file, the reference.
-What a file can name freely (workers, prices, variables, paths) is in nested.py; values.py checks values.
+The loader, `config show`, the environment variables, the suggestions for unknown keys, what
+`lineclear trust` asks about, `lineclear.example.toml` and the reference page all come from these rows.
+Tables whose keys a file chooses itself (workers, prices, strategies, variables, checks by path) are read by
+the modules that nested.py lists.
 """
 
 from __future__ import annotations
 
 from lineclear.core.durations import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from lineclear.settings.setting import (
+    CHOICE,
+    COMMAND,
+    COMMANDS,
+    COUNT,
+    DURATION,
+    FOLD,
+    LIST,
+    MONEY,
+    ON_MAIN,
+    SCHEMES,
+    SIZE,
+    SWITCH,
+    TEXT,
+    WORD,
+    rows_of,
+    setting,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,498 +35,510 @@ if TYPE_CHECKING:
     from lineclear.settings.checks import CheckPath
     from lineclear.settings.workers import Worker
 
-# Where a setting comes from, the later one winning; between the last two stands a variable, by its name.
+# Where a value comes from; a later source wins. A variable, named by its own name, ranks before a flag.
 DEFAULT, TEAM_FILE, LOCAL_FILE, FLAG = "default", "lineclear.toml", "local.toml", "flag"
-PREFIX = "LINECLEAR_"
-
-TEXT, WORD, DURATION, COUNT, SWITCH, FOLD = "text", "word", "duration", "count", "switch", "fold"
-SCHEMES, LIST, SIZE, MONEY, CHOICE = "schemes", "list", "size", "money", "choice"
-# A shell command, several of them, the words of one: what only runs after `lineclear trust`.
-COMMAND, COMMANDS, WORDS = "command", "commands", "words"
-
-_UNITS = {DURATION: "_ms", SIZE: "_bytes", MONEY: "_micros"}
-
-
-class Setting:
-    """One key of a settings file. `least` and `most` bound a number, `most` also a text's length.
-
-    Zero of a MONEY means that there is no limit, and is written as the empty text.
-    """
-
-    __slots__ = (
-        "about", "attribute", "choices", "default", "is_secret", "kind", "least", "most", "name", "variable",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        name: str,
-        kind: str,
-        default: object,
-        about: str,
-        *,
-        least: int = 0,
-        most: int = 0,
-        choices: tuple[str, ...] = (),
-        is_secret: bool = False,
-    ) -> None:
-        self.name, self.kind, self.default, self.about = name, kind, default, about
-        self.least, self.most, self.choices, self.is_secret = least, most, choices, is_secret
-        plain = name.replace(".", "_")
-        self.attribute = plain + _UNITS.get(kind, "")
-        self.variable = PREFIX + plain.upper()
-
-
-# -- the table --------------------------------------------------------------------------------
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 MAX_TOKENS, MAX_MICROS = 10**12, 10**15
-
-SANDBOXES = ("off", "bwrap")
 
 _SECRET_NAMES = (
     ".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*", "*.p12", "*.pfx", "*credentials*.json",
     ".npmrc", ".pypirc", ".netrc", "secrets.*",
 )  # fmt: skip
 
-ALL = (
-    Setting("repo.id", TEXT, "", "keeps repositories apart that share one database", most=200),
-    Setting(
-        "store.url",
-        TEXT,
-        "",
-        "postgresql://... for a store shared by a team; empty: a file inside .git",
-        most=2_000,
-        is_secret=True,
-    ),
-    Setting(
-        "claims.ttl",
-        DURATION,
-        30 * MINUTE_MS,
-        "how long a claim lasts unless it is renewed",
-        least=SECOND_MS,
-        most=24 * HOUR_MS,
-    ),
-    Setting(
-        "tasks.lease",
-        DURATION,
-        30 * MINUTE_MS,
-        "how long a taken task stays with an agent that says nothing",
-        least=10 * SECOND_MS,
-        most=24 * HOUR_MS,
-    ),
-    Setting("tasks.attempts", COUNT, 3, "how often a task is tried before it has failed", least=1, most=100),
-    Setting(
-        "operations.keep",
-        DURATION,
-        24 * HOUR_MS,
-        "how long a command can be repeated by its operation id and still count once",
-        least=MINUTE_MS,
-        most=365 * DAY_MS,
-    ),
-    Setting(
-        "agents.grace",
-        DURATION,
-        10 * SECOND_MS,
-        "how long an agent's process may be gone before the agent is freed",
-        most=10 * MINUTE_MS,
-    ),
-    Setting(
-        "agents.silence",
-        DURATION,
-        10 * MINUTE_MS,
-        "after which a new session may inherit the place of a silent one",
-        least=10 * SECOND_MS,
-        most=24 * HOUR_MS,
-    ),
-    Setting("agents.person", TEXT, "", "your own name in the log; empty: found by itself", most=200),
-    Setting("paths.fold_case", FOLD, "auto", "are A.py and a.py one file? auto: as git has it here"),
-    Setting("paths.nfc", SWITCH, True, "take two Unicode spellings of one name for the same name"),
-    Setting("resources.schemes", SCHEMES, (), "kinds of resource of your own, such as queue:NAME"),
-    # -- worktrees --
-    Setting(
-        "worktrees.directory",
-        TEXT,
-        "",
-        "where agents' worktrees are made; empty: beside the repository, in REPO.worktrees",
-        most=1_000,
-    ),
-    Setting("worktrees.base", WORD, "", "what new branches start from; empty: the landing branch", most=200),
-    Setting(
-        "worktrees.branches", WORD, "lineclear/", "what the names of agents' branches begin with", most=100
-    ),
-    Setting(
-        "worktrees.copy",
-        LIST,
-        (".env", ".env.*"),
-        "files that git ignores and every worktree gets a copy of, by pattern",
-        most=300,
-    ),
-    Setting(
-        "worktrees.link",
-        LIST,
-        (),
-        "files and directories that git ignores and all worktrees share by a symbolic link, by pattern",
-        most=300,
-    ),
-    Setting(
-        "worktrees.setup", COMMANDS, (), "commands that make a new worktree ready, in this order", most=2_000
-    ),
-    Setting(
-        "worktrees.setup_timeout",
-        DURATION,
-        10 * MINUTE_MS,
-        "how long all the commands of worktrees.setup together may take",
-        least=SECOND_MS,
-        most=24 * HOUR_MS,
-    ),
-    Setting("worktrees.ports", COUNT, 10, "how many free ports each worktree gets; 0: none", most=1_000),
-    Setting(
-        "worktrees.ports_from",
-        COUNT,
-        42_000,
-        "the first port that may be given out",
-        least=1_024,
-        most=65_535,
-    ),
-    Setting(
-        "worktrees.ports_to", COUNT, 48_999, "the last port that may be given out", least=1_024, most=65_535
-    ),
-    Setting(
-        "worktrees.disk_reserve",
-        SIZE,
-        GIB,
-        "what stays free on the disk when worktrees are made",
-        most=100 * TIB,
-    ),
-    Setting(
-        "worktrees.sandbox",
-        CHOICE,
-        "off",
-        "bwrap: an agent can only write to its worktree, the git directory and worktrees.writable",
-        choices=SANDBOXES,
-    ),
-    Setting("worktrees.writable", LIST, (), "paths that stay writable inside the sandbox", most=1_000),
-    # -- run --
-    Setting("run.agents", COUNT, 3, "how many agents work at once", least=1, most=200),
-    Setting(
-        "run.worker",
-        WORD,
-        "",
-        "the worker or client that does the work; empty: every [workers] entry",
-        most=64,
-    ),
-    Setting(
-        "run.silence",
-        DURATION,
-        10 * MINUTE_MS,
-        "without output, work of the processor or a changed file for so long, an agent is hung",
-        least=10 * SECOND_MS,
-        most=24 * HOUR_MS,
-    ),
-    Setting(
-        "run.grace",
-        DURATION,
-        10 * SECOND_MS,
-        "how long an agent may take to stop before it is killed",
-        most=10 * MINUTE_MS,
-    ),
-    Setting(
-        "run.log_size",
-        SIZE,
-        256 * MIB,
-        "how much of one run's output is kept",
-        least=64 * KIB,
-        most=TIB,
-    ),
-    Setting(
-        "run.scope",
-        CHOICE,
-        "warn",
-        "what happens with files that were changed outside the task's scope",
-        choices=("warn", "refuse", "off"),
-    ),
-    Setting("run.land", SWITCH, True, "finished work is landed; otherwise its branch waits"),
-    Setting(
-        "run.prompt_size",
-        SIZE,
-        16 * KIB,
-        "how much an agent is told when it starts",
-        least=8 * KIB,
-        most=MIB,
-    ),
-    Setting("run.loops", SWITCH, True, "an agent that goes round in circles is stopped"),
-    # -- budgets --
-    Setting(
-        "budgets.run_time", DURATION, 2 * HOUR_MS, "how long one run may take; 0s: no limit", most=30 * DAY_MS
-    ),
-    Setting("budgets.run_tokens", COUNT, 0, "tokens that one run may use; 0: no limit", most=MAX_TOKENS),
-    Setting(
-        "budgets.run_money", MONEY, 0, "US dollars that one run may cost; empty: no limit", most=MAX_MICROS
-    ),
-    Setting(
-        "budgets.run_memory",
-        SIZE,
-        0,
-        "memory that the processes of one run may use; 0: no limit",
-        most=100 * TIB,
-    ),
-    Setting("budgets.task_tokens", COUNT, 0, "tokens for all runs of one task; 0: no limit", most=MAX_TOKENS),
-    Setting(
-        "budgets.task_money",
-        MONEY,
-        0,
-        "US dollars for all runs of one task; empty: no limit",
-        most=MAX_MICROS,
-    ),
-    Setting("budgets.day_tokens", COUNT, 0, "tokens for all runs of one day; 0: no limit", most=MAX_TOKENS),
-    Setting(
-        "budgets.day_money", MONEY, 0, "US dollars for all runs of one day; empty: no limit", most=MAX_MICROS
-    ),
-    # -- snapshots --
-    Setting(
-        "snapshots.every",
-        DURATION,
-        4 * SECOND_MS,
-        "how old the last snapshot of a worktree may be while its files change",
-        least=SECOND_MS,
-        most=10 * MINUTE_MS,
-    ),
-    Setting("snapshots.keep", COUNT, 20, "how many snapshots of an agent are kept", least=1, most=10_000),
-    Setting(
-        "snapshots.keep_for",
-        DURATION,
-        14 * DAY_MS,
-        "how long snapshots are kept",
-        least=HOUR_MS,
-        most=3_650 * DAY_MS,
-    ),
-    Setting(
-        "snapshots.largest_file",
-        SIZE,
-        10 * MIB,
-        "untracked files larger than this are left out of snapshots",
-        least=KIB,
-        most=TIB,
-    ),
-    Setting("snapshots.secrets", SWITCH, False, "take files with secret names into snapshots, too"),
-    Setting(
-        "snapshots.secret_names",
-        LIST,
-        _SECRET_NAMES,
-        "names of files that hold secrets",
-        most=300,
-    ),
-    # -- mirror --
-    Setting("mirror.tasks", SWITCH, False, "keep TASKS.md in every worktree; an edit of it is a command"),
-    Setting(
-        "mirror.coordination",
-        SWITCH,
-        False,
-        "keep .lineclear/coordination.json in every worktree: who holds what, until when",
-    ),
-    Setting(
-        "mirror.locks",
-        SWITCH,
-        False,
-        "write PATH.agent-lock for exclusive claims, and honour those of other tools",
-    ),
-    # -- queue --
-    Setting(
-        "queue.branch",
-        WORD,
-        "",
-        "the branch that work lands on; empty: main, master or the remote's",
-        most=200,
-    ),
-    Setting(
-        "queue.remote",
-        WORD,
-        "",
-        "a remote that every landing is pushed to; the push decides who lands first",
-        most=100,
-    ),
-    Setting(
-        "queue.history",
-        CHOICE,
-        "merge",
-        "how a branch lands: as a merge commit, or as one commit on top",
-        choices=("merge", "linear"),
-    ),
-    Setting("queue.batch", COUNT, 16, "how many candidates are checked together", least=1, most=500),
-    Setting("queue.workers", COUNT, 2, "how many checks run at once", least=1, most=64),
-    Setting(
-        "queue.review",
-        CHOICE,
-        "none",
-        "who has to approve a candidate before it lands",
-        choices=("none", "person", "agent"),
-    ),
-    Setting(
-        "queue.reviewer",
-        COMMAND,
-        "",
-        "for review by an agent: a command that approves by ending with 0, in a tree with the merge",
-        most=2_000,
-    ),
-    Setting(
-        "queue.integrator",
-        COMMAND,
-        "",
-        "a command that works on main after each landing; what it changes is a candidate like any other",
-        most=2_000,
-    ),
-    # -- merge --
-    Setting(
-        "merge.regenerate",
-        LIST,
-        (),
-        "lock files that their package manager makes anew when both sides changed them, by name or pattern",
-        most=300,
-    ),
-    Setting(
-        "merge.regenerate_within",
-        DURATION,
-        2 * MINUTE_MS,
-        "how long a package manager may take for one lock file",
-        least=SECOND_MS,
-        most=HOUR_MS,
-    ),
-    # -- checks --
-    Setting("checks.gate", COMMAND, "", "the command that must succeed before work lands", most=2_000),
-    Setting("checks.full", COMMAND, "", "the command that runs all tests", most=2_000),
-    Setting("checks.retries", COUNT, 0, "how often a failed check is tried again before it counts", most=10),
-    Setting(
-        "checks.shards",
-        COUNT,
-        1,
-        "in how many parts at once checks.full runs; each gets LINECLEAR_SHARD and LINECLEAR_SHARDS",
-        least=1,
-        most=64,
-    ),
-    Setting(
-        "checks.gate_timeout",
-        DURATION,
-        10 * MINUTE_MS,
-        "how long a check may take",
-        least=SECOND_MS,
-        most=24 * HOUR_MS,
-    ),
-    # -- hooks --
-    Setting(
-        "hooks.on_error",
-        CHOICE,
-        "open",
-        "what a hook does with an edit that it cannot judge: let it pass, or stop it",
-        choices=("open", "closed"),
-    ),
-    Setting(
-        "hooks.timeout",
-        DURATION,
-        5 * SECOND_MS,
-        "how long a hook may take before its call passes unjudged",
-        least=SECOND_MS // 2,
-        most=MINUTE_MS,
-    ),
-    # -- serve --
-    Setting("serve.queue", SWITCH, True, "while `lineclear serve` runs, it runs the queue"),
-    Setting(
-        "serve.snapshots", SWITCH, True, "while `lineclear serve` runs, it takes snapshots of agents' work"
-    ),
-    Setting("serve.mirror", SWITCH, True, "while `lineclear serve` runs, it keeps the files of [mirror]"),
-)
-SETTINGS = {setting.name: setting for setting in ALL}
-VARIABLES = {setting.variable: setting for setting in ALL}
-SECTIONS = tuple(dict.fromkeys(name.partition(".")[0] for name in SETTINGS))
-
 
 class Settings:
-    """Every setting as an attribute, never changed after loading; `origins` says where each came from."""
+    """The value of every setting, never changed after loading; `origins` says where each came from.
 
-    __slots__ = (
-        *(setting.attribute for setting in ALL),
-        "check_paths", "origins", "prices", "rules", "warnings", "workers", "worktrees_env",
-    )  # fmt: skip
+    As a class attribute each name is the declaration, in an instance it is the value.
+    """
 
-    repo_id: str
-    store_url: str
-    claims_ttl_ms: int
-    tasks_lease_ms: int
-    tasks_attempts: int
-    operations_keep_ms: int
-    agents_grace_ms: int
-    agents_silence_ms: int
-    agents_person: str
-    paths_fold_case: str
-    paths_nfc: bool
-    resources_schemes: tuple[str, ...]
-    worktrees_directory: str
-    worktrees_base: str
-    worktrees_branches: str
-    worktrees_copy: tuple[str, ...]
-    worktrees_link: tuple[str, ...]
-    worktrees_setup: tuple[str, ...]
-    worktrees_setup_timeout_ms: int
-    worktrees_ports: int
-    worktrees_ports_from: int
-    worktrees_ports_to: int
-    worktrees_disk_reserve_bytes: int
-    worktrees_sandbox: str
-    worktrees_writable: tuple[str, ...]
-    run_agents: int
-    run_worker: str
-    run_silence_ms: int
-    run_grace_ms: int
-    run_log_size_bytes: int
-    run_scope: str
-    run_land: bool
-    run_prompt_size_bytes: int
-    run_loops: bool
-    budgets_run_time_ms: int
-    budgets_run_tokens: int
-    budgets_run_money_micros: int
-    budgets_run_memory_bytes: int
-    budgets_task_tokens: int
-    budgets_task_money_micros: int
-    budgets_day_tokens: int
-    budgets_day_money_micros: int
-    snapshots_every_ms: int
-    snapshots_keep: int
-    snapshots_keep_for_ms: int
-    snapshots_largest_file_bytes: int
-    snapshots_secrets: bool
-    snapshots_secret_names: tuple[str, ...]
-    mirror_tasks: bool
-    mirror_coordination: bool
-    mirror_locks: bool
-    queue_branch: str
-    queue_remote: str
-    queue_history: str
-    queue_batch: int
-    queue_workers: int
-    queue_review: str
-    queue_reviewer: str
-    queue_integrator: str
-    merge_regenerate: tuple[str, ...]
-    merge_regenerate_within_ms: int
-    checks_gate: str
-    checks_full: str
-    checks_retries: int
-    checks_shards: int
-    checks_gate_timeout_ms: int
-    hooks_on_error: str
-    hooks_timeout_ms: int
-    serve_queue: bool
-    serve_snapshots: bool
-    serve_mirror: bool
+    # -- repo --
+    repo_id: str = setting(
+        TEXT,
+        "",
+        "A name that keeps this repository apart from others in the same database. "
+        "You need it only when several repositories share one database.",
+        most=200,
+    )
+    # -- store --
+    store_url: str = setting(
+        TEXT,
+        "",
+        "Where claims, tasks, values and the log are stored. Empty: in a file inside .git, which is right "
+        "for one machine. A team on several machines uses PostgreSQL: postgresql://USER@HOST/DATABASE. Keep "
+        "a password in .git/lineclear/local.toml or ~/.pgpass, never in a committed file.",
+        most=2_000,
+        is_secret=True,
+    )
+    # -- claims --
+    claims_ttl_ms: int = setting(
+        DURATION,
+        30 * MINUTE_MS,
+        "How long a claim lasts unless it is renewed. Agents at work renew their claims automatically, so "
+        "this is how long others wait for an agent that has vanished.",
+        least=SECOND_MS,
+        most=24 * HOUR_MS,
+    )
+    # -- tasks --
+    tasks_lease_ms: int = setting(
+        DURATION,
+        30 * MINUTE_MS,
+        "How long an agent keeps a task without a sign of life before another agent may take it.",
+        least=10 * SECOND_MS,
+        most=24 * HOUR_MS,
+    )
+    tasks_attempts: int = setting(
+        COUNT,
+        3,
+        "How many times a task is tried before it counts as failed and waits for a person.",
+        least=1,
+        most=100,
+    )
+    # -- operations --
+    operations_keep_ms: int = setting(
+        DURATION,
+        24 * HOUR_MS,
+        "How long a command can be repeated with the same --key and still take effect only once.",
+        least=MINUTE_MS,
+        most=365 * DAY_MS,
+    )
+    # -- agents --
+    agents_grace_ms: int = setting(
+        DURATION,
+        10 * SECOND_MS,
+        "How long an agent's process may be gone before the agent's claims and task are freed. Some clients "
+        "restart their helper processes; this gives them time to come back.",
+        most=10 * MINUTE_MS,
+    )
+    agents_silence_ms: int = setting(
+        DURATION,
+        10 * MINUTE_MS,
+        "How long a session must be silent before a new session in the same place continues as the same "
+        "agent.",
+        least=10 * SECOND_MS,
+        most=24 * HOUR_MS,
+    )
+    agents_person: str = setting(
+        TEXT,
+        "",
+        "Your own name in the log. Empty: lineclear finds it by itself. Set it in local.toml.",
+        most=200,
+    )
+    # -- paths --
+    paths_fold_case: str = setting(
+        FOLD,
+        "auto",
+        'Whether Readme.md and README.md are the same file. "auto" follows git, which examined your file '
+        "system; true and false decide it for everybody, which helps a team on different systems.",
+    )
+    paths_nfc: bool = setting(
+        SWITCH,
+        True,
+        "Treat two Unicode spellings of a name as the same name. macOS and Linux store accents differently.",
+    )
+    # -- resources --
+    resources_schemes: tuple[str, ...] = setting(
+        SCHEMES,
+        (),
+        "Additional kinds of resource. The built-in kinds are file, symbol, value, row, api, port, memory, "
+        'display and clipboard. With "gpu" in this list agents can claim gpu:0 and gpu:1. A name consists of '
+        'a-z, 0-9 and "-".',
+    )
+    # -- worktrees --
+    worktrees_directory: str = setting(
+        TEXT,
+        "",
+        "The directory for agents' worktrees. Empty: beside the repository, in a directory with the "
+        'repository\'s name and the ending ".worktrees". A relative path starts at the root of the '
+        "repository.",
+        most=1_000,
+    )
+    worktrees_base: str = setting(
+        WORD, "", "Where new branches start. Empty: at the landing branch, usually main.", most=200
+    )
+    worktrees_branches: str = setting(
+        WORD, "lineclear/", "The prefix of the names of agents' branches.", most=100
+    )
+    worktrees_copy: tuple[str, ...] = setting(
+        LIST,
+        (".env", ".env.*"),
+        "Patterns of ignored files that are copied into every worktree.",
+        most=300,
+    )
+    worktrees_link: tuple[str, ...] = setting(
+        LIST,
+        (),
+        "Patterns of ignored files and directories that all worktrees share through a symbolic link. Use it "
+        "for caches and large data.",
+        most=300,
+    )
+    worktrees_setup: tuple[str, ...] = setting(
+        COMMANDS,
+        (),
+        "Commands that prepare a new worktree. They run one after the other, each in a shell in the new "
+        "worktree.",
+        most=2_000,
+    )
+    worktrees_setup_timeout_ms: int = setting(
+        DURATION,
+        10 * MINUTE_MS,
+        "How long all commands of worktrees.setup may take together.",
+        least=SECOND_MS,
+        most=24 * HOUR_MS,
+    )
+    worktrees_ports: int = setting(
+        COUNT,
+        10,
+        "How many ports are reserved for each worktree. They are free when the worktree is made and stay "
+        "reserved for it; LINECLEAR_PORT is the first one. 0: none.",
+        most=1_000,
+    )
+    worktrees_ports_from: int = setting(
+        COUNT, 42_000, "The first port that may be reserved.", least=1_024, most=65_535
+    )
+    worktrees_ports_to: int = setting(
+        COUNT, 48_999, "The last port that may be reserved.", least=1_024, most=65_535
+    )
+    worktrees_disk_reserve_bytes: int = setting(
+        SIZE,
+        GIB,
+        "How much disk space must stay free. A worktree that would leave less is not made.",
+        most=100 * TIB,
+    )
+    worktrees_sandbox: str = setting(
+        CHOICE,
+        "off",
+        'Whether agents run in a sandbox. "bwrap" (Linux, needs bubblewrap): an agent can write only to its '
+        'worktree, the git directory and the paths of worktrees.writable. "off": an agent can write wherever '
+        "you can.",
+        choices=("off", "bwrap"),
+    )
+    worktrees_writable: tuple[str, ...] = setting(
+        LIST,
+        (),
+        "Paths that stay writable inside the sandbox, such as the cache of a package manager.",
+        most=1_000,
+        needs_trust=True,  # an agent that can write to a shell's start-up file can run any command
+    )
+    # -- run --
+    run_agents: int = setting(COUNT, 3, "How many agents work at the same time.", least=1, most=200)
+    run_worker: str = setting(
+        WORD,
+        "",
+        "The worker that does the work: the name of a [workers] entry or of a client. Empty: all entries.",
+        most=64,
+    )
+    run_silence_ms: int = setting(
+        DURATION,
+        10 * MINUTE_MS,
+        "How long an agent may show no activity before it is stopped as hung. Output, processor time and "
+        "changed files count as activity.",
+        least=10 * SECOND_MS,
+        most=24 * HOUR_MS,
+    )
+    run_grace_ms: int = setting(
+        DURATION,
+        10 * SECOND_MS,
+        "How long an agent may take to stop before it is killed.",
+        most=10 * MINUTE_MS,
+    )
+    run_log_size_bytes: int = setting(
+        SIZE, 256 * MIB, "How much output of one run is kept.", least=64 * KIB, most=TIB
+    )
+    run_scope: str = setting(
+        CHOICE,
+        "warn",
+        'What happens when an agent changes files outside the scope of its task. "warn" reports them, '
+        '"refuse" does not land them, "off" does not check.',
+        choices=("warn", "refuse", "off"),
+    )
+    run_land: bool = setting(SWITCH, True, "Land finished work. If false, the finished branch waits for you.")
+    run_prompt_size_bytes: int = setting(
+        SIZE,
+        16 * KIB,
+        "How long an agent's first prompt may be, including its task.",
+        least=8 * KIB,
+        most=MIB,
+    )
+    run_loops: bool = setting(
+        SWITCH, True, "Stop an agent that goes round in circles, repeating the same call again and again."
+    )
+    # -- budgets --
+    budgets_run_time_ms: int = setting(
+        DURATION, 2 * HOUR_MS, 'How long one run may take. "0s": no limit.', most=30 * DAY_MS
+    )
+    budgets_run_tokens: int = setting(
+        COUNT, 0, "How many tokens one run may use, input and output together. 0: no limit.", most=MAX_TOKENS
+    )
+    budgets_run_money_micros: int = setting(
+        MONEY,
+        0,
+        "How many US dollars one run may cost. Empty: no limit. A client that does not report its cost needs "
+        "an entry in [prices].",
+        most=MAX_MICROS,
+    )
+    budgets_run_memory_bytes: int = setting(
+        SIZE, 0, "How much memory the processes of one run may use together. 0: no limit.", most=100 * TIB
+    )
+    budgets_task_tokens: int = setting(
+        COUNT, 0, "How many tokens all runs of one task may use together. 0: no limit.", most=MAX_TOKENS
+    )
+    budgets_task_money_micros: int = setting(
+        MONEY,
+        0,
+        "How many US dollars all runs of one task may cost together. Empty: no limit.",
+        most=MAX_MICROS,
+    )
+    budgets_day_tokens: int = setting(
+        COUNT, 0, "How many tokens all runs of one day may use together. 0: no limit.", most=MAX_TOKENS
+    )
+    budgets_day_money_micros: int = setting(
+        MONEY,
+        0,
+        "How many US dollars all runs of one day may cost together. Empty: no limit.",
+        most=MAX_MICROS,
+    )
+    # -- snapshots --
+    snapshots_every_ms: int = setting(
+        DURATION,
+        4 * SECOND_MS,
+        "How old the last snapshot of a worktree may become while its files change.",
+        least=SECOND_MS,
+        most=10 * MINUTE_MS,
+    )
+    snapshots_keep: int = setting(
+        COUNT, 20, "How many snapshots of each agent are kept; the newest ones stay.", least=1, most=10_000
+    )
+    snapshots_keep_for_ms: int = setting(
+        DURATION, 14 * DAY_MS, "How long snapshots are kept.", least=HOUR_MS, most=3_650 * DAY_MS
+    )
+    snapshots_largest_file_bytes: int = setting(
+        SIZE,
+        10 * MIB,
+        "The size of the largest untracked file that a snapshot includes.",
+        least=KIB,
+        most=TIB,
+    )
+    snapshots_secrets: bool = setting(
+        SWITCH, False, "Include files in snapshots even if their names match snapshots.secret_names."
+    )
+    snapshots_secret_names: tuple[str, ...] = setting(
+        LIST, _SECRET_NAMES, "Patterns of the names of files that hold secrets.", most=300
+    )
+    # -- mirror --
+    mirror_tasks: bool = setting(
+        SWITCH,
+        False,
+        "Keep a TASKS.md in every worktree that lists the tasks. Ticking a box, adding a name or adding a "
+        "line is a command.",
+    )
+    mirror_coordination: bool = setting(
+        SWITCH,
+        False,
+        "Keep a .lineclear/coordination.json in every worktree that lists who holds what, and until when.",
+    )
+    mirror_locks: bool = setting(
+        SWITCH,
+        False,
+        "Write PATH.agent-lock beside every path that is claimed exclusively, and respect the lock files of "
+        "other tools. Such a file prevents others from claiming the path until it is 30 minutes old or its "
+        "process is gone.",
+    )
+    # -- queue --
+    queue_branch: str = setting(
+        WORD,
+        "",
+        "The branch that work lands on. Empty: main, master, or the default branch of the remote.",
+        most=200,
+    )
+    queue_remote: str = setting(
+        WORD,
+        "",
+        'A remote, such as "origin", that every landing is pushed to. The branch of the remote is then the '
+        "landing branch: if two machines land at the same time, the first push wins and the other machine "
+        "builds on it. Empty: landings stay in this clone.",
+        most=100,
+    )
+    queue_history: str = setting(
+        CHOICE,
+        "merge",
+        'How a branch lands. "merge" makes a merge commit, "linear" makes one commit with all changes of the '
+        "branch.",
+        choices=("merge", "linear"),
+    )
+    queue_batch: int = setting(
+        COUNT, 16, "How many candidates are merged and checked together.", least=1, most=500
+    )
+    queue_workers: int = setting(
+        COUNT, 2, "How many checks run at the same time, each in its own tree.", least=1, most=64
+    )
+    queue_review: str = setting(
+        CHOICE,
+        "none",
+        'Who must approve a candidate before it lands. "agent" means an agent other than the author.',
+        choices=("none", "person", "agent"),
+    )
+    queue_reviewer: str = setting(
+        COMMAND,
+        "",
+        'The command that reviews a candidate when queue.review is "agent". It starts in a tree that holds '
+        "the merge and approves by exiting with 0; its output goes to the author. Empty: an agent runs "
+        "`lineclear queue approve`.",
+        most=2_000,
+        read_from=ON_MAIN,
+    )
+    queue_integrator: str = setting(
+        COMMAND,
+        "",
+        "A command that works on the landing branch after each landing, for example to update generated "
+        "files. It runs in its own worktree, and LINECLEAR_LANDED names a file that lists what landed. Its "
+        "changes become a candidate like any other.",
+        most=2_000,
+        read_from=ON_MAIN,
+    )
+    # -- merge --
+    merge_regenerate: tuple[str, ...] = setting(
+        LIST,
+        (),
+        "Lock files that their package manager rebuilds when both sides changed them. They are rebuilt from "
+        'the merged manifests. Give names ("package-lock.json", in every directory) or patterns ("web/**"). '
+        "Empty: no package manager is started.",
+        most=300,
+        needs_trust=True,  # it starts a package manager
+        read_from=ON_MAIN,
+    )
+    merge_regenerate_within_ms: int = setting(
+        DURATION,
+        2 * MINUTE_MS,
+        "How long a package manager may take to rebuild one lock file.",
+        least=SECOND_MS,
+        most=HOUR_MS,
+        read_from=ON_MAIN,
+    )
+    # -- checks --
+    checks_gate: str = setting(
+        COMMAND,
+        "",
+        "The command that must succeed before work lands. It runs in a shell at the root of a worktree.",
+        most=2_000,
+        read_from=ON_MAIN,
+    )
+    checks_full: str = setting(
+        COMMAND,
+        "",
+        "The command that runs all tests. It runs when it is worth the time.",
+        most=2_000,
+        read_from=ON_MAIN,
+    )
+    checks_retries: int = setting(
+        COUNT,
+        0,
+        "How many times a failed check is repeated before it counts as failed. A check that passes when it "
+        "is repeated is recorded as flaky.",
+        most=10,
+        read_from=ON_MAIN,
+    )
+    checks_shards: int = setting(
+        COUNT,
+        1,
+        "How many parts checks.full runs in, all at the same time. LINECLEAR_SHARD holds the number of a "
+        "part, starting at 1, and LINECLEAR_SHARDS their count.",
+        least=1,
+        most=64,
+        read_from=ON_MAIN,
+    )
+    checks_gate_timeout_ms: int = setting(
+        DURATION,
+        10 * MINUTE_MS,
+        "How long a check may take.",
+        least=SECOND_MS,
+        most=24 * HOUR_MS,
+        read_from=ON_MAIN,
+    )
+    # -- hooks --
+    hooks_on_error: str = setting(
+        CHOICE,
+        "open",
+        "What a hook does with an edit that it cannot judge because lineclear failed or took too long. "
+        '"open" lets the edit pass and records it (`lineclear doctor` shows it), "closed" stops the edit.',
+        choices=("open", "closed"),
+    )
+    hooks_timeout_ms: int = setting(
+        DURATION,
+        5 * SECOND_MS,
+        "How long a hook may take before the call passes without a verdict.",
+        least=SECOND_MS // 2,
+        most=MINUTE_MS,
+    )
+    # -- serve --
+    serve_queue: bool = setting(
+        SWITCH,
+        True,
+        "Run the queue in `lineclear serve`, like `lineclear queue run`, while no other process runs it.",
+    )
+    serve_snapshots: bool = setting(
+        SWITCH,
+        True,
+        "Take a snapshot in `lineclear serve` when files in an agent's worktree change. `lineclear run` does "
+        "this for its own agents.",
+    )
+    serve_mirror: bool = setting(
+        SWITCH, True, "Update the files of [mirror] in `lineclear serve` after every change."
+    )
+
+    # -- tables whose keys a file chooses --
+    worktrees_env: dict[str, str]
+    workers: list[Worker]
+    prices: dict[str, Price]
+    check_paths: list[CheckPath]
+    rules: list[Rule]
+
+    # A variable of [worktrees.env] is in `origins` as "worktrees.env.NAME"; the other tables carry their own.
+    origins: dict[str, str]
+    warnings: list[str]
 
     def __init__(self) -> None:
-        for setting in ALL:
-            setattr(self, setting.attribute, setting.default)
-        # Variables of [worktrees.env] are in it as "worktrees.env.NAME"; the other values carry their own.
-        self.origins = dict.fromkeys(SETTINGS, "default")
-        self.worktrees_env: dict[str, str] = {}
-        self.workers: list[Worker] = []
-        self.prices: dict[str, Price] = {}
-        self.check_paths: list[CheckPath] = []
-        self.rules: list[Rule] = []
-        self.warnings: list[str] = []
+        self.__dict__.update(_DEFAULTS)
+        self.origins = dict.fromkeys(SETTINGS, DEFAULT)
+        self.worktrees_env, self.prices = {}, {}
+        self.workers, self.check_paths, self.rules, self.warnings = [], [], [], []
+
+
+ALL = rows_of(Settings, has_sections=True)
+SETTINGS = {row.name: row for row in ALL}
+VARIABLES = {row.variable: row for row in ALL}
+SECTIONS = tuple(dict.fromkeys(name.partition(".")[0] for name in SETTINGS))
+_DEFAULTS = {row.attribute: row.default for row in ALL}
+
+# Our variables that are not settings: who acts, and what lineclear passes on to the commands it starts.
+OTHER_VARIABLES = {
+    "AGENT": "The name to act under, like `--as`; it also marks the caller as an agent.",
+    "TOKEN": "Proves a name: a token made by `token add`, or the token that `run` gives to its client.",
+    "FENCE": "Set by `with` for its command: the fence it runs under.",
+    "RESOURCES": "Set by `with` for its command: the resources it holds, one on each line.",
+    "KEY": "An operation id for the next command that changes something, like `--key`.",
+    "PERSON": "Your own name in the log; wins over `agents.person`.",
+    "DEBUG": "If set, an internal error is shown with its traceback.",
+    "SERVE": "`0`: a command does its work itself even if `lineclear serve` runs.",
+    "TASK": "Set by `run` for its client: the task it works on.",
+    "RUN": "Set by `run` for its client: the number of this run.",
+    "PROMPT": "Set by `run` for its client: the file with the client's first prompt.",
+    "PORT": "Set by `run` for its client and for setup commands: the first port of the worktree.",
+    "PORTS": "Like `LINECLEAR_PORT`: all ports of the worktree, first and last, such as `42000-42009`.",
+    "WORKTREE": "Set by `run` for its client and for setup commands: the root of the worktree.",
+    "EXIT": "Set by `run` for the commands it starts when a run has ended: the client's exit code.",
+    "GATE": "`open` lets git's hooks pass without a check; set for the git processes that lineclear starts.",
+    "PROBE": "Set by `setup --check` for the client it starts: the file where a hook records that it ran.",
+    "CHECK": "`1` for checks and setup commands in a check tree; the caller then never counts as a person.",
+    "CHECK_TREE": "Set for checks and setup commands in a check tree: the root of that tree.",
+    "SHARD": "Set for a part of `checks.full`: its number, starting at 1.",
+    "SHARDS": "Set for a part of `checks.full`: how many parts there are.",
+    "LANDED": "Set for `queue.integrator`: a JSON file with the candidates that landed.",
+    "CANDIDATE": "Set for `queue.reviewer`: the candidate to review, such as `Q-7`.",
+    "DIFF": "Set for `queue.reviewer`: the file with the candidate's changes.",
+    "DROID_SESSION": "Set by the hook of Droid for its shell: the session of the agent.",
+    "KIMI": "Set by the MCP server for the tools that Kimi calls: it marks the caller as an agent.",
+    "STATUS": "Set by a hook's stub: the output of `git status`, which is then not asked for again.",
+    "CALL": "Set by a hook's stub: the id of a call that is repeated because `lineclear serve` was killed.",
+}

@@ -1,4 +1,4 @@
-"""Keys, sections and variables that nobody knows: a warning each, with the name that was perhaps meant."""
+"""Warnings about unknown keys, sections and variables, each with the most similar known name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def warn(settings: Settings, text: str) -> None:
 
 
 def suggestion(name: str, known: tuple[str, ...]) -> str:
-    """The key spelled most alike: in the same section first, then in any."""
+    """The most similar key: from the same section if there is one, else from any."""
     from difflib import get_close_matches
 
     section, _, key = name.rpartition(".")

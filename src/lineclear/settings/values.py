@@ -1,6 +1,6 @@
-"""Values of settings: is what a file, a variable or a flag says usable, and how is it written?
+"""Checks, reads and writes the value of a setting.
 
-Loaded only when there is something to read or to show. A check gives the value to use, or None.
+Loaded only if there is a value to read or to show. A check returns the value to use, or None.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from lineclear.core.durations import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, pars
 from lineclear.core.money import micros_of_float, parse_money, write_money
 from lineclear.core.refusals import Refusal, shorten
 from lineclear.core.sizes import parse_size, write_size
-from lineclear.settings.table import (
+from lineclear.settings.setting import (
     CHOICE,
     COMMAND,
     COMMANDS,
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.settings.table import Setting
+    from lineclear.settings.setting import Setting
 
 MAX_SCHEMES, MAX_ITEMS = 100, 100
 
@@ -44,7 +44,7 @@ _WORDS |= dict.fromkeys(("false", "no", "off", "0"), False)
 
 
 def read_value(setting: Setting, given: object, origin: str, name: str = "") -> object:
-    """The value as the program uses it; `name` is for keys of tables that a file names freely."""
+    """The value as the program uses it; `name` is for keys of tables whose keys a file chooses."""
     value = _CHECKS[setting.kind](setting, given)
     if value is None:
         shown = "not shown, it may be secret" if setting.is_secret else describe(given)
@@ -64,7 +64,7 @@ def _check_text(setting: Setting, given: object) -> str | None:
 
 
 def _check_word(setting: Setting, given: object) -> str | None:
-    """It stands alone on somebody's command line: there it must be no option, and stay one word."""
+    """It becomes one argument of a command line: it must not look like an option, and must stay one word."""
     word = _check_text(setting, given)
     return None if word is None or word.startswith("-") or " " in word else word
 
@@ -114,7 +114,7 @@ def _check_list(setting: Setting, given: object) -> tuple[str, ...] | None:
 
 
 def _check_words(setting: Setting, given: object) -> tuple[str, ...] | None:
-    """The words of one command: an argument may be empty, the program may not."""
+    """The words of one command: arguments may be empty, the program may not."""
     if not isinstance(given, list) or len(given) > MAX_ITEMS or (given and not given[0]):
         return None
     return tuple(given) if all(is_text(item, setting.most) for item in given) else None
@@ -181,7 +181,7 @@ _CHECKS: dict[str, Callable[[Setting, object], object]] = {
 
 
 def from_text(kind: str, text: str) -> object:
-    """What a variable or a flag says, as a file would say it; unchanged where it makes no sense."""
+    """The text of a variable or flag as the value that a file would have; unchanged if it is unusable."""
     word = text.strip()
     if kind in (SWITCH, FOLD):
         return _WORDS.get(word.lower(), text)
@@ -198,14 +198,14 @@ def from_text(kind: str, text: str) -> object:
 
 
 def expected(setting: Setting) -> str:
-    """What may be written for it, for a refusal and for the reference."""
+    """A description of the allowed values, for a refusal and for the reference."""
     return _EXPECTED[setting.kind](setting)
 
 
 _EXPECTED: dict[str, Callable[[Setting], str]] = {
     TEXT: lambda s: f"a text of at most {s.most} printable characters",
     COMMAND: lambda s: f"a command of at most {s.most} printable characters, on one line",
-    WORD: lambda s: f'a word of at most {s.most} characters, without blanks, not beginning with "-"',
+    WORD: lambda s: f'a word of at most {s.most} characters without spaces, not beginning with "-"',
     DURATION: lambda s: (
         f'a duration from {write_duration(s.least)} to {write_duration(s.most)}, like "90s" or "1h30m"'
     ),
@@ -223,7 +223,7 @@ _EXPECTED: dict[str, Callable[[Setting], str]] = {
 
 
 def describe(given: object) -> str:
-    """What is there, in few words: a value from a file can be of any size and depth."""
+    """A short description: a value from a file can have any size and depth."""
     if isinstance(given, str):
         return f'"{shorten(given, 50)}"'
     if isinstance(given, bool):
@@ -235,7 +235,7 @@ def describe(given: object) -> str:
 
 
 def write_value(setting: Setting, value: object) -> object:
-    """As a settings file has it, and read back as the same."""
+    """The value as it is written in a settings file; reading it gives the same value."""
     if setting.kind == DURATION and isinstance(value, int):
         return write_duration(value)
     if setting.kind == SIZE and isinstance(value, int):
@@ -246,7 +246,7 @@ def write_value(setting: Setting, value: object) -> object:
 
 
 def write_duration(duration_ms: int) -> str:
-    """As a settings file has it: exact, and read back as the same. Days count from two on: 24h is no "1d"."""
+    """As it is written in a settings file: exact. Days are used from two days on: 24h is not written "1d"."""
     written, left_ms = "", duration_ms
     for unit, unit_ms in (("d", DAY_MS), ("h", HOUR_MS), ("m", MINUTE_MS), ("s", SECOND_MS), ("ms", 1)):
         if left_ms >= unit_ms and not (unit == "d" and left_ms < 2 * DAY_MS):

@@ -1,10 +1,11 @@
-"""Tables of environment variables in the settings files: [worktrees.env] and [workers.NAME.env]."""
+"""Reads the tables of environment variables: [worktrees.env] and [workers.NAME.env]."""
 
 from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
 from lineclear.core.refusals import shorten
-from lineclear.settings.table import PREFIX, TEAM_FILE
+from lineclear.settings.setting import PREFIX
+from lineclear.settings.table import TEAM_FILE
 from lineclear.settings.unknown import warn
 from lineclear.settings.values import describe, is_text
 
@@ -16,7 +17,7 @@ MAX_VARIABLES, MAX_NAME_CHARS, MAX_VALUE_CHARS = 200, 100, 4_000
 NAME_RULE = f"a name of A-Z a-z 0-9 _, no digit first, not {PREFIX}* and not one that moves git elsewhere"
 VALUE_RULE = f"a text of at most {MAX_VALUE_CHARS} printable characters"
 
-# With one of these git in a worktree would work on another repository, index or tree.
+# Each of these would make git in a worktree use another repository, index or tree.
 _GITS_OWN = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE",
 )  # fmt: skip
@@ -24,7 +25,7 @@ _SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "
 
 
 def read_variables(settings: Settings, origin: str, name: str, given: object) -> dict[str, str]:
-    """`name` is the table's own, for what we say of it."""
+    """`name` is the name of the table, for messages."""
     if not isinstance(given, dict):
         raise refusals.bad_setting(origin, name, describe(given), f"a table, [{name}]")
     if len(given) > MAX_VARIABLES:
@@ -59,7 +60,7 @@ def _is_name(text: str) -> bool:
 
 
 def is_secret(variable: str) -> bool:
-    """By its name: such a value is not shown again."""
+    """Whether the name of a variable suggests a secret value, which is then never shown."""
     return any(word in variable.upper() for word in _SECRET_WORDS)
 
 

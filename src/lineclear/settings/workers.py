@@ -1,35 +1,17 @@
-"""Workers: who does the work of `lineclear run`, each a [workers.NAME] table. Starts nothing.
+"""Workers: who does the work of `lineclear run`, one [workers.NAME] table each. Starts nothing.
 
-A worker that says nothing of a budget or the sandbox has what [budgets] and [worktrees] say; a later
-source than the worker's own wins over the worker.
+A worker without a budget or sandbox of its own inherits it from [budgets] and [worktrees]. A source that
+ranks after the worker's own wins over the worker.
 """
 
 from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
-from lineclear.core.durations import DAY_MS
 from lineclear.core.names import RESERVED, is_plain_name, label_name
 from lineclear.core.refusals import Refusal
+from lineclear.settings.setting import CHOICE, COUNT, LIST, SWITCH, TEXT, WORD, WORDS, rows_of, setting
 from lineclear.settings.sources import rank
-from lineclear.settings.table import (
-    CHOICE,
-    COUNT,
-    DEFAULT,
-    DURATION,
-    LIST,
-    MAX_MICROS,
-    MAX_TOKENS,
-    MONEY,
-    SANDBOXES,
-    SETTINGS,
-    SIZE,
-    SWITCH,
-    TEXT,
-    TIB,
-    WORD,
-    WORDS,
-    Setting,
-)
+from lineclear.settings.table import DEFAULT, SETTINGS
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, read_value
 from lineclear.settings.variables import read_variables
@@ -38,79 +20,81 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from lineclear.settings.setting import Setting
     from lineclear.settings.table import Settings
 
 MAX_WORKERS = 100
 CLIENTS = ("claude", "codex", "gemini", "qwen", "opencode", "copilot", "goose", "aider", "plain")
-PERMISSIONS = ("edit", "full", "none")
-
-_KEYS = (
-    Setting("client", WORD, "", "one of " + ", ".join(CLIENTS) + "; without it the worker's name", most=64),
-    Setting("count", COUNT, 1, "how many of this worker work at once", least=1, most=200),
-    Setting("labels", LIST, (), "what it can do: it takes tasks that need no more than this", most=40),
-    Setting("command", WORDS, (), "the command line that starts it; without it the client's own", most=2_000),
-    Setting("model", WORD, "", "the model it is started with; empty: the client's default", most=200),
-    Setting(
-        "permissions",
-        CHOICE,
-        "edit",
-        "edit: it may change its own worktree; full: it asks for nothing; none: as the client is",
-        choices=PERMISSIONS,
-    ),
-    Setting("worktree", SWITCH, True, "false: it needs no files of its own (research, review)"),
-    Setting("stream", TEXT, "", "the format of its output; empty: the client's own", most=64),
-    Setting("run_time", DURATION, None, "as budgets.run_time, for this worker", most=30 * DAY_MS),
-    Setting("run_tokens", COUNT, None, "as budgets.run_tokens, for this worker", most=MAX_TOKENS),
-    Setting("run_money", MONEY, None, "as budgets.run_money, for this worker", most=MAX_MICROS),
-    Setting("run_memory", SIZE, None, "as budgets.run_memory, for this worker", most=100 * TIB),
-    Setting("sandbox", CHOICE, None, "as worktrees.sandbox, for this worker", choices=SANDBOXES),
-)
-WORKER_KEYS = {setting.name: setting for setting in _KEYS}
 ENV = "env"
-# Where a key comes from that the worker itself does not state.
-_INHERITED = {
-    "run_time": SETTINGS["budgets.run_time"],
-    "run_tokens": SETTINGS["budgets.run_tokens"],
-    "run_money": SETTINGS["budgets.run_money"],
-    "run_memory": SETTINGS["budgets.run_memory"],
-    "sandbox": SETTINGS["worktrees.sandbox"],
-}
+
+
+def _inherited(name: str) -> Any:
+    """A key with the kind and the bounds of another setting, and with its value until the worker has one."""
+    above = SETTINGS[name]
+    return setting(
+        above.kind,
+        None,
+        f"Like {name}, for this worker.",
+        least=above.least,
+        most=above.most,
+        choices=above.choices,
+        inherits=name,
+    )
 
 
 class Worker:
-    """One kind of worker. `origin` is the last file that says something of it, `origins` says it by key."""
+    """One kind of worker. `origin` is the last file that mentions it, `origins` the origin of each key."""
 
-    __slots__ = (*(setting.attribute for setting in _KEYS), "env", "name", "origin", "origins")
-
-    client: str
-    count: int
-    labels: tuple[str, ...]
-    command: tuple[str, ...]
-    model: str
-    permissions: str
-    worktree: bool
-    stream: str
-    run_time_ms: int
-    run_tokens: int
-    run_money_micros: int
-    run_memory_bytes: int
-    sandbox: str
+    client: str = setting(
+        WORD,
+        "",
+        f"One of {', '.join(CLIENTS)}. Without it: the worker's name. Use plain for any command.",
+        most=64,
+    )
+    count: int = setting(COUNT, 1, "How many of this worker work at the same time.", least=1, most=200)
+    labels: tuple[str, ...] = setting(
+        LIST, (), "Its abilities: it takes only tasks that need no other labels.", most=40
+    )
+    command: tuple[str, ...] = setting(
+        WORDS,
+        (),
+        "The command line that starts it, word by word. Without it: the client's own. {prompt}, "
+        "{prompt_file} and {model} are replaced.",
+        most=2_000,
+    )
+    model: str = setting(WORD, "", "The model it uses. Without it: the client's default.", most=200)
+    permissions: str = setting(
+        CHOICE,
+        "edit",
+        'What it may do without asking. "edit": change files in its own worktree; "full": everything; '
+        '"none": only what the client allows by default.',
+        choices=("edit", "full", "none"),
+    )
+    worktree: bool = setting(SWITCH, True, "Whether it gets its own worktree. Research and review need none.")
+    stream: str = setting(TEXT, "", "The format of its output. Without it: the client's own.", most=64)
+    run_time_ms: int = _inherited("budgets.run_time")
+    run_tokens: int = _inherited("budgets.run_tokens")
+    run_money_micros: int = _inherited("budgets.run_money")
+    run_memory_bytes: int = _inherited("budgets.run_memory")
+    sandbox: str = _inherited("worktrees.sandbox")
 
     def __init__(self, settings: Settings, name: str) -> None:
-        """A worker that no file says anything of: the client of this name, as it is."""
+        """A worker that no file mentions: the client of this name with its defaults."""
         self.name, self.origin = name, DEFAULT
         self.env: dict[str, str] = {}
-        # Only what a file states for this worker and what counts; a variable is in it as "env.NAME".
+        # Only keys that a file sets for this worker and that count; a variable is in it as "env.NAME".
         self.origins: dict[str, str] = {}
-        for key, setting in WORKER_KEYS.items():
-            above = _INHERITED.get(key)
-            value = getattr(settings, above.attribute) if above else setting.default
-            setattr(self, setting.attribute, value)
+        for row in WORKER_KEYS.values():
+            above = SETTINGS[row.inherits].attribute if row.inherits else ""
+            setattr(self, row.attribute, getattr(settings, above) if above else row.default)
         self.client = name
 
 
+WORKER_KEYS = {row.name: row for row in rows_of(Worker, has_sections=False)}
+
+
 def worker_named(settings: Settings, name: str) -> Worker:
-    """The worker of the files, or else the client of this name as it is."""
+    """The worker that a file names, or else the client of this name with its defaults."""
     for worker in settings.workers:
         if worker.name == name:
             return worker
@@ -151,17 +135,16 @@ def _take_keys(settings: Settings, origin: str, worker: Worker, table: dict[str,
             _take_key(settings, origin, worker, WORKER_KEYS[key], given)
 
 
-def _take_key(settings: Settings, origin: str, worker: Worker, setting: Setting, given: object) -> None:
-    name = f"workers.{worker.name}.{setting.name}"
-    value: Any = read_value(setting, given, origin, name)
-    if setting.name == "labels":
+def _take_key(settings: Settings, origin: str, worker: Worker, row: Setting, given: object) -> None:
+    name = f"workers.{worker.name}.{row.name}"
+    value: Any = read_value(row, given, origin, name)
+    if row.name == "labels":
         _check_labels(origin, name, value)
-    if setting.name == "client" and not value:
+    if row.name == "client" and not value:
         value = worker.name
-    above = _INHERITED.get(setting.name)
-    if above is None or rank(origin) >= rank(settings.origins[above.name]):
-        setattr(worker, setting.attribute, value)
-        worker.origins[setting.name] = origin
+    if not row.inherits or rank(origin) >= rank(settings.origins[row.inherits]):
+        setattr(worker, row.attribute, value)
+        worker.origins[row.name] = origin
 
 
 def _check_labels(origin: str, name: str, labels: tuple[str, ...]) -> None:

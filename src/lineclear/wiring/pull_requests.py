@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from urllib.parse import urlsplit
 
 from lineclear.app import tasks
@@ -16,6 +15,7 @@ from lineclear.core.landing import one_line
 from lineclear.core.tables import TASK
 from lineclear.core.tasks import TAKEN, show_id
 from lineclear.git.run import GitFailed, git
+from lineclear.process.commands import capture
 from lineclear.wiring.provisioning import unbound
 from lineclear.wiring.queue_sight import main_commit, main_name
 
@@ -148,17 +148,11 @@ def _open_already(repo: Repo, forge: Forge, branch: str) -> str:
 
 
 def _run(repo: Repo, tool: str, words: Sequence[str]) -> tuple[int, str]:
-    """(exit code, what it printed; of a failure its complaints). Never asks anything."""
+    """The exit code and the output, or the error output of a failure. Never asks anything."""
     env = {**unbound(repo.environ), "GH_PROMPT_DISABLED": "1", "NO_PROMPT": "1", "NO_COLOR": "1"}
-    try:
-        done = subprocess.run(
-            [tool, *words], cwd=repo.layout.worktree, env=env, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=_NET_S, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return 127, str(error)
-    output = done.stdout if done.returncode == 0 else done.stderr or done.stdout
-    return done.returncode, output.decode("utf-8", "replace")
+    code, output, errors = capture([tool, *words], cwd=repo.layout.worktree, env=env, timeout_s=_NET_S)
+    said = output if code == 0 else errors or output
+    return code, said.decode("utf-8", "replace")
 
 
 def _url_in(output: str) -> str:

@@ -43,12 +43,12 @@ def _is_kept_safe(repo: Repo) -> bool:
 def start_detached(repo: Repo, *, agent: str, tree: str, path: str) -> bool:
     """Start one snapshot when nobody looked at this worktree for `every`. True when one was started; of many
     hooks at one instant one starts it."""
-    from lineclear.process.detached import start
+    from lineclear.process import spawning
 
     if not take_mark(mark_of(repo, tree), repo.settings.snapshots_every_ms):
         return False
     environ = {name: value for name, value in repo.environ.items() if name not in _OF_ONE_CALL}
     # `-P`: nothing that lies in the repository is taken for a module of ours.
     words = ["-P", "-m", "lineclear", "-C", path, "salvage", "take", "--as", agent]
-    start([sys.executable, *words], environ)
+    spawning.start_detached([sys.executable, *words], environ)
     return True

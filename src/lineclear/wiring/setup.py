@@ -10,7 +10,6 @@ import os
 import shlex
 import shutil
 import sys
-from contextlib import contextmanager
 
 from lineclear.clients import apply as files
 from lineclear.clients.setup import blocks
@@ -24,12 +23,13 @@ from lineclear.git.layout import find_layout, worktrees
 from lineclear.git.pictures import STATUS
 from lineclear.git.worktrees import ignored_of
 from lineclear.process.files import write_atomically
+from lineclear.process.locks import LockFile
 from lineclear.settings import PREFIX
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from lineclear.clients.setup.values import Move
@@ -309,8 +309,7 @@ def write_record(site: Site, name: str, record: Mapping[str, Any]) -> None:
     text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
     if files.read(path) != text.encode():
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        write_atomically(path, text.encode())
-        os.chmod(path, 0o600)
+        write_atomically(path, text.encode(), mode=0o600)
 
 
 def _forget(site: Site, name: str) -> None:
@@ -321,18 +320,10 @@ def _forget(site: Site, name: str) -> None:
     files.remove_directories([f"{site.state}/{RECORDS}"])
 
 
-@contextmanager
-def _alone(site: Site) -> Iterator[None]:
+def _alone(site: Site) -> LockFile:
     """One set-up at a time in a clone."""
-    import fcntl
-
     os.makedirs(site.state, mode=0o700, exist_ok=True)
-    fd = os.open(f"{site.state}/setup.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+    return LockFile(f"{site.state}/setup.lock")
 
 
 # -- new worktrees, and the whole -------------------------------------------------------------

@@ -19,6 +19,7 @@ from lineclear.core.refusals import Refusal
 from lineclear.core.runs import ENDED
 from lineclear.core.tables import RUN
 from lineclear.process.bonds import SUPERVISOR
+from lineclear.process.files import write_atomically
 from lineclear.process.threads import Jobs
 from lineclear.settings import worker_named
 from lineclear.wiring.running import THREADS_MAX, HostWorld, RepoClients, RepoTraces
@@ -297,11 +298,8 @@ class _Status:
         self._at_ns = now_ns
         lines = board([slot for slot in self._slots if slot.phase != CLOSED or slot.live is not None], now_ns)
         text = json.dumps({"pid": os.getpid(), "since": self._since, "agents": lines})
-        temporary = f"{self._path}.new"
         try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, self._path)
+            write_atomically(self._path, text.encode(), is_durable=False, temporary=f"{self._path}.new")
         except OSError:
             pass  # a full disk stops agents, not the supervisor
         self._show(lines)

@@ -15,9 +15,10 @@ from lineclear.core.refusals import Refusal
 from lineclear.core.snapshots import Limits
 from lineclear.git import snapshots as module
 from lineclear.git.objects import Objects
-from lineclear.git.snapshot_files import State, Turn
+from lineclear.git.snapshot_files import State
 from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots
 from lineclear.git.status import parse_status as real_parse
+from lineclear.process.locks import LockFile
 from tests.repository import TemporaryRepo
 from tests.snapshotting import Studio
 
@@ -300,7 +301,8 @@ def test_one_that_never_ends_is_not_waited_for_for_ever(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_WAIT_S", 0.05)
-    with Turn(f"{studio.stem}.lock", 1), pytest.raises(Refusal, match="is not done yet"):
+    os.makedirs(os.path.dirname(studio.stem), exist_ok=True)
+    with LockFile(f"{studio.stem}.lock"), pytest.raises(Refusal, match="is not done yet"):
         studio.take()
 
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from lineclear.process.census import HAS_MARKS, adopted, families, is_marked, marked, parse_ps, take_census
-from lineclear.process.children import output_of
+from lineclear.process.spawning import output_of
 from tests.integration.process.programs import running
 from tests.waiting import until
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.process.bonds import Bonds
-from lineclear.process.children import output_of
+from lineclear.process.spawning import output_of
 from tests.integration.process.programs import SOURCE, running
 from tests.waiting import until
 

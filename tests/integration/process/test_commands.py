@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.process.commands import Finished, run_to_end
+from lineclear.process.commands import Finished, capture, run_to_end, session
 from lineclear.process.logs import new_log
 from tests.integration.process.programs import interrupted_at_start
 from tests.waiting import is_alive, until, until_there
@@ -108,3 +108,36 @@ def test_ctrl_c_while_the_command_starts_leaves_nothing_of_it(
     with pytest.raises(KeyboardInterrupt):
         run("echo $$ > pid; exec sleep 600", tmp_path)
     until_dead(tmp_path)
+
+
+# -- all of the output ------------------------------------------------------------------------
+
+
+def test_both_outputs_are_captured_apart_and_whole(tmp_path: Path) -> None:
+    words = ["sh", "-c", "head -c 300000 /dev/zero; echo no >&2; exit 3"]
+    code, output, errors = capture(words, cwd=str(tmp_path), env=os.environ, timeout_s=30)
+    assert (code, len(output), errors) == (3, 300_000, b"no\n")
+
+
+def test_a_program_that_cannot_be_started_is_a_failure_with_its_reason(tmp_path: Path) -> None:
+    code, output, errors = capture(["/no/such/program"], cwd=str(tmp_path), env={}, timeout_s=30)
+    assert (code, output) == (127, b"")
+    assert b"/no/such/program" in errors
+
+
+def test_a_captured_program_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    words = ["sh", "-c", f"sleep 600 & echo $! >{pids}; wait"]
+    begun = time.monotonic()
+    code, output, _ = capture(words, cwd=str(tmp_path), env=os.environ, timeout_s=2)
+    assert (code, output) == (127, b"")
+    assert time.monotonic() - begun < 60
+    until(lambda: not is_alive(int(pids.read_text())))
+
+
+def test_what_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    text = f"trap '' TERM; echo $$ >{pids}; while :; do sleep 0.1; done"
+    with session(["sh", "-c", text], cwd="/", env=os.environ, grace_s=0.2):
+        until_there(pids)
+    until(lambda: not is_alive(int(pids.read_text())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,58 @@ def test_permissions_stay(tmp_path: Path) -> None:
     path.chmod(0o640)
     files.write_atomically(str(path), b"new")
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_that_replaces_a_symlink_has_ordinary_permissions(tmp_path: Path) -> None:
+    """A link shows 0777: as the permissions of a file they would let everybody write."""
+    (tmp_path / "link").symlink_to("target")
+    files.write_atomically(str(tmp_path / "link"), b"new")
+    assert (tmp_path / "link").stat().st_mode & 0o022 == 0
+
+
+@pytest.mark.parametrize("is_durable", [True, False])
+def test_given_permissions_win_over_those_of_the_old_file_and_of_the_umask(
+    tmp_path: Path, is_durable: bool
+) -> None:
+    path = tmp_path / "file"
+    path.touch(0o644)
+    for mode in (0o600, 0o666):
+        files.write_atomically(str(path), b"new", is_durable=is_durable, mode=mode)
+        assert path.stat().st_mode & 0o777 == mode
+
+
+def test_content_meant_for_one_user_is_never_readable_by_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even before its permissions are set."""
+    modes: list[int] = []
+    monkeypatch.setattr(os, "fchmod", lambda fd, _mode: modes.append(os.fstat(fd).st_mode & 0o077))
+    files.write_atomically(str(tmp_path / "file"), b"secret", mode=0o600)
+    assert modes == [0]
+
+
+@pytest.mark.parametrize(("is_durable", "synced"), [(True, ["file", "directory"]), (False, [])])
+def test_a_durable_write_syncs_the_file_and_then_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_durable: bool, synced: list[str]
+) -> None:
+    seen: list[str] = []
+    monkeypatch.delattr("fcntl.F_FULLFSYNC", raising=False)
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: seen.append("directory" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file")
+    )
+    files.write_atomically(str(tmp_path / "file"), b"new", is_durable=is_durable)
+    assert seen == synced
+
+
+def test_a_fixed_temporary_file_replaces_what_a_killed_process_left(tmp_path: Path) -> None:
+    path, left, target = tmp_path / "file", tmp_path / "file.new", tmp_path / "target"
+    left.write_bytes(b"half of a longer text")
+    files.write_atomically(str(path), b"new", temporary=str(left))
+    target.write_bytes(b"target")
+    left.symlink_to(target)
+    files.write_atomically(str(path), b"newer", temporary=str(left))
+    assert (path.read_bytes(), target.read_bytes()) == (b"newer", b"target")
+    assert sorted(tmp_path.iterdir()) == [path, target]
 
 
 def test_whoever_has_the_old_file_open_still_reads_the_old_text(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def _serve(context: Context, args: Namespace) -> int:
 
 
 def _detach(context: Context, args: Namespace) -> int:
-    from lineclear.process.detached import start
+    from lineclear.process.spawning import start_detached
 
     directory = context.repo.state_directory
     before = doors.read_door(directory)
@@ -107,7 +107,7 @@ def _detach(context: Context, args: Namespace) -> int:
     if doors.is_held(directory):
         raise refusals_serve.already_served(before.url if before else "", before.pid if before else 0)
     doors.remove_door(directory)
-    start(argv, dict(context.environ))
+    start_detached(argv, context.environ)
     end = time.monotonic() + START_WITHIN_S
     while time.monotonic() < end:
         found = doors.read_door(directory)

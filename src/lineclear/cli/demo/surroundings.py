@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import time
 from contextlib import contextmanager
 from tempfile import mkdtemp
 
 from lineclear.core import refusals
+from lineclear.process.commands import session
 from lineclear.wiring.scratch import NO_SETTINGS
 
 TYPE_CHECKING = False
@@ -24,7 +23,6 @@ _KEPT = (
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # A supervisor that is asked to stop stops its agents first.
 PATIENCE_S = 20
-_POLL_S = 0.02
 
 
 def scratch_environ(environ: Mapping[str, str], directory: str) -> dict[str, str]:
@@ -77,41 +75,17 @@ def run_group(
     argv: Sequence[str], *, cwd: str, env: Mapping[str, str], stdout: int | None = None,
     stderr: int | None = None, tell: Callable[[str], None] | None = None,
 ) -> tuple[int, str]:  # fmt: skip
-    """Run a command in a session of its own until it ends; its exit code and its piped output.
+    """Run a command in its own session until it ends; its exit code and its piped output.
 
-    `tell` gets the lines of the output as they come. When we are interrupted the command is asked to end,
-    and nothing of its group is left when this raises.
+    `tell` gets the lines of the output as they come. If we are interrupted, nothing of the command's group is
+    left when this raises.
     """
-    child = subprocess.Popen(
-        argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, text=True,
-        errors="replace", start_new_session=True,
-    )  # fmt: skip
     lines = []
-    try:
-        for line in child.stdout or ():
+    with session(argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, grace_s=PATIENCE_S) as child:
+        for data in child.stdout or ():
+            line = data.decode("utf-8", "replace")
             lines.append(line)
             if tell is not None:
                 tell(line.rstrip("\n"))
         child.wait()
-    except BaseException:
-        _end_group(child)
-        raise
-    finally:
-        if child.stdout is not None:
-            child.stdout.close()
     return child.returncode, "".join(lines)
-
-
-def _end_group(child: subprocess.Popen[str]) -> None:
-    try:
-        os.killpg(child.pid, signal.SIGTERM)
-        try:
-            child.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            pass
-        while True:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.poll()
-            time.sleep(_POLL_S)
-    except (ProcessLookupError, PermissionError):
-        return  # nobody is left (macOS says "not permitted" of those that only wait to be reaped)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 from lineclear.cli.demo.shop.scripts import read_scripts
+from lineclear.process.commands import capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,11 +97,5 @@ def lost_edits(diaries: Sequence[Diary], texts: Sequence[str]) -> dict[str, int]
 
 def _python(words: list[str], repo: ScratchRepo, environ: Mapping[str, str]) -> bool:
     """Does it end well, in main's files?"""
-    argv = [sys.executable, *words]
-    try:
-        ended = subprocess.run(
-            argv, cwd=repo.directory, env=dict(environ), capture_output=True, timeout=CHECK_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return ended.returncode == 0
+    code, _, _ = capture([sys.executable, *words], cwd=repo.directory, env=environ, timeout_s=CHECK_S)
+    return code == 0

@@ -1,0 +1,80 @@
+"""One setting: its kind, default, bounds, help, and who may set it from where. On the hook's path."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+PREFIX = "LINECLEAR_"
+
+TEXT, WORD, DURATION, COUNT, SWITCH, FOLD = "text", "word", "duration", "count", "switch", "fold"
+SCHEMES, LIST, SIZE, MONEY, CHOICE = "schemes", "list", "size", "money", "choice"
+# A shell command, several shell commands, the words of one command.
+COMMAND, COMMANDS, WORDS = "command", "commands", "words"
+
+# Which version of the team's file counts: the file in the main worktree, committed or not, or the file that
+# the landing branch has committed.
+IN_WORKTREE, ON_MAIN = "worktree", "main"
+
+_UNITS = {DURATION: "_ms", SIZE: "_bytes", MONEY: "_micros"}
+
+
+class Setting:
+    """One key. `least` and `most` bound a number; `most` also bounds the length of a text.
+
+    Every setting can be set in the team's file, in this clone's own file, by a variable and by a flag.
+    `read_from` says which version of the team's file counts. A value from the team's file that `needs_trust`
+    counts only after `lineclear trust`. `inherits` names the setting that a worker's key defaults to.
+    A MONEY of zero means "no limit" and is written as the empty text.
+    """
+
+    __slots__ = (
+        "attribute", "choices", "default", "help", "inherits", "is_secret", "kind", "least", "most", "name",
+        "needs_trust", "read_from", "variable",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kind: str,
+        default: object,
+        help: str,
+        *,
+        least: int = 0,
+        most: int = 0,
+        choices: tuple[str, ...] = (),
+        is_secret: bool = False,
+        needs_trust: bool = False,
+        read_from: str = IN_WORKTREE,
+        inherits: str = "",
+    ) -> None:
+        self.kind, self.default, self.help = kind, default, help
+        self.least, self.most, self.choices, self.is_secret = least, most, choices, is_secret
+        self.needs_trust = needs_trust or kind in (COMMAND, COMMANDS)
+        self.read_from, self.inherits = read_from, inherits
+        self.attribute = self.name = self.variable = ""
+
+    @property
+    def about(self) -> str:
+        """The first sentence of the help, for a line of a table."""
+        return self.help.partition(". ")[0].removesuffix(".")
+
+
+# Declares one row of a table of settings, as a class attribute that has the type of the setting's value.
+setting: Callable[..., Any] = Setting
+
+
+def rows_of(table: type, *, has_sections: bool) -> tuple[Setting, ...]:
+    """The rows of a table in their order, each with the names that follow from its attribute.
+
+    `claims_ttl_ms` is the key `ttl` in the section `claims`, and LINECLEAR_CLAIMS_TTL.
+    """
+    rows = []
+    for attribute, row in vars(table).items():
+        if isinstance(row, Setting):
+            plain = attribute.removesuffix(_UNITS.get(row.kind, ""))
+            row.attribute, row.variable = attribute, PREFIX + plain.upper()
+            row.name = plain.replace("_", ".", 1) if has_sections else plain
+            rows.append(row)
+    return tuple(rows)
