@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -79,4 +78,4 @@ def _fire(tree: Path, environ: dict[str, str], stores: Stores, event: str, name:
     layout = hooking.layout_for(call, environ, str(tree))
     assert layout is not None
     settings = hooking.settings_for(layout, environ)
-    hooking.respond(layout, settings, call, environ, began_ns=time.time_ns(), stores=stores)
+    hooking.respond(layout, settings, call, environ, stores=stores)

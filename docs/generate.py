@@ -283,7 +283,6 @@ VARIABLE_WORDS = {
     "SHARDS": "set for a part of `checks.full`: how many there are",
     "LANDED": "set for `queue.integrator`: a JSON file with the candidates that landed",
     "CHECK_TREE": "set for checks and set-up commands in a check tree: the root of that tree",
-    "STATUS": "set by a hook's stub: what `git status` has just said, so that it need not be asked again",
     "CALL": "set by a hook's stub: the id of a call that is asked again when `lineclear serve` was killed",
     "EXIT": "set by `run` for what it starts when a run has ended: the client's exit code",
 }

@@ -24,7 +24,6 @@ HOOK_MODULES = (
     "refusals",
     "refusals_hooks",
     "hooks",
-    "hush",
     "quick_json",
     "codec",
     "fold",

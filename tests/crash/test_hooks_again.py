@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,7 +88,7 @@ class World:
     def directly(self, event: str, body: bytes, call: str = "") -> bytes:
         """As the one-shot process does it; its errors are the test's."""
         environ = self.environ | ({"LINECLEAR_CALL": call} if call else {})
-        now = Situation(self.client, event, environ, "/", began_ns=time.time_ns())
+        now = Situation(self.client, event, environ, "/")
         return answering.answer(now, lambda: body)[0]
 
     def killed(self, event: str, body: bytes, call: str, at_effect: int) -> int:

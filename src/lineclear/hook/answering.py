@@ -33,23 +33,23 @@ class Elsewhere(Exception):
 class Situation:
     """What is asked, and how far we came, for whoever has to end it.
 
-    `began_ns`: before anything was read. `limit` sets a time limit where there is one to set. `only`: the
+    `limit` sets a time limit where there is one to set. `only`: the
     repository that is served, by its git directory; "" for any. `saves`: what the agent changed is put into a
     snapshot where nobody else does that.
     """
 
     __slots__ = (
-        "began_ns", "call", "client", "cwd", "environ", "event", "hooking", "layout", "limit", "mirror",
+        "call", "client", "cwd", "environ", "event", "hooking", "layout", "limit", "mirror",
         "only", "saves", "settings", "stores",
     )  # fmt: skip
 
     def __init__(
-        self, client: str, event: str, environ: Mapping[str, str], cwd: str, *, began_ns: int,
+        self, client: str, event: str, environ: Mapping[str, str], cwd: str, *,
         limit: Callable[[float], None] | None = None, stores: Stores | None = None, only: str = "",
         saves: bool = False,
     ) -> None:  # fmt: skip
         self.client, self.event, self.environ, self.cwd = client, event, environ, cwd
-        self.began_ns, self.limit, self.stores, self.only = began_ns, limit, stores, only
+        self.limit, self.stores, self.only = limit, stores, only
         self.saves = saves
         self.mirror: _Mirror | None = None
         self.hooking: Hooking | None = None
@@ -111,9 +111,8 @@ def _respond(now: Situation, hooking: Hooking, call: HookCall) -> tuple[bytes, i
     if now.settings.mirror_tasks or now.settings.mirror_coordination or now.settings.mirror_locks:
         now.mirror = _Mirror()
     reply = wired.respond(
-        now.layout, now.settings, call, now.environ, now.mirror, began_ns=now.began_ns, stores=now.stores,
-        saves=now.saves,
-    )  # fmt: skip
+        now.layout, now.settings, call, now.environ, now.mirror, stores=now.stores, saves=now.saves
+    )
     return hooking.write_answer(now.event, reply)
 
 

@@ -12,13 +12,11 @@ import time
 from lineclear.app.hooks_ports import Change, Spot
 from lineclear.core.hooks import (
     AFTER_EDIT,
-    AFTER_READ,
     AFTER_SHELL,
     BEFORE_EDIT,
     BEFORE_SHELL,
     PROMPT,
     SESSION_END,
-    SESSION_START,
     STOP,
     HookAnswer,
     session_key,
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
     from lineclear.git.pictures import Helper, Picture
     from lineclear.settings import Settings
-    from lineclear.wiring.hooking_hush import HushFor
     from lineclear.wiring.hooking_stores import Stores
     from lineclear.wiring.tree_looks import Looks
 
@@ -71,8 +68,6 @@ _HERE_NS = 10 * 60 * 1_000_000_000
 _LONGEST_CALL_S = 10 * 60
 # Events after which work may be lost that nobody saves.
 _SAVED = (BEFORE_EDIT, AFTER_EDIT, BEFORE_SHELL, AFTER_SHELL, PROMPT, STOP, SESSION_END)
-# Events that leave or end a hush.
-_HUSHED = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, AFTER_SHELL, SESSION_START, SESSION_END)
 
 
 def layout_for(call: HookCall, environ: Mapping[str, str], cwd: str) -> Layout | None:
@@ -100,14 +95,13 @@ def respond(
     environ: Mapping[str, str],
     mirror: Mirror | None = None,
     *,
-    began_ns: int,
     stores: Stores | None = None,
     saves: bool = False,
 ) -> HookAnswer:
     """Answer one call. Opens the store, so it costs what a claim costs, unless `stores` has a warm one.
 
-    `mirror` is told of a change. `began_ns`: before the settings were read. `saves`: a snapshot may be
-    started beside us. A call with an id that was answered before gets the same answer, and nothing is done.
+    `mirror` is told of a change. `saves`: a snapshot may be started beside us. A call with an id that was
+    answered before gets the same answer, and nothing is done.
     """
     memory = _memory_of(layout, call)
     layout = _home(layout, memory)
@@ -124,25 +118,25 @@ def respond(
                 mirror.note_change()  # whoever answered may not have come to it
             return known
     if not settings.store_url:
-        return _ask_store(layout, settings, call, environ, mirror, began_ns, stores, saves, memory)
+        return _ask_store(layout, settings, call, environ, mirror, stores, saves, memory)
     from lineclear.wiring.hooking_team import respond_in_team
 
     return respond_in_team(
         layout, settings, call, environ, lambda: _memory_of(layout, call),
-        lambda: _ask_store(layout, settings, call, environ, mirror, began_ns, stores, saves),
+        lambda: _ask_store(layout, settings, call, environ, mirror, stores, saves),
     )  # fmt: skip
 
 
 def _ask_store(
     layout: Layout, settings: Settings, call: HookCall, environ: Mapping[str, str], mirror: Mirror | None,
-    began_ns: int, stores: Stores | None, saves: bool, memory: Session | None = None,
+    stores: Stores | None, saves: bool, memory: Session | None = None,
 ) -> HookAnswer:  # fmt: skip
     """`memory`: what was read of the session a moment ago; it is long, and read once."""
     if stores is None:
         store = open_store(layout, settings, is_hasty=True)
         try:
             repo = Repo(layout, settings, store, environ)
-            desk, reply = _respond(repo, call, mirror, began_ns, None, memory)
+            desk, reply = _respond(repo, call, mirror, None, memory)
             if saves and desk is not None and call.event in _SAVED and call.session:
                 desk.save_beside(repo)
             return reply
@@ -151,7 +145,7 @@ def _ask_store(
     store = stores.borrow(layout, settings)
     try:
         repo = Repo(layout, settings, store, environ)
-        _, reply = _respond(repo, call, mirror, began_ns, stores.looks, memory)
+        _, reply = _respond(repo, call, mirror, stores.looks, memory)
     except BaseException:
         stores.lose(store)
         raise
@@ -160,7 +154,7 @@ def _ask_store(
 
 
 def _respond(
-    repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int, looks: Looks | None,
+    repo: Repo, call: HookCall, mirror: Mirror | None, looks: Looks | None,
     memory: Session | None,
 ) -> tuple[Desk | None, HookAnswer]:  # fmt: skip
     if repo.settings.store_url:
@@ -179,8 +173,6 @@ def _respond(
     from lineclear.app.heartbeat import beat
     from lineclear.app.hooks import answer
 
-    # Before anything is read of the store.
-    hush = _hush_for(repo, call, began_ns) if call.event in _HUSHED else None
     if call.event == SESSION_END and not _is_known(repo, call):
         return None, HookAnswer()
     head = repo.store.read(_head) if mirror is not None else 0
@@ -195,8 +187,6 @@ def _respond(
         if mirror is not None and repo.store.read(_head) != head:
             mirror.note_change()
     desk.finish()
-    if hush is not None:
-        hush.settle(desk, reply)
     return desk, reply
 
 
@@ -216,12 +206,6 @@ def _is_known(repo: Repo, call: HookCall) -> bool:
 
 def _head(view: View) -> int:
     return view.head
-
-
-def _hush_for(repo: Repo, call: HookCall, began_ns: int) -> HushFor | None:
-    from lineclear.wiring.hooking_hush import HushFor
-
-    return HushFor(repo, call, began_ns)
 
 
 def settings_for(layout: Layout, environ: Mapping[str, str]) -> Settings:
@@ -254,7 +238,7 @@ class Desk:
 
     __slots__ = (
         "_after", "_call", "_cwd", "_is_looked_at", "_looks", "_mirror", "_repo", "_trees", "_writes",
-        "caller", "is_shared", "liveness", "memory", "plain_status", "presence", "root", "rules", "store",
+        "caller", "is_shared", "liveness", "memory", "presence", "root", "rules", "store",
         "ttl_ms",
     )  # fmt: skip
 
@@ -269,8 +253,6 @@ class Desk:
         # What is done when the answer is kept.
         self._after: list[Callable[[], None]] = []
         self._is_looked_at = False
-        # What git said of the tree, if a picture was taken just now and the stub can compare it.
-        self.plain_status = b""
         self._cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else self.root
         self.memory = memory or _memory_of(repo.layout, call)
         self._writes = Writes(f"{repo.state_directory}/{SESSIONS}/writes")
@@ -360,7 +342,7 @@ class Desk:
 
     @property
     def _edited(self) -> str:
-        """There when an edit has passed since the picture was taken."""
+        """Its time is that of the last edit."""
         return self.memory.path + ".edited"
 
     def begin_shell(self, call_id: str) -> None:
@@ -371,7 +353,7 @@ class Desk:
         # answer is kept.
         if not self._is_looked_at:
             self._renew_picture(marks.picture_of(self.memory))
-        self._clear_marks()
+        self._clear_pictures()
         # Last: what is changed from now on has a later time than this file.
         with open(marks.mark_of(self.memory, call_id), "wb"):
             pass
@@ -379,16 +361,14 @@ class Desk:
             self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "+")
 
     def _renew_picture(self, path: str) -> None:
-        from lineclear.git.pictures import plain_status, read_picture, stamp_of, take_picture, write_picture
+        from lineclear.git.pictures import read_picture, stamp_of, take_picture, write_picture
         from lineclear.wiring import hooking_marks as marks
 
         marks.put_late(self.memory)
         before = read_picture(path)
-        is_edited = self._was_edited(path)
-        if before is None or is_edited or self.memory.get("picture") != self._freshness(stamp_of(path)):
-            picture = take_picture(self.root, before, self._is_secret, "", self._helper())
+        if before is None or self.memory.get("picture") != self._freshness(stamp_of(path)):
+            picture = take_picture(self.root, before, self._is_secret, self._helper())
             marks.put(self.memory, write_picture(path, picture))
-            self.plain_status = plain_status(picture)
             self.memory.set("picture", "", self._freshness(stamp_of(path)))
 
     def end_shell(self, *call_ids: str, is_over: bool = True) -> list[Change]:
@@ -399,7 +379,6 @@ class Desk:
         marks.put_late(self.memory)
         path = marks.picture_of(self.memory)
         before = pictures.read_picture(path)
-        # One of them may have lost its mark: the stub let its end pass, and the mark was cleared away.
         found = {one: mark for one in call_ids if os.path.exists(mark := marks.mark_of(self.memory, one))}
         try:
             start_ns = min(marks.start_ns(self.memory, mark, one) for one, mark in found.items())
@@ -413,9 +392,7 @@ class Desk:
             self.memory.set(marks.LOOKED, one, looked_at)
         if before is None:
             return []
-        # The stub has asked git before it asked us.
-        said = self._repo.environ.get("LINECLEAR_STATUS", "")
-        after = pictures.take_picture(self.root, before, self._is_secret, said, self._helper())
+        after = pictures.take_picture(self.root, before, self._is_secret, self._helper())
         changed = pictures.changed_since(self.root, before, after, start_ns)
         changes = self._without_others(changed, start_ns, before, after)
         if self.is_shared and is_over:
@@ -426,14 +403,8 @@ class Desk:
         if not is_over:
             self._is_looked_at = True
             self.memory.set(marks.FRESH, "", f"{stamp} {fresh}" if fresh else "")
-        self.plain_status = pictures.plain_status(after)
         self.memory.set("picture", "", self._freshness(stamp))
         return changes
-
-    @property
-    def is_watched(self) -> bool:
-        """Is it cheaper to ask us what changed than to ask git?"""
-        return self._looks is not None and self._looks.at(self._repo.layout).is_worth_it()
 
     def _helper(self) -> Helper | None:
         return None if self._looks is None else self._looks.at(self._repo.layout)
@@ -474,29 +445,14 @@ class Desk:
         """This very picture still counts while nobody is known to have written since."""
         return f"{self.root} {stamp} {self._writes.size()}" if self.is_shared else f"{self.root} {stamp}"
 
-    def _was_edited(self, picture: str) -> bool:
-        """Has the stub let an edit pass since? It says so in a file of its own."""
-        path = self._edited
-        if not os.path.exists(path):
-            return False
-        from lineclear.wiring.hooking_marks import unlink
-
-        # The picture first: killed in between, whoever comes next takes a new one too.
-        unlink(picture)
-        unlink(path)
-        return True
-
-    def _clear_marks(self) -> None:
-        """Marks of calls that the stub has let pass: it cannot remove them, only write into them. And
-        pictures that somebody died over."""
+    def _clear_pictures(self) -> None:
+        """Pictures that a call wrote and, because it was killed, never put in place."""
         directory, _, name = self.memory.path.rpartition("/")
         for found in os.listdir(directory):
-            is_mark = found.startswith(f"{name}.call-")
-            if is_mark or found.startswith(f"{name}.picture."):
+            if found.startswith(f"{name}.picture."):
                 path = f"{directory}/{found}"
                 try:
-                    old_s = time.time() - _LONGEST_CALL_S
-                    if os.path.getsize(path) if is_mark else os.path.getmtime(path) < old_s:
+                    if os.path.getmtime(path) < time.time() - _LONGEST_CALL_S:
                         os.unlink(path)
                 except FileNotFoundError:
                     pass  # a call beside this one was quicker

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,9 +44,7 @@ class Machine:
         layout = hooking.layout_for(call, self.environ, cwd)
         assert layout is not None
         settings = hooking.settings_for(layout, self.environ)
-        return hooking.respond(
-            layout, settings, call, self.environ, began_ns=time.time_ns(), stores=self.stores
-        )
+        return hooking.respond(layout, settings, call, self.environ, stores=self.stores)
 
     def edit(self, name: str) -> HookAnswer:
         return self.fire(hooks.BEFORE_EDIT, paths=(str(self.tree / name),), tool="Edit")
