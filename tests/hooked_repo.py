@@ -16,7 +16,7 @@ from lineclear.core.claims import INTENT, Request
 from lineclear.core.hooks import HookAnswer
 from lineclear.core.resources import parse_resource
 from lineclear.hook.serving import Hooks
-from lineclear.wiring import hooking
+from lineclear.wiring import hooking, hooking_context
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import stub_text
 from lineclear.wiring.starting import init_repo
@@ -86,10 +86,10 @@ class HookedRepo:
         assert found is not None
         call, environ = found.read_call(event, said), self.environ | env
         assert call is not None
-        layout = hooking.layout_for(call, environ, str(self.tree))
+        layout = hooking_context.layout_for(call, environ, str(self.tree))
         assert layout is not None
-        settings = hooking.settings_for(layout, environ)
-        return hooking.respond(layout, settings, call, environ)
+        settings = hooking_context.settings_for(layout, environ)
+        return hooking.respond(hooking_context.HookContext(layout, settings, call, environ))
 
     def pre(self, path: Path | str = "a.py", **more: Any) -> HookAnswer:
         return self.ask("PreToolUse", self.said("PreToolUse", self.tree / path, **more))

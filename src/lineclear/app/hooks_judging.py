@@ -13,7 +13,8 @@ from lineclear.core.tables import WORKTREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.app.hooks_ports import Desk, Spot
+    from lineclear.app.hooks_ports import FileInTree as Spot
+    from lineclear.app.hooks_ports import HookSession as Desk
     from lineclear.app.ports import View
     from lineclear.core.strategies import Sharing
     from lineclear.core.tables import Claim

@@ -95,25 +95,27 @@ def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
 
 
 def _respond(now: Situation, hooking: Hooking, call: HookCall) -> tuple[bytes, int]:
-    from lineclear.wiring import hooking as wired
+    from lineclear.wiring.hooking_context import HookContext, is_coordinated, layout_for, settings_for
 
-    now.layout = wired.layout_for(call, now.environ, now.cwd)
+    now.layout = layout_for(call, now.environ, now.cwd)
     if now.layout is None:
         return b"", 0
     if now.only and now.layout.common_dir != now.only:
         raise Elsewhere(now.layout.common_dir)
-    now.settings = wired.settings_for(now.layout, now.environ)
-    if not wired.is_coordinated(now.layout, now.settings):
+    now.settings = settings_for(now.layout, now.environ)
+    if not is_coordinated(now.layout, now.settings):
         return b"", 0
     if now.limit is not None:
         is_long = call.event == "worktree_create"
         now.limit(WORKTREE_LIMIT_S if is_long else now.settings.hooks_timeout_ms / 1000)
     if now.settings.mirror_tasks or now.settings.mirror_coordination or now.settings.mirror_locks:
         now.mirror = _Mirror()
-    reply = wired.respond(
+    from lineclear.wiring.hooking import respond
+
+    context = HookContext(
         now.layout, now.settings, call, now.environ, now.mirror, stores=now.stores, saves=now.saves
     )
-    return hooking.write_answer(now.event, reply)
+    return hooking.write_answer(now.event, respond(context))
 
 
 def is_worktree_wanted(now: Situation) -> bool:
