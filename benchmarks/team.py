@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from lineclear.cli.serving import Office
 from lineclear.core import hooks
 from lineclear.core.hooks import HookCall
 from lineclear.mcp.desk import Call
-from lineclear.wiring import hooking
+from lineclear.wiring import hooking, hooking_context
 from lineclear.wiring.hooking_stores import Stores
 from lineclear.wiring.starting import init_repo
 from tests.postgres_server import ServerMissing, running_server
@@ -76,7 +75,7 @@ def _measure(report: Report, url: str, place: Path, count: int) -> None:
 def _fire(tree: Path, environ: dict[str, str], stores: Stores, event: str, name: str) -> None:
     paths = (str(tree / name),)
     call = HookCall("claude", event, session="s-1", cwd=str(tree), can_tell=True, paths=paths, tool="Edit")
-    layout = hooking.layout_for(call, environ, str(tree))
+    layout = hooking_context.layout_for(call, environ, str(tree))
     assert layout is not None
-    settings = hooking.settings_for(layout, environ)
-    hooking.respond(layout, settings, call, environ, began_ns=time.time_ns(), stores=stores)
+    settings = hooking_context.settings_for(layout, environ)
+    hooking.respond(hooking_context.HookContext(layout, settings, call, environ, stores=stores))

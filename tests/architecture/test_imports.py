@@ -25,7 +25,6 @@ HOOK_MODULES = (
     "refusals",
     "refusals_hooks",
     "hooks",
-    "hush",
     "quick_json",
     "codec",
     "fold",

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,7 +88,7 @@ class World:
     def directly(self, event: str, body: bytes, call: str = "") -> bytes:
         """As the one-shot process does it; its errors are the test's."""
         environ = self.environ | ({"LINECLEAR_CALL": call} if call else {})
-        now = Situation(self.client, event, environ, "/", began_ns=time.time_ns())
+        now = Situation(self.client, event, environ, "/")
         return answering.answer(now, lambda: body)[0]
 
     def killed(self, event: str, body: bytes, call: str, at_effect: int) -> int:
@@ -228,22 +227,9 @@ def _shell_begun(world: World, *, is_shared: bool = False) -> None:
     (at / "a.py").unlink()
 
 
-def _edited_beside(world: World) -> None:
-    _shell_begun(world)
-    (world.root / f".git/lineclear/sessions/{world.client}-s1.edited").write_text("b.py\n")
-
-
 def _to_stop(world: World) -> None:
     _start(world)
     world.say("at once", urgent=True)
-
-
-def _edited_by_stub(world: World) -> None:
-    _start(world)
-    _call(world, "PreToolUse", **BASH)
-    _call(world, "PostToolUse", **BASH)
-    (world.tree / "a.py").write_text("edited\n")
-    (world.root / ".git/lineclear/sessions/claude-s1.edited").write_text("a.py\n")
 
 
 def _shared_begun(world: World) -> None:
@@ -283,15 +269,11 @@ CASES: dict[str, Case] = {
         is_shared=True,
     ),
     "before a command": Case("PreToolUse", lambda _: BASH, _with_message),
-    "before a command, after the stub": Case("PreToolUse", lambda _: BASH, _edited_by_stub),
     "after a command": Case("PostToolUse", lambda _: BASH, _shell_begun),
     "after a command in a shared tree": Case(
         "PostToolUse", lambda _: BASH, lambda world: _shell_begun(world, is_shared=True), is_shared=True
     ),
     "before a command, one without an end": Case("PreToolUse", lambda _: NEXT, _shell_begun, client="droid"),
-    "before a command, one without an end, after the stub": Case(
-        "PreToolUse", lambda _: NEXT, _edited_beside, client="droid"
-    ),
     "before a command that is held back": Case("PreToolUse", lambda _: NEXT, _shell_begun, client="kimi"),
     "before an edit, a command without an end": Case(
         "PreToolUse", lambda world: _edit(world, "b.py"), _shell_begun, client="droid"

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import Phase, example, find, given, settings
 from hypothesis import strategies as st
 
-from lineclear.app import claims, gate, hooks, hooks_judging, hooks_shell, phases, values, writing
+from lineclear.app import claims, gate, hooks_judging, phases, values, writing
 from lineclear.app.agents import ensure_agent
-from lineclear.app.hooks_ports import Change
+from lineclear.app.hooks_ports import ShellChange
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims import EXCLUSIVE, INTENT
 from lineclear.core.hooks import BEFORE_EDIT, HookCall
@@ -35,9 +35,9 @@ from lineclear.core.strategies import (
 )
 from lineclear.core.write_rule import LANDING, Verdict, Write
 from lineclear.git.layout import find_layout
-from lineclear.wiring.hooking_team import Spotter
+from lineclear.wiring.hooking_team import OutageJudge
 from lineclear.wiring.repo import read_settings
-from tests.desk import FakeDesk
+from tests.hook_sessions import FakeSession
 from tests.repository import TemporaryRepo
 from tests.world import HOUR_MS, MINUTE_MS, World, resource
 
@@ -167,8 +167,8 @@ class Set:
                 return  # two that exclude each other: the first one has it
 
     @property
-    def desk(self) -> FakeDesk:
-        return FakeDesk(
+    def session(self) -> FakeSession:
+        return FakeSession(
             self.world, self.caller, self.rules, place=self.place, is_shared=self.scene.is_shared,
             fence=self.fence, texts={PATH: CODE},
         )  # fmt: skip
@@ -179,12 +179,12 @@ class Set:
 
 def edit(scene: Scene) -> str:
     call = HookCall("claude", BEFORE_EDIT, paths=(PATH,), replaced=REPLACED[scene.place], can_tell=True)
-    answer = hooks.answer(Set(scene).desk, call)
+    answer = Set(scene).session.answer(call)
     return meaning(answer.reason) if answer.is_denied else ""
 
 
 def shell(scene: Scene) -> str:
-    notes = hooks_shell.judge_changes(Set(scene).desk, [Change(PATH, "git restore", True)])
+    notes = Set(scene).session.judge_changes([ShellChange(PATH, "git restore", True)])
     return meaning(notes[0]) if notes else ""
 
 
@@ -225,7 +225,7 @@ class Alone:
 
     def __call__(self, scene: Scene) -> str:
         self._settings.rules = Set(scene).rules
-        found = Spotter(self._layout, self._settings).judge(PATH, self._layout.worktree, scene.writer)
+        found = OutageJudge(self._layout, self._settings).judge(PATH, self._layout.worktree, scene.writer)
         return found.code if found is not None else ""
 
 

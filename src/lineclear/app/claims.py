@@ -34,7 +34,7 @@ from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_nam
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
@@ -68,30 +68,23 @@ def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
     return list(found.values())
 
 
-def ask(
-    store: Store,
-    liveness: Liveness,
-    caller: Caller,
-    request: Request,
-    then: Callable[[Tx], None] | None = None,
-) -> dict[str, Any]:
-    """Grant or renew all resources, or refuse and say who is in the way. Never waits.
-
-    `then` goes with the grant, in its transaction.
-    """
+def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
+    """Grant or renew all resources, or refuse and say who is in the way. Never waits."""
     _check(request)
+    return once(
+        store, caller, "claim", _arguments(request), lambda tx: ask_in(tx, liveness, caller, request),
+        _still_holds,
+    )  # fmt: skip
 
-    def work(tx: Tx) -> dict[str, Any]:
-        ensure_agent(tx, caller)
-        answer = _decide_now(tx, request, liveness)
-        if answer.blockers:
-            raise refusals.claim_held(answer.blockers[0], request, tx.now, len(answer.blockers))
-        granted = _grant(tx, caller, request, answer)
-        if then is not None:
-            then(tx)
-        return granted
 
-    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+def ask_in(tx: Tx, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
+    """The same as a part of another transaction."""
+    _check(request)
+    ensure_agent(tx, caller)
+    answer = _decide_now(tx, request, liveness)
+    if answer.blockers:
+        raise refusals.claim_held(answer.blockers[0], request, tx.now, len(answer.blockers))
+    return _grant(tx, caller, request, answer)
 
 
 def refuse_owned(rules: list[Rule], caller: Caller, request: Request) -> None:

@@ -17,33 +17,46 @@ BEAT_EVERY_NS = 20 * 1_000_000_000
 
 def beat(store: Store, presence: Presence, caller: Caller) -> int:
     """Note that the caller is alive; renew its leases when the last renewal is old enough."""
-    presence.touch(caller.name, None)
+    return renew(store, caller) if _is_renewal_begun(presence, caller) else 0
+
+
+def beat_in(tx: Tx, presence: Presence, caller: Caller) -> int:
+    """The same as a part of another transaction."""
+    return renew_in(tx, caller) if _is_renewal_begun(presence, caller) else 0
+
+
+def is_renewal_due(presence: Presence, name: str) -> bool:
     # A mark of its own: signs of life come far more often, and would put the renewal off for ever.
-    renewal = f"{caller.name}~renewed"
-    idle_ns = presence.idle_ns(renewal)
-    if idle_ns is not None and idle_ns < BEAT_EVERY_NS:
-        return 0
-    presence.touch(renewal, None)
-    return renew(store, caller)
+    idle_ns = presence.idle_ns(f"{name}~renewed")
+    return idle_ns is None or idle_ns >= BEAT_EVERY_NS
+
+
+def _is_renewal_begun(presence: Presence, caller: Caller) -> bool:
+    presence.touch(caller.name, None)
+    if not is_renewal_due(presence, caller.name):
+        return False
+    presence.touch(f"{caller.name}~renewed", None)
+    return True
 
 
 def renew(store: Store, caller: Caller) -> int:
-    def work(tx: Tx) -> int:
-        waits = live_waits(tx)
-        claims = [
-            claim
-            for claim in tx.pick(CLAIM, "key", (caller.name,))
-            if not is_over(claim.until_ns, tx.now) and not makes_way(claim, waits)
-        ]
-        for claim in claims:
-            tx.put(CLAIM, claim.changed(until_ns=max(claim.until_ns, tx.now.in_ms(claim.ttl_ms))))
-        tasks = [
-            task
-            for task in tx.scan(TASK, "ready", (TAKEN,))
-            if task.agent == caller.name and not is_over(task.until_ns, tx.now)
-        ]
-        for task in tasks:
-            tx.put(TASK, task.changed(until_ns=max(task.until_ns, tx.now.in_ms(task.ttl_ms))))
-        return len(claims) + len(tasks)
+    return store.transact(caller, lambda tx: renew_in(tx, caller))
 
-    return store.transact(caller, work)
+
+def renew_in(tx: Tx, caller: Caller) -> int:
+    waits = live_waits(tx)
+    claims = [
+        claim
+        for claim in tx.pick(CLAIM, "key", (caller.name,))
+        if not is_over(claim.until_ns, tx.now) and not makes_way(claim, waits)
+    ]
+    for claim in claims:
+        tx.put(CLAIM, claim.changed(until_ns=max(claim.until_ns, tx.now.in_ms(claim.ttl_ms))))
+    tasks = [
+        task
+        for task in tx.scan(TASK, "ready", (TAKEN,))
+        if task.agent == caller.name and not is_over(task.until_ns, tx.now)
+    ]
+    for task in tasks:
+        tx.put(TASK, task.changed(until_ns=max(task.until_ns, tx.now.in_ms(task.ttl_ms))))
+    return len(claims) + len(tasks)

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.app.hooks_ports import Desk, Spot
+    from lineclear.app.hooks_ports import FileInTree, HookSession
     from lineclear.app.ports import View
     from lineclear.core.refusals import Refusal
     from lineclear.core.write_rule import Verdict
@@ -26,38 +26,40 @@ SHORT_MS = 60_000
 
 
 def judge(
-    view: View, desk: Desk, spot: Spot, touches: Callable[[str], bool] = touches_anything
+    view: View, session: HookSession, file: FileInTree, touches: Callable[[str], bool] = touches_anything
 ) -> list[tuple[str, str, int, str]]:
     """Refuse, or tell who else is at work there: (agent, resource, task, note).
 
     `touches`: does the edit change this symbol? True when that cannot be told.
     """
     # Where the session itself works, others may work too: that tree is not asked for its owner.
-    tree = tree_of(view, spot.tree) if spot.tree != desk.caller.tree else None
+    tree = tree_of(view, file.tree) if file.tree != session.caller.tree else None
     write = Write(
-        spot.resource, desk.caller.name, EDIT, tree=tree, fence=desk.fence_for(spot), touches=touches
+        file.resource, session.caller.name, EDIT, tree=tree, fence=session.fence_for(file), touches=touches
     )
-    verdict = judge_write(view, desk.liveness, desk.rules, write)
+    verdict = judge_write(view, session.liveness, session.rules, write)
     if verdict.refusal is not None:
-        raise _for_a_model(view, desk, spot, verdict, verdict.refusal)
+        raise _for_a_model(view, session, file, verdict, verdict.refusal)
     return [(claim.agent, claim.resource, claim.task, claim.note) for claim in verdict.others]
 
 
-def _for_a_model(view: View, desk: Desk, spot: Spot, verdict: Verdict, refusal: Refusal) -> Refusal:
+def _for_a_model(
+    view: View, session: HookSession, file: FileInTree, verdict: Verdict, refusal: Refusal
+) -> Refusal:
     """The same refusal with the next step that an agent in the middle of an edit can take."""
-    text = spot.resource.text
+    text = file.resource.text
     if refusal.code == "gate.foreign_tree":
         owner = str(refusal.facts["holder"])
-        return refusals_hooks.foreign_worktree(spot.path, spot.tree, owner, desk.root)
+        return refusals_hooks.foreign_worktree(file.path, file.tree, owner, session.root)
     if refusal.code == "write.unlocked":
         return refusals_hooks.unclaimed_lock(text)
     if refusal.code != "write.held" or verdict.holder is None:
         return refusal
-    is_locked = strategy_for(spot.resource, desk.rules).strategy == LOCKED
-    mode = EXCLUSIVE if spot.is_shared or is_locked else INTENT
-    request = Request(desk.caller.name, spot.tree, mode, [spot.resource], ttl_ms=desk.ttl_ms)
+    is_locked = strategy_for(file.resource, session.rules).strategy == LOCKED
+    mode = EXCLUSIVE if file.is_shared or is_locked else INTENT
+    request = Request(session.caller.name, file.tree, mode, [file.resource], ttl_ms=session.ttl_ms)
     held = claim_held(
-        Blocker(spot.resource, verdict.holder, verdict.holder.resource, 0), request, view.now, 1
+        Blocker(file.resource, verdict.holder, verdict.holder.resource, 0), request, view.now, 1
     )
     if verdict.holder.ttl_ms <= SHORT_MS:
         # Somebody is in the middle of one edit: it is soon over, and nobody should lock it for long then.

@@ -1,13 +1,15 @@
-"""What the hook's use cases need from outside: the desk at which one session sits for one call."""
+"""What the hook's use cases need from outside: the client's session, for one call and in one transaction."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Protocol
 
-    from lineclear.app.ports import Caller, Liveness, Presence, Store
+    from lineclear.app.ports import Caller, Liveness, Presence, Tx
     from lineclear.core.claims import Request
+    from lineclear.core.hooks import HookAnswer
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
 
@@ -16,15 +18,18 @@ if TYPE_CHECKING:
 
         def get(self, kind: str, key: str = "", /) -> str: ...
         def set(self, kind: str, key: str, value: str, /) -> None: ...
-        def keys(self, kind: str, /) -> list[str]: ...
-        def save(self) -> None:
-            """Now, and not only at the end of the call."""
+        def set_now(self, kind: str, key: str, value: str, /) -> None:
+            """On disk at once, and not only when the call is over."""
 
-    class Desk(Protocol):
-        """`is_shared`: several agents may write the files of the tree in which this one stands."""
+        def keys(self, kind: str, /) -> list[str]: ...
+
+    class HookSession(Protocol):
+        """`tx` is the call's one transaction, or a snapshot on which the first write ends the attempt. All of
+        this may be made and asked again from the start: effects outside of the store wait for the commit.
+        `is_shared`: several agents may write the files of the worktree in which this one is."""
 
         @property
-        def store(self) -> Store: ...
+        def tx(self) -> Tx: ...
         @property
         def liveness(self) -> Liveness: ...
         @property
@@ -42,33 +47,37 @@ if TYPE_CHECKING:
         @property
         def root(self) -> str: ...
 
-        def locate(self, path: str, /) -> Spot | None:
+        def locate(self, path: str, /) -> FileInTree | None:
             """Where a path lies that a tool was given; None outside the repository."""
 
-        def digest(self, spot: Spot, /) -> str:
+        def digest(self, file: FileInTree, /) -> str:
             """A name for the content that is there now; "" when there is none."""
 
-        def text_of(self, spot: Spot, /) -> str:
+        def text_of(self, file: FileInTree, /) -> str:
             """The file's text as far as it is small; "" when it cannot be read."""
 
-        def fence_for(self, spot: Spot, /) -> int:
+        def fence_for(self, file: FileInTree, /) -> int:
             """The fence that the session works under where it holds this file by `with`; 0 for none."""
 
         def refuse_locked(self, request: Request, /) -> None:
             """Refuse an exclusive claim of what somebody else's lock file covers, where such files count."""
 
-        def note_write(self, spot: Spot, digest: str, /) -> None:
+        def note_write(self, file: FileInTree, digest: str, /) -> None:
             """Let others in the same tree know who wrote this content."""
+
+        def after_commit(self, act: Callable[[], None], /) -> None:
+            """Do this when the transaction is over and before the answer is kept."""
 
         def begin_shell(self, call_id: str, /) -> None:
             """Remember what the tree looks like before a command runs."""
 
-        def end_shell(self, *call_ids: str, is_over: bool = True) -> list[Change]:
-            """What the commands have changed, without what others are known to have written meanwhile.
-            `is_over`: they are not asked about again."""
+        def shell_changes(self) -> list[ShellChange]:
+            """What the commands of `commands_to_look_at` have changed, without what others are known to have
+            written meanwhile."""
 
-        def make_worktree(self, name: str, /) -> str:
-            """Where a worktree of this name is, made and provisioned as ours are if there is none."""
+        def make_worktree(self, name: str, reply: HookAnswer, /) -> None:
+            """Answer with the path of the worktree of this name, made and provisioned as ours are if there
+            is none."""
 
         def enter(self) -> None:
             """The session begins: a linked worktree that nobody registered is adopted."""
@@ -79,7 +88,7 @@ if TYPE_CHECKING:
         def told_up_to(self, position: int, /) -> None: ...
 
 
-class Spot:
+class FileInTree:
     """A file in one of the repository's trees. `path` is repo-relative, `real` where it is on disk."""
 
     __slots__ = ("is_shared", "path", "real", "resource", "tree")
@@ -88,7 +97,7 @@ class Spot:
         self.resource, self.path, self.real, self.tree, self.is_shared = resource, path, real, tree, is_shared
 
 
-class Change:
+class ShellChange:
     """A path that a command changed. `undo` is the command that brings back what was there before;
     `is_sure`: nobody else can have done it."""
 

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from lineclear.app.hooks_claims import change_intents
+from lineclear.app.hooks_claims import ANNOUNCED, announce
 from lineclear.app.hooks_judging import JUDGEMENTS, judge
 from lineclear.core import hooks
 from lineclear.core.refusals import Refusal, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.app.hooks_ports import Change, Desk, Spot
+    from collections.abc import Callable
+
+    from lineclear.app.hooks_ports import FileInTree, HookSession, ShellChange
 
 MOST_REPORTED = 5
 
 
-def judge_changes(desk: Desk, changes: list[Change]) -> list[str]:
+def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]:
     """The words for the model, if there are any. Nothing is undone here: the model is told how."""
     forbidden: list[tuple[str, str]] = []
-    allowed: list[Spot] = []
+    own: list[FileInTree] = []
     for change in changes[: hooks.MOST_PATHS]:
-        spot = desk.locate(f"{desk.root}/{change.path}")
-        if spot is None:
+        file = session.locate(f"{session.root}/{change.path}")
+        if file is None:
             continue
-        why = _refusal(desk, spot)
+        why = _refusal(session, file)
         if why:
             forbidden.append(_report(why, change))
-            continue
-        allowed.append(spot)
-        if spot.is_shared and change.is_sure:
-            digest = desk.digest(spot)
-            desk.memory.set("version", spot.path, digest)
-            desk.note_write(spot, digest)
-    change_intents(desk, [spot for spot in allowed if not spot.is_shared], lambda _spot: "")
+        elif not file.is_shared:
+            own.append(file)
+            session.memory.set(ANNOUNCED, f"{session.root}/{change.path}", "1")
+        elif change.is_sure:
+            session.after_commit(_noting(session, file))
+    announce(session, own, lambda _file: "")
     if not forbidden:
         return []
     more = len(forbidden) - MOST_REPORTED
@@ -41,9 +42,20 @@ def judge_changes(desk: Desk, changes: list[Change]) -> list[str]:
     return [hooks.shell_report(shown)]
 
 
-def _refusal(desk: Desk, spot: Spot) -> str:
+def _noting(session: HookSession, file: FileInTree) -> Callable[[], None]:
+    """Reading the files takes time in which nobody else should have to wait for the store."""
+
+    def note() -> None:
+        digest = session.digest(file)
+        session.memory.set("version", file.path, digest)
+        session.note_write(file, digest)
+
+    return note
+
+
+def _refusal(session: HookSession, file: FileInTree) -> str:
     try:
-        desk.store.read(lambda view: judge(view, desk, spot))
+        judge(session.tx, session, file)
     except Refusal as refusal:
         if not refusal.code.startswith(JUDGEMENTS):
             raise
@@ -51,7 +63,7 @@ def _refusal(desk: Desk, spot: Spot) -> str:
     return ""
 
 
-def _report(why: str, change: Change) -> tuple[str, str]:
+def _report(why: str, change: ShellChange) -> tuple[str, str]:
     if change.is_sure:
         return why, change.undo
     return f"{why} (Somebody else may have changed {shorten(change.path, 80)} meanwhile.)", ""

@@ -49,7 +49,7 @@ def inbox(view: View, name: str, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
 
 def mark_read(store: Store, caller: Caller, ids: list[int]) -> int:
     """Say that these messages have reached their reader; until then they are given again."""
-    return store.transact(caller, lambda tx: _mark(tx, caller, ids))
+    return store.transact(caller, lambda tx: mark_read_in(tx, caller, ids))
 
 
 def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> di
 
     def work(tx: Tx) -> dict[str, Any]:
         found = inbox(tx, caller.name, limit)
-        _mark(tx, caller, [message["id"] for message in found["messages"]])
+        mark_read_in(tx, caller, [message["id"] for message in found["messages"]])
         return found
 
     found, is_repeat = store.read(look)
@@ -70,7 +70,8 @@ def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> di
     return once(store, caller, "inbox", {"limit": limit}, work)
 
 
-def _mark(tx: Tx, caller: Caller, ids: list[int]) -> int:
+def mark_read_in(tx: Tx, caller: Caller, ids: list[int]) -> int:
+    """`mark_read` as a part of another transaction."""
     ensure_agent(tx, caller)
     news = _unread(tx, caller.name)
     taken = {message.id for message in news} & set(ids)

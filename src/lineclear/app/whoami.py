@@ -36,66 +36,70 @@ def identify(
 
     A token that is not good is refused, whatever other signs there are: nobody falls back to another name.
     """
-    if session or client:
-        is_marked = True
-    else:
+    signs = signs_of(environ, person=person, given=given, client=client, session=session)
+    token = environ.get("LINECLEAR_TOKEN", "")
+    caller = Caller("", tree=tree, op=op, keep_ms=keep_ms)
+
+    def look(view: View) -> bool:
+        return recognise(view, presence, caller, signs, token=token, silence_ms=silence_ms)
+
+    def enter(tx: Tx) -> None:
+        look(tx)
+        ensure_agent(tx, caller)
+
+    if signs.given and not signs.session and not token:
+        _become(caller, signs)
+        caller.seen = presence.seen(caller.name)
+    elif store.read(look):
+        # Entered at once: of two sessions that begin at the same moment, each gets its own name.
+        try:
+            store.transact(caller, enter)
+        except Refusal:
+            return caller  # nothing can be written here, and the name is only looked up
+        presence.touch(caller.name, None)
+    return caller
+
+
+def signs_of(
+    environ: Mapping[str, str], *, person: str, given: str = "", client: str = "", session: str = ""
+) -> Signs:
+    """What a call itself shows of its caller, without the store."""
+    is_marked = bool(session or client)
+    if not is_marked:
         client, session, is_marked = read_environment(environ)
     given = given or environ.get("LINECLEAR_AGENT", "")
     if given:
         agent_name(given)
+    return Signs(person=person, given=given, client=client, session=session, is_marked=is_marked)
 
-    token = environ.get("LINECLEAR_TOKEN", "")
 
-    def look(view: View) -> tuple[str, str, Bearer | None]:
-        bearer = _bearer(view, token) if token else None
-        is_known = bearer is not None and (bearer.kind == OF_AGENT or not is_marked)
-        if given or is_known:
-            return "", "", bearer
-        known = next((agent.name for agent in view.pick(AGENT, "session", (session,))), "") if session else ""
-        return known, agent_of_tree(view, tree), bearer
-
-    is_named = given and not session and not token
-    session_agent, tree_agent, bearer = ("", "", None) if is_named else store.read(look)
-    actor = resolve(
-        Signs(
-            person=person, token_name=bearer.name if bearer is not None else "",
-            token_kind=bearer.kind if bearer is not None else "", given=given, client=client, session=session,
-            session_agent=session_agent, tree_agent=tree_agent, is_marked=is_marked,
-        )
-    )  # fmt: skip
-    caller = Caller(
-        actor.name,
-        is_person=actor.is_person,
-        tree=tree,
-        client="" if actor.is_person else client,
-        session=session if actor.source == "session" else "",
-        op=op,
-        keep_ms=keep_ms,
-    )
-    if actor.is_new:
-        _take_name(store, presence, caller, silence_ms)
+def recognise(
+    view: View, presence: Presence, caller: Caller, signs: Signs, *, token: str, silence_ms: int
+) -> bool:
+    """Fill in who the caller is. True for a session that is new here: the caller has to be entered
+    (`ensure_agent`) before it counts."""
+    bearer = _bearer(view, token) if token else None
+    signs.token_name, signs.token_kind = (bearer.name, bearer.kind) if bearer is not None else ("", "")
+    signs.session_agent = signs.tree_agent = ""
+    is_known = bearer is not None and (bearer.kind == OF_AGENT or not signs.is_marked)
+    if not signs.given and not is_known:
+        if signs.session:
+            found = view.pick(AGENT, "session", (signs.session,))
+            signs.session_agent = next((agent.name for agent in found), "")
+        signs.tree_agent = agent_of_tree(view, caller.tree)
+    is_new = _become(caller, signs)
+    if is_new:
+        caller.name = name_for_session(view, presence, caller.client, caller.session, caller.tree, silence_ms)
     caller.seen = presence.seen(caller.name)
-    return caller
+    return is_new and bool(caller.session)
 
 
-def _take_name(store: Store, presence: Presence, caller: Caller, silence_ms: int) -> None:
-    """The name of a session that is new here. One with an id is entered at once: of two that begin at
-    the same moment, each gets its own. Where nothing can be written the name is only looked up."""
-
-    def name(view: View) -> str:
-        return name_for_session(view, presence, caller.client, caller.session, caller.tree, silence_ms)
-
-    def enter(tx: Tx) -> None:
-        caller.name = name(tx)
-        ensure_agent(tx, caller)
-
-    caller.name = store.read(name)
-    if caller.session:
-        try:
-            store.transact(caller, enter)
-        except Refusal:
-            return
-        presence.touch(caller.name, None)
+def _become(caller: Caller, signs: Signs) -> bool:
+    actor = resolve(signs)
+    caller.name, caller.is_person = actor.name, actor.is_person
+    caller.client = "" if actor.is_person else signs.client
+    caller.session = signs.session if actor.source == "session" else ""
+    return actor.is_new
 
 
 def _bearer(view: View, token: str) -> Bearer:

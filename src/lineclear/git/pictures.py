@@ -33,10 +33,7 @@ STATUS = (
     "--no-ahead-behind", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all",
 )  # fmt: skip
 _MOST_SAVED, _LARGEST_BYTES = 500, 2 << 20
-_MOST_PLAIN_BYTES = 4_096
 _FORMAT = "lineclear picture 1"
-# What git writes as it is: no quotes, no backslash, no control characters, nothing but ASCII.
-_PLAIN = bytes(byte for byte in range(32, 127) if byte not in b'"\\') + b"\0"
 
 
 class Seen:
@@ -49,28 +46,25 @@ class Seen:
 
 
 class Picture:
-    """`paths` are relative to the worktree's root, as bytes on disk; `status` is what git said, of a picture
-    that was just taken."""
+    """`paths` are relative to the worktree's root, as bytes on disk."""
 
-    __slots__ = ("head", "paths", "status")
+    __slots__ = ("head", "paths")
 
-    def __init__(self, head: str, paths: dict[bytes, Seen], status: bytes = b"") -> None:
-        self.head, self.paths, self.status = head, paths, status
+    def __init__(self, head: str, paths: dict[bytes, Seen]) -> None:
+        self.head, self.paths = head, paths
 
 
 def take_picture(
-    root: str, before: Picture | None, is_secret: Callable[[str], bool], said: str = "",
-    helper: Helper | None = None,
-) -> Picture:  # fmt: skip
-    """`said`: what `git status` has printed just now, line by line, if somebody asked it already."""
-    status = _from_plain(said) or (helper.status() if helper is not None else quick_git(STATUS, root))
+    root: str, before: Picture | None, is_secret: Callable[[str], bool], helper: Helper | None = None
+) -> Picture:
+    status = helper.status() if helper is not None else quick_git(STATUS, root)
     head, changes = parse_status(status)
     paths = {change.path: Seen(change.kind) for change in changes}
     fresh = _note_content(root, paths, before, is_secret)
     kept = helper.keep(fresh) if helper is not None else keep_content(root, fresh)
     for path, oid in kept.items():
         paths[path].oid = oid
-    return Picture(head, paths, status)
+    return Picture(head, paths)
 
 
 def _note_content(
@@ -165,23 +159,6 @@ def undo_command(root: str, path: bytes, before: Picture, after: Picture) -> str
     if not before.head:
         return ""
     return f"git -C {quote(root)} restore --source={before.head[:16]} --staged --worktree -- {quote(name)}"
-
-
-def plain_status(picture: Picture) -> bytes:
-    """What `git status` would print for the same, line by line; b"" where a name would be written with
-    quotes, or it is long: then only we can compare."""
-    status = picture.status
-    return status.replace(b"\0", b"\n") if len(status) <= _MOST_PLAIN_BYTES and _is_plain(status) else b""
-
-
-def _from_plain(said: str) -> bytes:
-    """The other way round: as git prints it for programs; b"" where a name may be written otherwise."""
-    status = os.fsencode(said).replace(b"\n", b"\0") + b"\0"
-    return status if status.startswith(b"# branch.oid ") and _is_plain(status) else b""
-
-
-def _is_plain(status: bytes) -> bool:
-    return not status.translate(None, _PLAIN)
 
 
 # -- kept between two calls -------------------------------------------------------------------

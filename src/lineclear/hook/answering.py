@@ -33,23 +33,23 @@ class Elsewhere(Exception):
 class Situation:
     """What is asked, and how far we came, for whoever has to end it.
 
-    `began_ns`: before anything was read. `limit` sets a time limit where there is one to set. `only`: the
+    `limit` sets a time limit where there is one to set. `only`: the
     repository that is served, by its git directory; "" for any. `saves`: what the agent changed is put into a
     snapshot where nobody else does that.
     """
 
     __slots__ = (
-        "began_ns", "call", "client", "cwd", "environ", "event", "hooking", "layout", "limit", "mirror",
+        "call", "client", "cwd", "environ", "event", "hooking", "layout", "limit", "mirror",
         "only", "saves", "settings", "stores",
     )  # fmt: skip
 
     def __init__(
-        self, client: str, event: str, environ: Mapping[str, str], cwd: str, *, began_ns: int,
+        self, client: str, event: str, environ: Mapping[str, str], cwd: str, *,
         limit: Callable[[float], None] | None = None, stores: Stores | None = None, only: str = "",
         saves: bool = False,
     ) -> None:  # fmt: skip
         self.client, self.event, self.environ, self.cwd = client, event, environ, cwd
-        self.began_ns, self.limit, self.stores, self.only = began_ns, limit, stores, only
+        self.limit, self.stores, self.only = limit, stores, only
         self.saves = saves
         self.mirror: _Mirror | None = None
         self.hooking: Hooking | None = None
@@ -95,26 +95,27 @@ def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
 
 
 def _respond(now: Situation, hooking: Hooking, call: HookCall) -> tuple[bytes, int]:
-    from lineclear.wiring import hooking as wired
+    from lineclear.wiring.hooking_context import HookContext, is_coordinated, layout_for, settings_for
 
-    now.layout = wired.layout_for(call, now.environ, now.cwd)
+    now.layout = layout_for(call, now.environ, now.cwd)
     if now.layout is None:
         return b"", 0
     if now.only and now.layout.common_dir != now.only:
         raise Elsewhere(now.layout.common_dir)
-    now.settings = wired.settings_for(now.layout, now.environ)
-    if not wired.is_coordinated(now.layout, now.settings):
+    now.settings = settings_for(now.layout, now.environ)
+    if not is_coordinated(now.layout, now.settings):
         return b"", 0
     if now.limit is not None:
         is_long = call.event == "worktree_create"
         now.limit(WORKTREE_LIMIT_S if is_long else now.settings.hooks_timeout_ms / 1000)
     if now.settings.mirror_tasks or now.settings.mirror_coordination or now.settings.mirror_locks:
         now.mirror = _Mirror()
-    reply = wired.respond(
-        now.layout, now.settings, call, now.environ, now.mirror, began_ns=now.began_ns, stores=now.stores,
-        saves=now.saves,
-    )  # fmt: skip
-    return hooking.write_answer(now.event, reply)
+    from lineclear.wiring.hooking import respond
+
+    context = HookContext(
+        now.layout, now.settings, call, now.environ, now.mirror, stores=now.stores, saves=now.saves
+    )
+    return hooking.write_answer(now.event, respond(context))
 
 
 def is_worktree_wanted(now: Situation) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from lineclear.hook import answering
 from lineclear.hook.answering import MOST_INPUT_BYTES, Situation
@@ -31,9 +30,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     if len(argv) != 2:
         os.write(2, b"usage: lineclear hook CLIENT EVENT < the host's JSON\n")
         return 1
-    now = Situation(
-        argv[0], argv[1], environ, _here(), began_ns=time.time_ns(), limit=_limit_time, saves=True
-    )
+    now = Situation(argv[0], argv[1], environ, _here(), limit=_limit_time, saves=True)
     try:
         _limit_time(FIRST_LIMIT_S)
         output, code = answering.answer(now, _read_input)

@@ -8,7 +8,6 @@ time limit here: who asks gives up when it is tired of waiting, and asks in its 
 from __future__ import annotations
 
 import threading
-import time
 
 from lineclear.hook import answering
 from lineclear.hook.answering import Elsewhere, Situation
@@ -19,10 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["STATUS", "Elsewhere", "Hooks"]
-
-# What git said to the stub; a header holds no line ends, and git's plain words no tabs.
-STATUS = "LINECLEAR_STATUS"
+__all__ = ["Elsewhere", "Hooks"]
 
 
 class Hooks:
@@ -40,12 +36,7 @@ class Hooks:
         `environ` is the hook's own environment, `cwd` where it was started. An error is written down, and the
         call passes. Raises `Elsewhere` for a call from another repository: it has to be asked directly.
         """
-        said = environ.get(STATUS, "")
-        if said:
-            environ = {**environ, STATUS: said.replace("\t", "\n")}
-        now = Situation(
-            client, event, environ, cwd, began_ns=time.time_ns(), stores=self._stores, only=self._common_dir
-        )
+        now = Situation(client, event, environ, cwd, stores=self._stores, only=self._common_dir)
         try:
             output, code = answering.answer(now, lambda: body)
         except Elsewhere:

@@ -41,20 +41,39 @@ class Session:
         """Is there something that is not on disk yet?"""
         return bool(self._fresh)
 
+    def set_now(self, kind: str, key: str, value: str) -> None:
+        """Remember, on disk at once, whatever becomes of the rest."""
+        earlier, self._fresh = self._fresh, []
+        self.set(kind, key, value)
+        line, self._fresh = self._fresh, earlier
+        self._append("".join(line))
+
+    def copy(self) -> Session:
+        """To be changed and, perhaps, thrown away."""
+        other = Session(self.path)
+        other._facts, other._fresh = dict(self._all()), list(self._fresh)
+        return other
+
     def save(self) -> None:
         if not self._fresh:
             return
-        data = "".join(self._fresh).encode("utf-8", "surrogateescape")
+        text = "".join(self._fresh)
         self._fresh = []
         try:
-            if self._is_full(self._size() + len(data)):
+            if self._is_full(self._size() + len(text)):
                 self._compact()
                 return
+        except (OSError, ValueError):
+            return
+        self._append(text)
+
+    def _append(self, text: str) -> None:
+        try:
             fd = self._open(os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         except (OSError, ValueError):
             return
         try:
-            os.write(fd, data)
+            os.write(fd, text.encode("utf-8", "surrogateescape"))
         except OSError:
             pass
         finally:
@@ -178,34 +197,29 @@ class Writes:
     """What agents' hooks saw written in shared trees, by whom and when: one file of the repository.
 
     Lines `NS<tab>AGENT<tab>TREE<tab>PATH<tab>DIGEST`; a digest "+" and "-" marks a shell's begin and end.
+    What is noted has its size at once; others see it after `flush`.
     """
 
-    __slots__ = ("_path",)
+    __slots__ = ("_noted", "_path")
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._noted = ""
 
     def note(self, at_ns: int, agent: str, tree: str, path: str, digest: str) -> None:
-        line = f"{at_ns}\t{agent}\t{_escape(tree)}\t{_escape(path)}\t{digest}\n"
-        self._add(line.encode("utf-8", "surrogateescape"))
+        self._noted += f"{at_ns}\t{agent}\t{_escape(tree)}\t{_escape(path)}\t{digest}\n"
 
-    def _add(self, line: bytes) -> None:
-        session = Session(self._path)
-        try:
-            if session._size() > _MOST_BYTES:
-                os.replace(self._path, self._path + ".old")
-            fd = session._open(os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        except OSError:
+    def flush(self) -> None:
+        text, self._noted = self._noted, ""
+        if not text:
             return
-        try:
-            os.write(fd, line)
-        except OSError:
-            pass
-        finally:
-            os.close(fd)
-
-    def kept(self) -> KeptWrites:
-        return KeptWrites(self._path)
+        file = Session(self._path)
+        if file._size() > _MOST_BYTES:
+            try:
+                os.replace(self._path, self._path + ".old")
+            except OSError:
+                return
+        file._append(text)
 
     def since(self, at_ns: int, tree: str) -> list[tuple[int, str, str, str]]:
         """(when, agent, path, digest) in a tree, from then on, the oldest first."""
@@ -222,25 +236,4 @@ class Writes:
         return found
 
     def size(self) -> int:
-        return Session(self._path)._size()
-
-
-class KeptWrites(Writes):
-    """Notes that wait until it is certain who made them. Others see them after `flush`; they have a size."""
-
-    __slots__ = ("_lines",)
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self._lines: list[bytes] = []
-
-    def _add(self, line: bytes) -> None:
-        self._lines.append(line)
-
-    def size(self) -> int:
-        return super().size() + sum(map(len, self._lines))
-
-    def flush(self) -> None:
-        lines, self._lines = self._lines, []
-        for line in lines:
-            super()._add(line)
+        return Session(self._path)._size() + len(self._noted.encode("utf-8", "surrogateescape"))

@@ -539,6 +539,5 @@ OTHER_VARIABLES = {
     "DIFF": "Set for `queue.reviewer`: the file with the candidate's changes.",
     "DROID_SESSION": "Set by the hook of Droid for its shell: the session of the agent.",
     "KIMI": "Set by the MCP server for the tools that Kimi calls: it marks the caller as an agent.",
-    "STATUS": "Set by a hook's stub: the output of `git status`, which is then not asked for again.",
     "CALL": "Set by a hook's stub: the id of a call that is repeated because `lineclear serve` was killed.",
 }

@@ -25,8 +25,7 @@ from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged
 from lineclear.wiring import snapshots
 from lineclear.wiring.check_settings import has_checks
 from lineclear.wiring.check_trees import is_used, remove_check_tree
-from lineclear.wiring.hooking import SESSIONS
-from lineclear.wiring.repo import HUSH
+from lineclear.wiring.hooking_context import SESSIONS
 from lineclear.wiring.worktree_git import Site, bond_of
 from lineclear.wiring.worktrees import discard, forget_vanished, vanished
 
@@ -290,15 +289,12 @@ class Ground:
             for agent in self.known.agents.values()
             if agent.session and (repo.presence.idle_ns(agent.name) or 0) <= silence_s * 1_000_000_000
         }
-        for directory in (SESSIONS, f"{HUSH}/s", f"{HUSH}/g"):
-            for name in _names_in(os.path.join(repo.state_directory, directory)):
-                key = os.path.join(directory, name)
-                # `writes` is everybody's; `claude-s1.picture`, `claude-s1+sub-a`, `claude-s1~d34d` one's.
-                is_live = any(
-                    name == one or name.startswith((one + ".", one + "+", one + "~")) for one in live
-                )
-                if name.partition(".")[0] != "writes" and not is_live and self._age_s(key) > silence_s:
-                    found.append(rules.File(kind=rules.SESSION, name=key, age_s=self._age_s(key)))
+        for name in _names_in(os.path.join(repo.state_directory, SESSIONS)):
+            key = os.path.join(SESSIONS, name)
+            # `writes` is everybody's; `claude-s1.picture` and `claude-s1+sub-a` belong to one session.
+            is_live = any(name == one or name.startswith((one + ".", one + "+")) for one in live)
+            if name.partition(".")[0] != "writes" and not is_live and self._age_s(key) > silence_s:
+                found.append(rules.File(kind=rules.SESSION, name=key, age_s=self._age_s(key)))
         return found
 
     def _age_s(self, key: str) -> int:

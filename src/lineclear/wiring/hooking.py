@@ -1,7 +1,8 @@
-"""A coding agent's hook, wired: where the session stands, what it remembers, what a command changed.
+"""A coding agent's hook, wired: where the session is, what it remembers, and its one step in the store.
 
-The use cases are app/hooks.py's. What only some events need is imported where it is needed: a hook is a
-process of a few milliseconds.
+The use cases are app/hooks.py's. Gather, decide, append: git is asked first, then the store once, and all
+that the call does elsewhere waits for the commit. What only some events need is imported where it is needed:
+a hook is a process of a few milliseconds.
 """
 
 from __future__ import annotations
@@ -9,110 +10,58 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.app.hooks_ports import Change, Spot
+from lineclear.app import hooks
+from lineclear.app.agents import ensure_agent
+from lineclear.app.heartbeat import beat_in
+from lineclear.app.hooks_ports import FileInTree
+from lineclear.app.one_step import in_one_step
+from lineclear.app.ports import Caller
+from lineclear.app.whoami import recognise, signs_of
 from lineclear.core.hooks import (
     AFTER_EDIT,
-    AFTER_READ,
     AFTER_SHELL,
     BEFORE_EDIT,
     BEFORE_SHELL,
     PROMPT,
     SESSION_END,
-    SESSION_START,
     STOP,
     HookAnswer,
-    session_key,
     subagent_name,
 )
 from lineclear.core.names import is_family
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
 from lineclear.core.tables import AGENT, WORKTREE
 from lineclear.core.write_rule import fence_from
 from lineclear.git.layout import find_layout, is_check_tree
+from lineclear.process.presence import PendingPresence
 from lineclear.process.sessions import Session, Writes, digest_of
-from lineclear.wiring.repo import (
-    Repo,
-    folds_case,
-    mark_of,
-    open_store,
-    person_name,
-    read_settings,
-    state_directory,
-)
+from lineclear.wiring.hooking_context import CALL, SESSIONS, file_at, home_of, memory_of
+from lineclear.wiring.repo import Repo, mark_of, open_store, person_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Protocol
 
-    from lineclear.app.ports import Caller, View
+    from lineclear.app.hooks_ports import ShellChange
+    from lineclear.app.ports import Tx, View
     from lineclear.core.claims import Request
-    from lineclear.core.hooks import HookAnswer, HookCall
-    from lineclear.core.resources import Resource
-    from lineclear.git.layout import Layout
-    from lineclear.git.pictures import Helper, Picture
-    from lineclear.settings import Settings
-    from lineclear.wiring.hooking_hush import HushFor
-    from lineclear.wiring.hooking_stores import Stores
-    from lineclear.wiring.tree_looks import Looks
+    from lineclear.core.hooks import HookCall
+    from lineclear.core.identity import Signs
+    from lineclear.git.pictures import Helper
+    from lineclear.wiring.hooking_context import HookContext
+    from lineclear.wiring.hooking_shell import ShellLook
 
-    class Mirror(Protocol):
-        """The files for agents that only read files; the layer above us knows them."""
-
-        def refuse_locked(self, repo: Repo, request: Request, /) -> None: ...
-        def note_change(self) -> None: ...
-
-
-SESSIONS = "sessions"
-# The id that a stub gives to a call which it asks twice when the first one it asked is killed.
-CALL = "LINECLEAR_CALL"
 _LARGEST_TEXT_BYTES = 1 << 20
 _HERE_NS = 10 * 60 * 1_000_000_000
-_LONGEST_CALL_S = 10 * 60
 # Events after which work may be lost that nobody saves.
 _SAVED = (BEFORE_EDIT, AFTER_EDIT, BEFORE_SHELL, AFTER_SHELL, PROMPT, STOP, SESSION_END)
-# Events that leave or end a hush.
-_HUSHED = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, AFTER_SHELL, SESSION_START, SESSION_END)
 
 
-def layout_for(call: HookCall, environ: Mapping[str, str], cwd: str) -> Layout | None:
-    """The worktree that the session is in; None where there is no repository, or none under coordination.
-    `cwd`: where the hook was started, if the call itself does not say."""
-    # What git sets for its own hooks would point us elsewhere: the call itself says where it is.
-    plain = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
-    for place in (call.cwd, environ.get("CLAUDE_PROJECT_DIR", ""), cwd):
-        if place and os.path.isdir(place):
-            try:
-                return find_layout(place, plain)
-            except Refusal:
-                continue
-    return None
-
-
-def is_coordinated(layout: Layout, settings: Settings) -> bool:
-    return bool(settings.store_url) or os.path.exists(f"{state_directory(layout)}/state.db")
-
-
-def respond(
-    layout: Layout,
-    settings: Settings,
-    call: HookCall,
-    environ: Mapping[str, str],
-    mirror: Mirror | None = None,
-    *,
-    began_ns: int,
-    stores: Stores | None = None,
-    saves: bool = False,
-) -> HookAnswer:
-    """Answer one call. Opens the store, so it costs what a claim costs, unless `stores` has a warm one.
-
-    `mirror` is told of a change. `began_ns`: before the settings were read. `saves`: a snapshot may be
-    started beside us. A call with an id that was answered before gets the same answer, and nothing is done.
-    """
-    memory = _memory_of(layout, call)
-    layout = _home(layout, memory)
-    call_id = environ.get(CALL, "")
+def respond(context: HookContext) -> HookAnswer:
+    """Answer one call. One with an id that was answered before gets the same answer, and nothing is done."""
+    memory = memory_of(context)
+    context.layout = home_of(context.layout, memory)
+    call_id = context.environ.get(CALL, "")
     if call_id:
         from lineclear.wiring.hooking_again import answer_again
 
@@ -120,39 +69,29 @@ def respond(
         if known is not None:
             from lineclear.wiring.hooking_marks import catch_up
 
-            catch_up(memory, call)
-            if mirror is not None:
-                mirror.note_change()  # whoever answered may not have come to it
+            catch_up(memory, context.call)
+            if context.mirror is not None:
+                context.mirror.note_change()  # the one who answered may not have come to it
             return known
-    if not settings.store_url:
-        return _ask_store(layout, settings, call, environ, mirror, began_ns, stores, saves, memory)
+    if not context.settings.store_url:
+        return answer_from_store(context, memory)
     from lineclear.wiring.hooking_team import respond_in_team
 
-    return respond_in_team(
-        layout, settings, call, environ, lambda: _memory_of(layout, call),
-        lambda: _ask_store(layout, settings, call, environ, mirror, began_ns, stores, saves),
-    )  # fmt: skip
+    return respond_in_team(context, lambda: answer_from_store(context, memory_of(context)))
 
 
-def _ask_store(
-    layout: Layout, settings: Settings, call: HookCall, environ: Mapping[str, str], mirror: Mirror | None,
-    began_ns: int, stores: Stores | None, saves: bool, memory: Session | None = None,
-) -> HookAnswer:  # fmt: skip
-    """`memory`: what was read of the session a moment ago; it is long, and read once."""
+def answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
+    """Opens the store, so it costs what a claim costs, unless there is an opened one."""
+    stores, layout, settings = context.stores, context.layout, context.settings
     if stores is None:
         store = open_store(layout, settings, is_hasty=True)
         try:
-            repo = Repo(layout, settings, store, environ)
-            desk, reply = _respond(repo, call, mirror, began_ns, None, memory)
-            if saves and desk is not None and call.event in _SAVED and call.session:
-                desk.save_beside(repo)
-            return reply
+            return _answer(Repo(layout, settings, store, context.environ), context, memory)
         finally:
             store.close()
     store = stores.borrow(layout, settings)
     try:
-        repo = Repo(layout, settings, store, environ)
-        _, reply = _respond(repo, call, mirror, began_ns, stores.looks, memory)
+        reply = _answer(Repo(layout, settings, store, context.environ), context, memory)
     except BaseException:
         stores.lose(store)
         raise
@@ -160,163 +99,113 @@ def _ask_store(
     return reply
 
 
-def _respond(
-    repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int, looks: Looks | None,
-    memory: Session | None,
-) -> tuple[Desk | None, HookAnswer]:  # fmt: skip
-    if repo.settings.store_url:
-        from lineclear.wiring.hooking_team import respond_at_once
+def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
+    call, settings = context.call, repo.settings
+    looks = context.stores.looks if context.stores is not None else None
+    helper = looks.at(repo.layout) if looks is not None else None
+    look, changed = None, []
+    commands, is_over = hooks.commands_to_look_at(memory, call)
+    if commands:
+        from lineclear.wiring.hooking_shell import look_at
 
-        fresh = _memory_of(repo.layout, call)
-        desks: list[Desk] = []
-
-        def make(inner: Repo) -> Desk:
-            desks.append(Desk(inner, call, mirror, looks))
-            return desks[-1]
-
-        made = respond_at_once(repo, call, mirror, fresh, make)
-        if made is not None:
-            return desks[-1] if desks else None, made
-    from lineclear.app.heartbeat import beat
-    from lineclear.app.hooks import answer
-
-    # Before anything is read of the store.
-    hush = _hush_for(repo, call, began_ns) if call.event in _HUSHED else None
-    if call.event == SESSION_END and not _is_known(repo, call):
-        return None, HookAnswer()
-    head = repo.store.read(_head) if mirror is not None else 0
-    desk = Desk(repo, call, mirror, looks, memory)
-    beat(repo.store, repo.presence, desk.caller)
-    try:
-        reply = answer(desk, call)
-        desk.keep_answer(reply)
-    finally:
-        # All that was said, with the answer that says it, in one piece: see hooking_again.py.
-        desk.memory.save()
-        if mirror is not None and repo.store.read(_head) != head:
-            mirror.note_change()
-    desk.finish()
-    if hush is not None:
-        hush.settle(desk, reply)
-    return desk, reply
-
-
-def file_at(layout: Layout, settings: Settings, below: str) -> Resource:
-    """The file at a path below the root of its worktree, by its literal name."""
-    return parse_resource(
-        "file:" + below, literal=True, fold_case=folds_case(layout, settings), nfc=settings.paths_nfc
+        root = repo.layout.worktree
+        look = look_at(root, memory, commands, is_over=is_over, settings=settings, helper=helper)
+        changed = [f"{root}/{os.fsdecode(path)}" for path in look.changed] if look is not None else []
+    caller = Caller("", tree=repo.tree, keep_ms=settings.operations_keep_ms)
+    signs = signs_of(
+        repo.environ, person=person_name(settings, repo.environ), client=call.client, session=call.session
     )
 
+    def work(tx: Tx) -> tuple[HookSession, HookAnswer, int] | None:
+        if call.event == SESSION_END and not _is_known(tx, call, repo.environ):
+            return None
+        head = tx.head
+        session = HookSession(repo, context, tx, memory.copy(), caller, signs, look, helper)
+        reply = hooks.answer(session, call)
+        session.is_changed = session.is_changed or tx.head != head
+        return session, reply, session.delivered
 
-def _is_known(repo: Repo, call: HookCall) -> bool:
+    done = in_one_step(
+        repo.store, caller, work,
+        is_write_likely=hooks.is_write_likely(
+            memory, repo.presence, call, is_main=repo.layout.is_main, changed=changed
+        ),
+    )  # fmt: skip
+    if done is None:
+        return HookAnswer()
+    session, reply, delivered = done
+    session.finish(reply, delivered)
+    if context.saves and call.event in _SAVED and call.session:
+        session.save_beside()
+    return reply
+
+
+def _is_known(view: View, call: HookCall, environ: Mapping[str, str]) -> bool:
     """A session that nobody knows, or has ended already, would have to begin in order to end."""
-    if not call.session or repo.environ.get("LINECLEAR_AGENT") or repo.environ.get("LINECLEAR_TOKEN"):
+    if not call.session or environ.get("LINECLEAR_AGENT") or environ.get("LINECLEAR_TOKEN"):
         return True
-    return bool(repo.store.read(lambda view: view.pick(AGENT, "session", (call.session,))))
+    return bool(view.pick(AGENT, "session", (call.session,)))
 
 
-def _head(view: View) -> int:
-    return view.head
-
-
-def _hush_for(repo: Repo, call: HookCall, began_ns: int) -> HushFor | None:
-    from lineclear.wiring.hooking_hush import HushFor
-
-    return HushFor(repo, call, began_ns)
-
-
-def settings_for(layout: Layout, environ: Mapping[str, str]) -> Settings:
-    return read_settings(layout, environ)
-
-
-def _home(layout: Layout, memory: Session) -> Layout:
-    """A session stays where it began: an agent that changes directory into another agent's worktree does
-    not become its neighbour. One that goes to a worktree of nobody's has moved."""
-    home = memory.get("home")
-    if home and home != layout.worktree and os.path.isdir(home) and not layout.is_main:
-        owner = memory.get("owner", layout.tree)
-        if owner != "mine":
-            try:
-                return find_layout(home, {})
-            except Refusal:
-                pass
-    return layout
-
-
-def _memory_of(layout: Layout, call: HookCall) -> Session:
-    name = session_key(call.client, call.session)
-    if call.subagent:
-        name += "+" + session_key("sub", call.subagent)
-    return Session(f"{state_directory(layout)}/{SESSIONS}/{name}")
-
-
-class Desk:
-    """What app/hooks_ports.py asks for, over one opened repository."""
+class HookSession:
+    """What app/hooks_ports.py asks for, over one opened repository and one transaction."""
 
     __slots__ = (
-        "_after", "_call", "_cwd", "_is_looked_at", "_looks", "_mirror", "_repo", "_trees", "_writes",
-        "caller", "is_shared", "liveness", "memory", "plain_status", "presence", "root", "rules", "store",
-        "ttl_ms",
+        "_after_answer", "_after_commit", "_call", "_context", "_cwd", "_look", "_repo", "_trees", "caller",
+        "delivered", "helper", "is_changed", "is_shared", "liveness", "memory", "presence", "root", "rules",
+        "settings", "tree", "ttl_ms", "tx", "writes",
     )  # fmt: skip
 
     def __init__(
-        self, repo: Repo, call: HookCall, mirror: Mirror | None = None, looks: Looks | None = None,
-        memory: Session | None = None,
+        self, repo: Repo, context: HookContext, tx: Tx, memory: Session, caller: Caller, signs: Signs,
+        look: ShellLook | None, helper: Helper | None,
     ) -> None:  # fmt: skip
-        self._repo, self._call, self._mirror, self._looks = repo, call, mirror, looks
-        self.store, self.liveness, self.presence = repo.store, repo.liveness, repo.presence
+        self._repo, self._context, self._call, self._look = repo, context, context.call, look
+        self.tx, self.memory, self.caller, self.helper = tx, memory, caller, helper
+        self.liveness, self.presence = repo.liveness, PendingPresence(repo.presence)
+        self.settings, self.tree, self.root = repo.settings, repo.tree, repo.layout.worktree
         self.rules, self.ttl_ms = repo.settings.rules, repo.settings.claims_ttl_ms
-        self.root = repo.layout.worktree
-        # What is done when the answer is kept.
-        self._after: list[Callable[[], None]] = []
-        self._is_looked_at = False
-        # What git said of the tree, if a picture was taken just now and the stub can compare it.
-        self.plain_status = b""
-        self._cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else self.root
-        self.memory = memory or _memory_of(repo.layout, call)
-        self._writes = Writes(f"{repo.state_directory}/{SESSIONS}/writes")
+        self._after_commit: list[Callable[[], None]] = []
+        self._after_answer: list[Callable[[], None]] = []
+        self.is_changed, self.delivered = False, 0
+        self._cwd = os.path.realpath(self._call.cwd) if os.path.isdir(self._call.cwd) else self.root
+        self.writes = Writes(f"{repo.state_directory}/{SESSIONS}/writes")
         self._trees: dict[str, str] = {self.root: repo.tree}
-        self.caller = self._identify()
+        self._recognise(signs)
         self.is_shared = self._is_shared(repo.tree)
-        if not self.memory.get("home"):
-            self.memory.set("home", "", self.root)
-            self.memory.set("owner", repo.layout.tree, "mine")
+        memory.set("agent", "", caller.name)
+        if not memory.get("home"):
+            memory.set("home", "", self.root)
+            memory.set("owner", repo.layout.tree, "mine")
 
     # -- who --------------------------------------------------------------------------------
 
-    def _identify(self) -> Caller:
-        from lineclear.app.whoami import identify
-
-        repo, call = self._repo, self._call
-        settings = repo.settings
-        caller = identify(
-            repo.store, repo.presence, environ=repo.environ, tree=repo.tree,
-            person=person_name(settings, repo.environ), client=call.client, session=call.session,
-            keep_ms=settings.operations_keep_ms, silence_ms=settings.agents_silence_ms,
-        )  # fmt: skip
+    def _recognise(self, signs: Signs) -> None:
+        caller, call = self.caller, self._call
+        token, silence_ms = self._repo.environ.get("LINECLEAR_TOKEN", ""), self.settings.agents_silence_ms
+        if recognise(self.tx, self.presence, caller, signs, token=token, silence_ms=silence_ms):
+            ensure_agent(self.tx, caller)
+            self.presence.touch(caller.name)
         if call.subagent:
             caller.name, caller.session = subagent_name(caller.name, call.subagent), call.child_session
-            caller.seen = repo.presence.seen(caller.name)
-        return caller
+            caller.seen = self.presence.seen(caller.name)
+        beat_in(self.tx, self.presence, caller)
 
     def _is_shared(self, tree: str) -> bool:
         """The main tree is everybody's; a linked one is shared while a second agent is alive in it."""
         if tree.rpartition("/")[2] == "main":
             return True
-
-        def others(view: View) -> list[str]:
-            here = view.pick(AGENT, "tree", (tree,))
-            return [a.name for a in here if a.kind == "agent" and a.state == "here" and a.session]
-
-        for name in self.store.read(others):
-            idle_ns = self.presence.idle_ns(name)
-            if not is_family(name, self.caller.name) and idle_ns is not None and idle_ns < _HERE_NS:
-                return True
+        for agent in self.tx.pick(AGENT, "tree", (tree,)):
+            if agent.kind == "agent" and agent.state == "here" and agent.session:
+                idle_ns = self.presence.idle_ns(agent.name)
+                is_other = not is_family(agent.name, self.caller.name)
+                if is_other and idle_ns is not None and idle_ns < _HERE_NS:
+                    return True
         return False
 
     # -- where ------------------------------------------------------------------------------
 
-    def locate(self, path: str) -> Spot | None:
+    def locate(self, path: str) -> FileInTree | None:
         settings, layout = self._repo.settings, self._repo.layout
         try:
             root, below = self._repo.places.find(path, self._cwd)
@@ -324,229 +213,132 @@ class Desk:
             tree = self._tree_at(root)
         except Refusal:
             return None
-        is_shared = self.is_shared if tree == self._repo.tree else self._is_shared(tree)
-        return Spot(resource, below, f"{root}/{below}", tree, is_shared)
+        is_shared = self.is_shared if tree == self.tree else self._is_shared(tree)
+        return FileInTree(resource, below, f"{root}/{below}", tree, is_shared)
 
     def _tree_at(self, root: str) -> str:
         if root not in self._trees:
             name = find_layout(root, {}).tree
-            scope = self._repo.tree.rpartition("/")[0]
+            scope = self.tree.rpartition("/")[0]
             self._trees[root] = f"{scope}/{name}" if scope else name
         return self._trees[root]
 
-    def digest(self, spot: Spot) -> str:
-        return digest_of(spot.real)
+    def digest(self, file: FileInTree) -> str:
+        return digest_of(file.real)
 
-    def text_of(self, spot: Spot) -> str:
+    def text_of(self, file: FileInTree) -> str:
         try:
-            with open(spot.real, "rb", buffering=0) as file:
-                return (file.read(_LARGEST_TEXT_BYTES) or b"").decode("utf-8", "replace")
+            with open(file.real, "rb", buffering=0) as opened:
+                return (opened.read(_LARGEST_TEXT_BYTES) or b"").decode("utf-8", "replace")
         except (OSError, ValueError):
             return ""
 
-    def fence_for(self, spot: Spot) -> int:
-        return fence_from(self._repo.environ, spot.resource)
+    def fence_for(self, file: FileInTree) -> int:
+        return fence_from(self._repo.environ, file.resource)
 
     def refuse_locked(self, request: Request) -> None:
-        if self._mirror is not None:
-            self._mirror.refuse_locked(self._repo, request)
+        if self._context.mirror is not None:
+            self._context.mirror.refuse_locked(self._repo, request)
 
-    def hold_writes(self) -> None:
-        """What is noted of writes waits for `finish`: who we are may still be a guess."""
-        kept = self._writes.kept()
-        self._writes = kept
-        self._after.append(kept.flush)
-
-    def note_write(self, spot: Spot, digest: str) -> None:
-        self._writes.note(time.time_ns(), self.caller.name, spot.tree, spot.path, digest or "gone")
+    def note_write(self, file: FileInTree, digest: str) -> None:
+        self.writes.note(time.time_ns(), self.caller.name, file.tree, file.path, digest or "gone")
 
     # -- shell ------------------------------------------------------------------------------
 
-    @property
-    def _edited(self) -> str:
-        """There when an edit has passed since the picture was taken."""
-        return self.memory.path + ".edited"
-
     def begin_shell(self, call_id: str) -> None:
-        from lineclear.wiring import hooking_marks as marks
+        from lineclear.wiring.hooking_shell import begin
 
-        os.makedirs(os.path.dirname(self.memory.path), mode=0o700, exist_ok=True)
-        # Who has looked at other commands in this call has a new picture, and needs the old one until the
-        # answer is kept.
-        if not self._is_looked_at:
-            self._renew_picture(marks.picture_of(self.memory))
-        self._clear_marks()
-        # Last: what is changed from now on has a later time than this file.
-        with open(marks.mark_of(self.memory, call_id), "wb"):
-            pass
-        if self.is_shared:
-            self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "+")
+        self.after_commit(lambda: begin(self, call_id, self._look))
 
-    def _renew_picture(self, path: str) -> None:
-        from lineclear.git.pictures import plain_status, read_picture, stamp_of, take_picture, write_picture
-        from lineclear.wiring import hooking_marks as marks
-
-        marks.put_late(self.memory)
-        before = read_picture(path)
-        is_edited = self._was_edited(path)
-        if before is None or is_edited or self.memory.get("picture") != self._freshness(stamp_of(path)):
-            picture = take_picture(self.root, before, self._is_secret, "", self._helper())
-            marks.put(self.memory, write_picture(path, picture))
-            self.plain_status = plain_status(picture)
-            self.memory.set("picture", "", self._freshness(stamp_of(path)))
-
-    def end_shell(self, *call_ids: str, is_over: bool = True) -> list[Change]:
-        """Marks and the picture from before stay until the answer is kept: asked again, it is the same."""
-        from lineclear.git import pictures
-        from lineclear.wiring import hooking_marks as marks
-
-        marks.put_late(self.memory)
-        path = marks.picture_of(self.memory)
-        before = pictures.read_picture(path)
-        # One of them may have lost its mark: the stub let its end pass, and the mark was cleared away.
-        found = {one: mark for one in call_ids if os.path.exists(mark := marks.mark_of(self.memory, one))}
-        try:
-            start_ns = min(marks.start_ns(self.memory, mark, one) for one, mark in found.items())
-        except (OSError, ValueError):
+    def shell_changes(self) -> list[ShellChange]:
+        look = self._look
+        if look is None:
             return []
-        if is_over:
-            self._after += [marks.unlinking(mark) for mark in found.values()]
-        # What is seen now is not seen again.
-        looked_at = "" if is_over else str(marks.now_ns(self.memory))
-        for one in found:
-            self.memory.set(marks.LOOKED, one, looked_at)
-        if before is None:
-            return []
-        # The stub has asked git before it asked us.
-        said = self._repo.environ.get("LINECLEAR_STATUS", "")
-        after = pictures.take_picture(self.root, before, self._is_secret, said, self._helper())
-        changed = pictures.changed_since(self.root, before, after, start_ns)
-        changes = self._without_others(changed, start_ns, before, after)
-        if self.is_shared and is_over:
-            self._writes.note(time.time_ns(), self.caller.name, self._repo.tree, "", "-")
-        fresh = pictures.write_picture(path, after)
-        self._after.append(lambda: marks.put(self.memory, fresh))
-        stamp = pictures.stamp_of(fresh or path)
-        if not is_over:
-            self._is_looked_at = True
-            self.memory.set(marks.FRESH, "", f"{stamp} {fresh}" if fresh else "")
-        self.plain_status = pictures.plain_status(after)
-        self.memory.set("picture", "", self._freshness(stamp))
-        return changes
+        from lineclear.wiring.hooking_shell import changes_in, remember
 
-    @property
-    def is_watched(self) -> bool:
-        """Is it cheaper to ask us what changed than to ask git?"""
-        return self._looks is not None and self._looks.at(self._repo.layout).is_worth_it()
-
-    def _helper(self) -> Helper | None:
-        return None if self._looks is None else self._looks.at(self._repo.layout)
-
-    def _without_others(
-        self, found: list[bytes], start_ns: int, before: Picture, after: Picture
-    ) -> list[Change]:
-        """Leave out what others are known to have written; mark as unsure what they might have."""
-        from lineclear.git.pictures import undo_command
-
-        theirs, is_alone = self._others_since(start_ns) if self.is_shared else ({}, True)
-        changes = []
-        for path in found:
-            name = os.fsdecode(path)
-            digest = theirs.get(name)
-            if digest is not None and (digest_of(f"{self.root}/{name}") or "gone") == digest:
-                continue
-            undo = undo_command(self.root, path, before, after)
-            changes.append(Change(name, undo, is_alone and digest is None))
-        return changes
-
-    def _others_since(self, start_ns: int) -> tuple[dict[str, str], bool]:
-        """What others wrote since then, and whether no command of another's ran meanwhile."""
-        running: dict[str, bool] = {}
-        theirs: dict[str, str] = {}
-        is_alone = True
-        for at_ns, agent, path, digest in self._writes.since(start_ns - _HERE_NS, self._repo.tree):
-            if is_family(agent, self.caller.name):
-                continue
-            if digest in ("+", "-"):
-                running[agent] = digest == "+"
-                is_alone = is_alone and at_ns < start_ns
-            elif at_ns >= start_ns:
-                theirs[path] = digest
-        return theirs, is_alone and not any(running.values())
-
-    def _freshness(self, stamp: str) -> str:
-        """This very picture still counts while nobody is known to have written since."""
-        return f"{self.root} {stamp} {self._writes.size()}" if self.is_shared else f"{self.root} {stamp}"
-
-    def _was_edited(self, picture: str) -> bool:
-        """Has the stub let an edit pass since? It says so in a file of its own."""
-        path = self._edited
-        if not os.path.exists(path):
-            return False
-        from lineclear.wiring.hooking_marks import unlink
-
-        # The picture first: killed in between, whoever comes next takes a new one too.
-        unlink(picture)
-        unlink(path)
-        return True
-
-    def _clear_marks(self) -> None:
-        """Marks of calls that the stub has let pass: it cannot remove them, only write into them. And
-        pictures that somebody died over."""
-        directory, _, name = self.memory.path.rpartition("/")
-        for found in os.listdir(directory):
-            is_mark = found.startswith(f"{name}.call-")
-            if is_mark or found.startswith(f"{name}.picture."):
-                path = f"{directory}/{found}"
-                try:
-                    old_s = time.time() - _LONGEST_CALL_S
-                    if os.path.getsize(path) if is_mark else os.path.getmtime(path) < old_s:
-                        os.unlink(path)
-                except FileNotFoundError:
-                    pass  # a call beside this one was quicker
-
-    def _is_secret(self, path: str) -> bool:
-        from lineclear.core.snapshots import Limits
-
-        settings = self._repo.settings
-        return not settings.snapshots_secrets and Limits(
-            secret_names=settings.snapshots_secret_names
-        ).is_secret(path)
+        self.after_commit(lambda: remember(self, look))
+        return changes_in(self, look)
 
     # -- coming and going -------------------------------------------------------------------
 
-    def make_worktree(self, name: str) -> str:
-        from lineclear.wiring.hooking_worktree import make_for
+    def make_worktree(self, name: str, reply: HookAnswer) -> None:
+        def make() -> None:
+            from lineclear.wiring.hooking_worktree import make_for
 
-        tree, path, is_own = make_for(self._repo, self.caller, name)
-        if is_own:
-            # The session moves in.
-            self.memory.set("home", "", path)
-            self.memory.set("owner", tree, "mine")
-        return path
+            tree, reply.path, is_own = make_for(self._repo, self.caller, name)
+            if is_own:
+                # The session moves in.
+                self.memory.set("home", "", reply.path)
+                self.memory.set("owner", tree, "mine")
+
+        self._change_after_commit(make)
 
     def enter(self) -> None:
         if self._repo.layout.is_main or is_check_tree(self.root):
             return
-        row = self.store.read(lambda view: view.get(WORKTREE, (self._repo.tree,)))
+        row = self.tx.get(WORKTREE, (self.tree,))
         if row is not None and row.agent:
             return
-        from lineclear.wiring.worktrees import adopt
 
-        adopt(self._repo, self.caller, self.root, agent=self.caller.name)
+        def adopt() -> None:
+            from lineclear.wiring.worktrees import adopt
+
+            adopt(self._repo, self.caller, self.root, agent=self.caller.name)
+
+        self._change_after_commit(adopt)
 
     def leave(self) -> None:
-        from lineclear.wiring.hooking_end import give_back_unchanged
+        row = self.tx.get(WORKTREE, (self.tree,))
+        base = row.base if row is not None else ""
 
-        is_over = not self._call.subagent
-        give_back_unchanged(self._repo, self.caller, is_session_over=is_over, is_shared=self.is_shared)
+        def give_back() -> None:
+            from lineclear.wiring.hooking_end import give_back_unchanged
+
+            # First: one who is asked again would have to come back to say that it has read its messages.
+            self.memory.save()
+            is_over = not self._call.subagent
+            give_back_unchanged(
+                self._repo, self.caller, base, is_session_over=is_over, is_shared=self.is_shared
+            )
+
+        self._change_after_commit(give_back)
 
     def told_up_to(self, position: int) -> None:
-        self.presence.touch(self.caller.name, position)
+        self.delivered = position
 
     # -- the end of the call ----------------------------------------------------------------
 
-    def keep_answer(self, reply: HookAnswer) -> None:
+    def after_commit(self, act: Callable[[], None]) -> None:
+        self._after_commit.append(act)
+
+    def _change_after_commit(self, act: Callable[[], None]) -> None:
+        """For what needs git in between, and so a transaction of its own."""
+        self.is_changed = True
+        self._after_commit.append(act)
+
+    def after_answer(self, act: Callable[[], None]) -> None:
+        """Do this when the answer is kept."""
+        self._after_answer.append(act)
+
+    def finish(self, reply: HookAnswer, delivered: int) -> None:
+        """What the call does outside of the store. `delivered`: up to where its agent has been told."""
+        if delivered:
+            self.presence.touch(self.caller.name, delivered)
+        self.presence.flush()
+        try:
+            for act in self._after_commit:
+                act()
+            self._keep_answer(reply)
+        finally:
+            # All that was said, with the answer that says it, in one piece: see hooking_again.py.
+            self.memory.save()
+            if self.is_changed and self._context.mirror is not None:
+                self._context.mirror.note_change()
+        self.writes.flush()
+        for act in self._after_answer:
+            act()
+
+    def _keep_answer(self, reply: HookAnswer) -> None:
         """For a stub that may have to ask again."""
         call_id = self._repo.environ.get(CALL, "")
         if call_id:
@@ -554,17 +346,13 @@ class Desk:
 
             keep_answer(self.memory, self._call, call_id, reply)
 
-    def finish(self) -> None:
-        for act in self._after:
-            act()
-
-    def save_beside(self, repo: Repo) -> None:
+    def save_beside(self) -> None:
         """See to it that what the session has changed is in a snapshot, where nobody else does."""
-        now_ns = time.time_ns()
+        repo, now_ns = self._repo, time.time_ns()
+        # Its time is that of the last edit.
+        edited = self.memory.path + ".edited"
         is_edit = self._call.event == AFTER_EDIT
-        changed_ns = (
-            now_ns if is_edit else max(_time_of(self._edited), _time_of(self.memory.path + ".picture"))
-        )
+        changed_ns = now_ns if is_edit else max(_time_of(edited), _time_of(self.memory.path + ".picture"))
         marked_ns = _time_of(mark_of(repo, repo.tree))
         every_ns = repo.settings.snapshots_every_ms * 1_000_000
         if changed_ns <= marked_ns or is_check_tree(self.root):
@@ -575,8 +363,8 @@ class Desk:
 
                 save_beside(repo, self.caller.name.partition("/")[0])
             elif is_edit:
-                with open(self._edited, "ab"):  # for the next call, which may find that it is time
-                    os.utime(self._edited)
+                with open(edited, "ab"):  # for the next call, which may find that it is time
+                    os.utime(edited)
         except OSError:
             pass  # the answer counts more
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.core.claims import INTENT, claim_released, is_over, resource_of
 from lineclear.core.events import Draft
-from lineclear.core.tables import AGENT, CLAIM, WORKTREE
+from lineclear.core.tables import AGENT, CLAIM
 from lineclear.git.landing import commit_of, landing_ref
 from lineclear.git.run import GitFailed, git
 
@@ -19,12 +19,12 @@ _UNLANDED_MS = 7 * 24 * 3_600_000
 
 
 def give_back_unchanged(
-    repo: Repo, caller: Caller, *, is_session_over: bool, is_shared: bool
-) -> list[str]:  # fmt: skip
+    repo: Repo, caller: Caller, base: str, *, is_session_over: bool, is_shared: bool
+) -> list[str]:
     """Release the caller's intents on files that are as its branch began; those on changed ones last until
     the branch lands, at most a week. The session is then over, so that the next one in this place is the
     same agent. In a shared tree, where an intent does stop others, it keeps its own length."""
-    changed = _changed_paths(repo)
+    changed = _changed_paths(repo, base)
 
     def work(tx: Tx) -> list[str]:
         freed = []
@@ -50,13 +50,12 @@ def give_back_unchanged(
     return repo.store.transact(caller, work)
 
 
-def _changed_paths(repo: Repo) -> set[str] | None:
-    """What differs both from the commit that the branch began with and from main, which may hold it by now;
-    uncommitted and new files included. None when git cannot say, and then nothing is given back."""
-    row = repo.store.read(lambda view: view.get(WORKTREE, (repo.tree,)))
+def _changed_paths(repo: Repo, base: str) -> set[str] | None:
+    """What differs both from `base`, the commit that the branch began with, and from main, which may hold it
+    by now; uncommitted and new files included. None when git cannot say, and then nothing is given back."""
     root = repo.layout.worktree
     try:
-        found = _differing(root, (row.base if row is not None else "") or "HEAD")
+        found = _differing(root, base or "HEAD")
         main = landing_ref(repo.layout)
         if commit_of(root, main):
             found &= _differing(root, main)

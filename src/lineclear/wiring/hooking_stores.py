@@ -6,7 +6,6 @@ import os
 from _thread import allocate_lock
 from time import monotonic
 
-from lineclear.process.hush import Hushes
 from lineclear.wiring.repo import open_store, state_directory
 
 TYPE_CHECKING = False
@@ -42,9 +41,6 @@ class Stores:
         for store in old:
             store.close()
         opened_at, store = found or (monotonic(), open_store(layout, settings, is_hasty=True))
-        hushes = getattr(store, "hushes", None)
-        if isinstance(hushes, Hushes):
-            hushes.mine = ""
         with self._lock:
             self._lent[id(store)] = key, opened_at
         return store

@@ -8,8 +8,6 @@ from lineclear.app.log import entries_after
 from lineclear.core import refusals
 from lineclear.process.bell import Bell
 from lineclear.process.clock import HostClock
-from lineclear.process.hush import Hushes
-from lineclear.wiring.repo import HUSH
 from lineclear.wiring.starting import write_repo_id
 
 TYPE_CHECKING = False
@@ -47,8 +45,7 @@ def new_sqlite(directory: str) -> SqliteStore:
         create(directory, HostClock().now().wall_ns)
     except OSError as error:
         raise refusals.bad_value("directory", directory, os.strerror(error.errno or 0)) from None
-    hushes = Hushes(os.path.join(directory, HUSH))
-    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")), hushes=hushes)
+    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
 
 
 def backup(repo: Repo, path: str) -> dict[str, Any]:

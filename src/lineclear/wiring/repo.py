@@ -11,7 +11,6 @@ from lineclear.git.places import Places
 from lineclear.process.bell import Bell
 from lineclear.process.bonds import Bonds
 from lineclear.process.clock import HostClock, boot_id
-from lineclear.process.hush import Hushes
 from lineclear.process.presence import Presence
 from lineclear.settings import load_settings
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from lineclear.settings import Settings
     from lineclear.store.postgres.engine import Shelf
 
-HUSH = "hush"
 SNAPSHOTS = "snapshots"
 
 
@@ -238,8 +236,7 @@ def open_sqlite(directory: str) -> Store:
     _load_apsw()
     from lineclear.store.sqlite.engine import SqliteStore
 
-    hushes = Hushes(os.path.join(directory, HUSH))
-    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")), hushes=hushes)
+    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
 
 
 def _load_apsw() -> None:

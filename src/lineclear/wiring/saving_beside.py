@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lineclear.wiring.repo import Repo
 
 # What the stub says about one call is nobody else's.
-_OF_ONE_CALL = ("LINECLEAR_CALL", "LINECLEAR_STATUS")
+_OF_ONE_CALL = ("LINECLEAR_CALL",)
 
 
 def save_beside(repo: Repo, agent: str) -> bool:

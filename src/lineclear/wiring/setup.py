@@ -20,7 +20,6 @@ from lineclear.core import refusals_setup
 from lineclear.core.identity import SIGNS
 from lineclear.git.gate import tracked
 from lineclear.git.layout import find_layout, worktrees
-from lineclear.git.pictures import STATUS
 from lineclear.git.worktrees import ignored_of
 from lineclear.process.files import write_atomically
 from lineclear.process.locks import LockFile
@@ -260,12 +259,11 @@ def _plan_stub(planned: Planned) -> None:
 def stub_text(python: str = "") -> str:
     """The program that every client's hook ends in: this interpreter, and only the paths it needs."""
     program = fill("hook_program.txt", PATHS=repr(import_paths())).strip()
-    status = shlex.join(word for word in STATUS if word != "-z")
     # Who calls, and from where, as the environment says it.
     signs = [name for name in SIGNS if not name.startswith(PREFIX)]
     names = " ".join((*signs, "CLAUDE_PROJECT_DIR", "USER", "LOGNAME"))
     return fill(
-        "hook.sh", PYTHON=shlex.quote(python or sys.executable), PROGRAM=shlex.quote(program), STATUS=status,
+        "hook.sh", PYTHON=shlex.quote(python or sys.executable), PROGRAM=shlex.quote(program),
         ASK=shlex.quote(fill("ask_serve.bash", NAMES=names).rstrip("\n")),
         BASH=shlex.quote(shutil.which("bash") or ""),
     )  # fmt: skip

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hushing import Served, TwoWays
+from tests.hooked_repo import HookedRepo, Served
 from tests.repository import TemporaryRepo
 
 
 @pytest.fixture
-def ways(repo: TemporaryRepo) -> TwoWays:
-    return TwoWays(repo)
+def ways(repo: TemporaryRepo) -> HookedRepo:
+    return HookedRepo(repo)
 
 
 @pytest.fixture
-def served(ways: TwoWays) -> Iterator[Served]:
+def served(ways: HookedRepo) -> Iterator[Served]:
     """Whatever it is asked, it writes down no error."""
     served = Served(ways)
     yield served

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lineclear.wiring.setup import import_paths
-from tests.hushing import TwoWays
+from tests.hooked_repo import HookedRepo
 from tests.repository import TemporaryRepo
 
 PROGRAM = """
@@ -36,7 +36,7 @@ SHELL: dict[str, Any] = {"tool": "Bash", "given": {"command": "make"}}
 
 
 class Loading:
-    def __init__(self, ways: TwoWays) -> None:
+    def __init__(self, ways: HookedRepo) -> None:
         self.ways = ways
 
     def __call__(self, event: str, **more: Any) -> set[str]:
@@ -52,7 +52,7 @@ class Loading:
 
 @pytest.fixture
 def loading(repo: TemporaryRepo) -> Loading:
-    return Loading(TwoWays(repo))
+    return Loading(HookedRepo(repo))
 
 
 def test_the_first_touch_of_a_file_loads_nothing_costly(loading: Loading) -> None:

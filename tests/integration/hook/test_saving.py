@@ -22,7 +22,7 @@ from lineclear.process.bonds import SUPERVISOR, Bonds
 from lineclear.process.door import be_the_only_one
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import import_paths
-from tests.hushing import TwoWays
+from tests.hooked_repo import HookedRepo
 from tests.repository import TemporaryRepo
 from tests.waiting import until
 
@@ -39,7 +39,7 @@ SHELL: dict[str, Any] = {"tool": "Bash", "given": {"command": "make"}}
 class Hooked:
     """Hooks as a client starts them: one process each, all of lineclear."""
 
-    def __init__(self, ways: TwoWays) -> None:
+    def __init__(self, ways: HookedRepo) -> None:
         self.ways, self.tree, self.common = ways, ways.tree, str(ways.repo.path / ".git")
         self.mark = ways.state / "snapshots/desk.mark"
 
@@ -73,7 +73,7 @@ class Hooked:
 
 @pytest.fixture
 def hooked(repo: TemporaryRepo) -> Hooked:
-    return Hooked(TwoWays(repo))
+    return Hooked(HookedRepo(repo))
 
 
 def test_after_an_edit_the_work_is_saved_beside_the_hook(hooked: Hooked) -> None:
@@ -111,17 +111,6 @@ def test_before_the_next_one_is_due_none_is_taken_and_what_changed_is_not_forgot
     hooked("Stop")
     assert hooked.has_started()
     until(lambda: hooked.saved()[0] == "two")
-
-
-def test_an_edit_that_the_stub_let_pass_is_saved_at_the_next_call_that_is_asked(hooked: Hooked) -> None:
-    hooked("PreToolUse")
-    assert hooked.ways.passes()
-    (hooked.tree / "a.py").write_text("passed")
-    assert hooked.ways.passes(event="PostToolUse")
-    assert not hooked.mark.exists()
-    hooked("PreToolUse", "src/b.py")
-    until(hooked.saved)
-    assert hooked.saved() == ["passed"]
 
 
 def test_two_hooks_at_once_start_one_snapshot(hooked: Hooked) -> None:

@@ -15,11 +15,11 @@ from lineclear.core.claims import EXCLUSIVE
 from lineclear.core.tables import CLAIM
 from lineclear.hook.serving import Elsewhere
 from lineclear.process.presence import Presence
-from tests.hushing import Served, TwoWays
+from tests.hooked_repo import HookedRepo, Served
 from tests.repository import TemporaryRepo
 
 
-def held(ways: TwoWays) -> list[tuple[str, str]]:
+def held(ways: HookedRepo) -> list[tuple[str, str]]:
     def look(view: Any) -> list[tuple[str, str]]:
         return sorted((claim.agent, claim.resource) for claim in view.scan(CLAIM, "key"))
 
@@ -73,7 +73,7 @@ def test_settings_count_from_the_moment_they_are_written(served: Served) -> None
         assert "is locked" not in served("PreToolUse", "a.py")
 
 
-def test_a_variable_of_one_call_is_not_that_of_the_next(ways: TwoWays, served: Served) -> None:
+def test_a_variable_of_one_call_is_not_that_of_the_next(ways: HookedRepo, served: Served) -> None:
     told = json.dumps(ways.said("PreToolUse", ways.tree / "a.py")).encode()
     served.hooks.answer("claude", "PreToolUse", told, ways.environ | {"LINECLEAR_AGENT": "ada"}, "/")
     served("PreToolUse", "src/b.py")
@@ -103,7 +103,7 @@ def test_a_store_that_was_replaced_is_not_written_to_any_more(served: Served) ->
 
 
 def test_a_call_from_another_repository_is_not_answered_here(
-    ways: TwoWays, served: Served, tmp_path: Path
+    ways: HookedRepo, served: Served, tmp_path: Path
 ) -> None:
     other = TemporaryRepo.create(tmp_path / "other", ways.repo.environment)
     told = json.dumps(ways.said("PreToolUse", other.path / "a.py", cwd=other.path)).encode()
@@ -111,7 +111,7 @@ def test_a_call_from_another_repository_is_not_answered_here(
         served.hooks.answer("claude", "PreToolUse", told, ways.environ, str(ways.tree))
 
 
-def test_where_the_host_does_not_say_it_the_hooks_own_place_counts(ways: TwoWays, served: Served) -> None:
+def test_where_the_host_does_not_say_it_the_hooks_own_place_counts(ways: HookedRepo, served: Served) -> None:
     told = json.dumps({"session_id": "s1", "tool_name": "Edit", "tool_input": {"file_path": "a.py"}}).encode()
     served.hooks.answer("claude", "PreToolUse", told, ways.environ, str(ways.tree))
     assert ("claude-1", "file:a.py") in held(ways)
@@ -132,7 +132,7 @@ def test_an_unknown_client_is_a_wrong_call(served: Served) -> None:
 
 @pytest.mark.parametrize("how", ["open", "closed"])
 def test_an_error_is_written_down_and_the_next_call_is_fine(
-    ways: TwoWays, monkeypatch: pytest.MonkeyPatch, how: str
+    ways: HookedRepo, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     (ways.repo.path / "lineclear.toml").write_text(f'[hooks]\non_error = "{how}"\n')
     served = Served(ways)
@@ -147,11 +147,9 @@ def test_an_error_is_written_down_and_the_next_call_is_fine(
     served.hooks.close()
 
 
-def test_a_hush_of_one_session_does_not_outlive_the_claim_of_another(served: Served) -> None:
-    """The store is the same for both: what one call leaves alone of its own, the next must not."""
+def test_what_one_session_announces_is_told_to_another_at_its_next_edit(served: Served) -> None:
     ways = served.ways
     served("PreToolUse", "a.py")
     assert served("PreToolUse", "a.py") == ""
-    assert ways.passes("a.py")
     served("PreToolUse", ways.side / "a.py", session="s2", cwd=ways.side)
-    assert not ways.passes("a.py")
+    assert "is changing file:a.py" in served("PreToolUse", "a.py")

@@ -1,4 +1,4 @@
-"""A server that watches a worktree knows what a command changed, and the stub asks it instead of git."""
+"""A server that watches a worktree knows what a command changed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ import pytest
 from lineclear.git.layout import find_layout
 from lineclear.git.pictures import STATUS
 from lineclear.git.quick import quick_git
-from lineclear.process.hush import WATCHED
 from lineclear.wiring import tree_looks
 from lineclear.wiring.tree_looks import Looks, Tree
-from tests.hushing import Served, TwoWays
-from tests.repository import TemporaryRepo
+from tests.hooked_repo import HookedRepo, Served
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells on Linux only")
 
@@ -36,9 +34,6 @@ class Session:
     def next(self) -> None:
         self._calls += 1
 
-    def said(self, event: str) -> dict[str, Any]:
-        return self.ways.said(event, "x", **self._command)
-
     @property
     def _command(self) -> dict[str, Any]:
         return {"tool": "Bash", "given": {"command": "make"}, "tool_use_id": f"t{self._calls}"}
@@ -50,11 +45,6 @@ class Session:
     def after(self) -> str:
         return self._served("PostToolUse", "x", **self._command)
 
-    @property
-    def note(self) -> bytes:
-        found = list((self.ways.state / "hush/g").glob("*/shell"))
-        return found[0].read_bytes() if found else b""
-
 
 def settle(tree: Tree) -> None:
     """What was written a moment ago is not believed yet."""
@@ -62,12 +52,6 @@ def settle(tree: Tree) -> None:
         if tree.wait(30) and (tree.is_known or not tree.is_ready):
             break
         tree.status()
-
-
-@pytest.fixture
-def ways(repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch) -> TwoWays:
-    monkeypatch.setattr(tree_looks, "_WORTH_BYTES", 0)
-    return TwoWays(repo)
 
 
 @pytest.fixture
@@ -102,49 +86,6 @@ def test_a_forbidden_change_is_reported_with_the_content_from_before(session: Se
     assert session.looked.whole == whole
 
 
-def test_the_stub_asks_the_server_and_not_git(session: Session) -> None:
-    session.before()
-    session.after()
-    assert session.note.startswith(WATCHED)
-    door = session.ways.state / "serve/door"
-    door.parent.mkdir(exist_ok=True)
-    door.write_text("nobody\n1\nkey\nsocket\n999999999\n1\n")
-    session.next()
-    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
-    assert not session.ways.is_passed("PostToolUse", session.said("PostToolUse"))
-    assert (session.ways.state / "given-status").read_text() == ""
-
-
-def test_without_a_server_the_stub_compares_as_ever(session: Session) -> None:
-    session.before()
-    session.after()
-    assert session.note.startswith(WATCHED)
-    session.next()
-    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
-    assert session.ways.is_passed("PostToolUse", session.said("PostToolUse"))
-    session.next()
-    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
-    (session.tree / "a.py").write_text("changed\n")
-    assert not session.ways.is_passed("PostToolUse", session.said("PostToolUse"))
-    assert "a.py" in (session.ways.state / "given-status").read_text()
-
-
-def test_names_that_only_lineclear_can_compare_are_no_trouble_for_a_server(session: Session) -> None:
-    session.before()
-    (session.tree / 'a"b.txt').write_text("x")
-    session.after()
-    assert session.note == WATCHED
-    session.next()
-    assert session.ways.is_passed("PreToolUse", session.said("PreToolUse"))
-
-
-def test_in_a_small_tree_git_itself_is_quicker(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_looks, "_WORTH_BYTES", 100_000)
-    session.before()
-    session.after()
-    assert session.note.startswith(b"# branch.oid ")
-
-
 # -- what is not watched --------------------------------------------------------------------------
 
 
@@ -165,7 +106,7 @@ def agrees(tree: Tree, place: Path) -> bool:
     return tree.status() == quick_git(STATUS, str(place))
 
 
-def test_a_tree_with_another_repository_in_it_is_left_to_git(ways: TwoWays, looks: Looks) -> None:
+def test_a_tree_with_another_repository_in_it_is_left_to_git(ways: HookedRepo, looks: Looks) -> None:
     inner = ways.tree / "inner"
     ways.repo.git("init", "-q", str(inner))
     tree = begin(looks, ways.tree)
@@ -174,13 +115,13 @@ def test_a_tree_with_another_repository_in_it_is_left_to_git(ways: TwoWays, look
     assert agrees(tree, ways.tree)
 
 
-def test_one_that_git_ignores_is_no_trouble(ways: TwoWays, looks: Looks) -> None:
+def test_one_that_git_ignores_is_no_trouble(ways: HookedRepo, looks: Looks) -> None:
     (ways.repo.path / ".git/info/exclude").write_text("inner/\n")
     ways.repo.git("init", "-q", str(ways.tree / "inner"))
     assert begin(looks, ways.tree).is_known
 
 
-def test_a_file_with_two_names_is_left_to_git(ways: TwoWays, looks: Looks, tmp_path: Path) -> None:
+def test_a_file_with_two_names_is_left_to_git(ways: HookedRepo, looks: Looks, tmp_path: Path) -> None:
     tree = begin(looks, ways.tree)
     os.link(ways.tree / "a.py", ways.tree / "src/other.py")
     assert agrees(tree, ways.tree)
@@ -192,7 +133,7 @@ def test_a_file_with_two_names_is_left_to_git(ways: TwoWays, looks: Looks, tmp_p
 
 
 def test_no_more_is_watched_than_the_kernel_has_room_for(
-    ways: TwoWays, looks: Looks, monkeypatch: pytest.MonkeyPatch
+    ways: HookedRepo, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree_looks, "kernel_limit", lambda: 4)
     tree = begin(looks, ways.tree)
@@ -202,7 +143,7 @@ def test_no_more_is_watched_than_the_kernel_has_room_for(
 
 
 def test_a_look_at_everything_is_taken_now_and_then(
-    ways: TwoWays, looks: Looks, monkeypatch: pytest.MonkeyPatch
+    ways: HookedRepo, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = begin(looks, ways.tree)
     whole = tree.whole
@@ -213,7 +154,7 @@ def test_a_look_at_everything_is_taken_now_and_then(
     assert tree.whole == whole + 1
 
 
-def test_what_another_program_settles_for_git_counts(ways: TwoWays, looks: Looks, tmp_path: Path) -> None:
+def test_what_another_program_settles_for_git_counts(ways: HookedRepo, looks: Looks, tmp_path: Path) -> None:
     tree = begin(looks, ways.tree)
     (ways.tree / "x.tmp").write_text("x")
     assert b"x.tmp" in tree.status()
@@ -227,7 +168,7 @@ def test_what_another_program_settles_for_git_counts(ways: TwoWays, looks: Looks
     assert b"x.tmp" in tree.status()
 
 
-def test_a_worktree_that_is_gone_is_forgotten(ways: TwoWays, looks: Looks) -> None:
+def test_a_worktree_that_is_gone_is_forgotten(ways: HookedRepo, looks: Looks) -> None:
     tree = begin(looks, ways.side)
     ways.repo.git("worktree", "remove", "--force", str(ways.side))
     with pytest.raises(OSError, match="git"):
@@ -237,7 +178,7 @@ def test_a_worktree_that_is_gone_is_forgotten(ways: TwoWays, looks: Looks) -> No
 
 
 def test_the_least_asked_for_make_room(
-    ways: TwoWays, looks: Looks, monkeypatch: pytest.MonkeyPatch
+    ways: HookedRepo, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
     monkeypatch.setattr(tree_looks, "MOST_TREES", 1)
     first = begin(looks, ways.tree)
@@ -247,7 +188,7 @@ def test_the_least_asked_for_make_room(
     assert agrees(first, ways.tree)
 
 
-def test_another_rule_counts_for_files_that_nobody_touched(ways: TwoWays, looks: Looks) -> None:
+def test_another_rule_counts_for_files_that_nobody_touched(ways: HookedRepo, looks: Looks) -> None:
     (ways.tree / "x.log").write_text("x")
     tree = begin(looks, ways.tree)
     assert b"x.log" in tree.status()
@@ -258,7 +199,7 @@ def test_another_rule_counts_for_files_that_nobody_touched(ways: TwoWays, looks:
 
 
 def test_a_directory_that_is_no_longer_ignored_is_watched_from_then_on(
-    ways: TwoWays, looks: Looks, monkeypatch: pytest.MonkeyPatch
+    ways: HookedRepo, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree_looks, "AGAIN_S", 0.0)
     (ways.tree / ".gitignore").write_text("out/\n")

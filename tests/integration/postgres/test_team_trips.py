@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from lineclear.core import hooks
 from lineclear.core.hooks import HookAnswer, HookCall
 from lineclear.mcp.desk import Call, Reply
 from lineclear.store.postgres.engine import PostgresStore
-from lineclear.wiring import hooking
+from lineclear.wiring import hooking, hooking_context
 from lineclear.wiring.hooking_stores import Stores
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
@@ -42,11 +41,11 @@ class Machine:
     def fire(self, event: str, *, session: str = "s-1", at: Path | None = None, **fields: Any) -> HookAnswer:
         cwd = str(at or self.tree)
         call = HookCall("claude", event, session=session, cwd=cwd, can_tell=True, **fields)
-        layout = hooking.layout_for(call, self.environ, cwd)
+        layout = hooking_context.layout_for(call, self.environ, cwd)
         assert layout is not None
-        settings = hooking.settings_for(layout, self.environ)
+        settings = hooking_context.settings_for(layout, self.environ)
         return hooking.respond(
-            layout, settings, call, self.environ, began_ns=time.time_ns(), stores=self.stores
+            hooking_context.HookContext(layout, settings, call, self.environ, stores=self.stores)
         )
 
     def edit(self, name: str) -> HookAnswer:

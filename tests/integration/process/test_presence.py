@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.process.presence import Presence
+from lineclear.process.presence import PendingPresence, Presence
 from tests.integration.process.programs import running
 
 TOUCH_IN_A_LOOP = """
@@ -103,3 +103,11 @@ def test_a_directory_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path)
     presence.touch("agent", 1)
     assert presence.seen("agent") == 0
     assert presence.idle_ns("agent") is None
+
+
+def test_what_waits_for_a_commit_is_touched_when_it_is_flushed(presence: Presence) -> None:
+    pending = PendingPresence(presence)
+    pending.touch("agent", 7)
+    assert presence.idle_ns("agent") is None
+    pending.flush()
+    assert presence.seen("agent") == 7

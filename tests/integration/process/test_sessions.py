@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.process.sessions import Session
+from lineclear.process.sessions import Session, Writes
 
 
 @pytest.fixture
@@ -66,3 +66,33 @@ def test_much_that_counts_is_kept_until_it_is_too_much(path: Path) -> None:
         remember(path, "version", f"lib/{number}.py", "d" * 1_000)
     assert path.stat().st_size <= 256 * 1024
     assert Session(str(path)).get("version", "lib/299.py")
+
+
+def test_what_is_set_now_is_on_disk_whatever_becomes_of_the_rest(path: Path) -> None:
+    session = Session(str(path))
+    session.set("told", "1", "x")
+    session.set_now("short", "file:a.py", "none")
+    found = Session(str(path))
+    assert (found.get("short", "file:a.py"), found.get("told", "1")) == ("none", "")
+    session.save()
+    assert Session(str(path)).get("told", "1") == "x"
+
+
+def test_a_copy_that_is_thrown_away_changes_nothing(path: Path) -> None:
+    session = Session(str(path))
+    session.set("told", "1", "x")
+    thrown, kept = session.copy(), session.copy()
+    thrown.set("told", "1", "")
+    assert session.get("told", "1") == kept.get("told", "1") == "x"
+    kept.save()
+    assert Session(str(path)).get("told", "1") == "x"
+
+
+def test_what_is_noted_of_writes_has_a_size_at_once_and_is_seen_when_it_is_flushed(path: Path) -> None:
+    writes, others = Writes(str(path)), Writes(str(path))
+    writes.note(5, "ada", "main", "a\tb.py", "d1")
+    assert writes.size() > others.size() == 0
+    assert others.since(0, "main") == []
+    writes.flush()
+    assert others.since(0, "main") == [(5, "ada", "a\tb.py", "d1")]
+    assert writes.size() == others.size()

@@ -360,25 +360,16 @@ def test_what_hooks_remember_goes_with_sessions_that_are_silent(world: World) ->
         "sessions/claude-old",
         "sessions/claude-old+sub-a",
     ]
-    names += [
-        "sessions/claude-old.call-t1",
-        "sessions/writes",
-        "hush/g/claude-old~1/place",
-        "hush/g/claude-live~1/place",
-    ]
+    names += ["sessions/claude-old.call-t1", "sessions/writes"]
     for name in names:
         (state / name).parent.mkdir(parents=True, exist_ok=True)
         (state / name).write_text("")
-    (state / "hush/s").mkdir()
-    (state / "hush/s/claude-old").symlink_to("../g/claude-old~1")
     assert world.going() == []
     for session in ("live", "old"):
         world.joins(Caller(f"claude-{session}", client="claude", session=session))
-    for name in [*names, "hush/g/claude-old~1", "hush/g/claude-live~1", "agents/claude-old"]:
+    for name in [*names, "agents/claude-old"]:
         world.age(name)
-    os.utime(state / "hush/s/claude-old", (LONG_AGO_S, LONG_AGO_S), follow_symlinks=False)
     going = ["sessions/claude-old", "sessions/claude-old+sub-a", "sessions/claude-old.call-t1"]
-    going += ["hush/s/claude-old", "hush/g/claude-old~1"]
     assert world.going() == [("session", name) for name in going]
     world.apply()
     assert world.going() == []

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lineclear.process.door import Door, directory_of, write_door
-from tests.hushing import ASKED, TwoWays
+from tests.hooked_repo import ASKED, HookedRepo
 from tests.repository import TemporaryRepo
 
 KEY = "the-key-of-this-door"
@@ -69,12 +69,12 @@ class Pretended:
 
 
 @pytest.fixture
-def ways(repo: TemporaryRepo) -> TwoWays:
-    return TwoWays(repo)
+def ways(repo: TemporaryRepo) -> HookedRepo:
+    return HookedRepo(repo)
 
 
 @contextmanager
-def serving(ways: TwoWays, says: bytes, *, waits: bool = False, pid: int = 0) -> Iterator[Pretended]:
+def serving(ways: HookedRepo, says: bytes, *, waits: bool = False, pid: int = 0) -> Iterator[Pretended]:
     server = Pretended(says, waits=waits)
     os.makedirs(directory_of(str(ways.state)), exist_ok=True)
     write_door(str(ways.state), Door("127.0.0.1", server.port, KEY, "/no/socket", pid or os.getpid(), "0"))
@@ -84,7 +84,7 @@ def serving(ways: TwoWays, says: bytes, *, waits: bool = False, pid: int = 0) ->
         server.close()
 
 
-def call(ways: TwoWays, said: str, event: str = "PreToolUse", **env: str) -> bytes:
+def call(ways: HookedRepo, said: str, event: str = "PreToolUse", **env: str) -> bytes:
     done = subprocess.run(
         [ways.stub, "claude", event], input=said.encode(), cwd=ways.tree, env=ways.environ | env,
         capture_output=True, check=False, timeout=60,
@@ -93,19 +93,19 @@ def call(ways: TwoWays, said: str, event: str = "PreToolUse", **env: str) -> byt
     return done.stdout
 
 
-def words(ways: TwoWays, event: str = "PreToolUse", **more: Any) -> str:
+def words(ways: HookedRepo, event: str = "PreToolUse", **more: Any) -> str:
     return json.dumps(ways.said(event, ways.tree / "src/b.py", **more), ensure_ascii=False)
 
 
 @pytest.mark.parametrize("said", [DENIED, b"", b"x" * 9_000])
 @pytest.mark.parametrize("event", ["PreToolUse", "SessionStart", "Stop"])
-def test_what_the_server_answers_is_the_answer(ways: TwoWays, said: bytes, event: str) -> None:
+def test_what_the_server_answers_is_the_answer(ways: HookedRepo, said: bytes, event: str) -> None:
     with serving(ways, answer(said)) as server:
         assert call(ways, words(ways, event), event) == said
     assert len(server.heard) == 1
 
 
-def test_the_server_is_told_the_call_and_who_makes_it_and_where(ways: TwoWays) -> None:
+def test_the_server_is_told_the_call_and_who_makes_it_and_where(ways: HookedRepo) -> None:
     told = {
         "LINECLEAR_AGENT": "ada",
         "CLAUDE_PROJECT_DIR": "/zw\u00f6lf",
@@ -128,7 +128,7 @@ def test_the_server_is_told_the_call_and_who_makes_it_and_where(ways: TwoWays) -
     }  # fmt: skip
 
 
-def test_every_call_has_an_id_of_its_own(ways: TwoWays) -> None:
+def test_every_call_has_an_id_of_its_own(ways: HookedRepo) -> None:
     with serving(ways, answer(b"")) as server:
         for _ in range(3):
             call(ways, words(ways))
@@ -154,7 +154,7 @@ WRONG: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_answer_that_is_not_whole_is_no_answer(ways: TwoWays, name: str) -> None:
+def test_an_answer_that_is_not_whole_is_no_answer(ways: HookedRepo, name: str) -> None:
     said = words(ways)
     with serving(ways, WRONG[name]()) as server:
         assert call(ways, said) == ASKED.encode()
@@ -162,7 +162,7 @@ def test_an_answer_that_is_not_whole_is_no_answer(ways: TwoWays, name: str) -> N
     assert (ways.state / "given").read_bytes() == said.encode()
 
 
-def test_a_call_that_is_asked_again_keeps_its_id(ways: TwoWays) -> None:
+def test_a_call_that_is_asked_again_keeps_its_id(ways: HookedRepo) -> None:
     with serving(ways, b"") as server:
         call(ways, words(ways))
     sent = next(row for row in server.heard[0][0] if "LINECLEAR_CALL" in row)
@@ -170,19 +170,19 @@ def test_a_call_that_is_asked_again_keeps_its_id(ways: TwoWays) -> None:
 
 
 @pytest.mark.parametrize("says", [b"", answer(b"")[:30], answer(b"", length=5)])
-def test_a_server_that_does_not_go_on_is_not_waited_for(ways: TwoWays, says: bytes) -> None:
+def test_a_server_that_does_not_go_on_is_not_waited_for(ways: HookedRepo, says: bytes) -> None:
     with serving(ways, says, waits=True):
         assert call(ways, words(ways)) == ASKED.encode()
 
 
-def test_a_door_without_a_server_is_passed_by(ways: TwoWays) -> None:
+def test_a_door_without_a_server_is_passed_by(ways: HookedRepo) -> None:
     with serving(ways, answer(b"")):
         pass
     assert call(ways, words(ways)) == ASKED.encode()
     assert call(ways, words(ways, "SessionStart"), "SessionStart") == ASKED.encode()
 
 
-def test_whoever_has_the_port_of_a_dead_server_hears_nothing(ways: TwoWays) -> None:
+def test_whoever_has_the_port_of_a_dead_server_hears_nothing(ways: HookedRepo) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     with serving(ways, answer(DENIED), pid=gone.pid) as server:
@@ -193,13 +193,13 @@ def test_whoever_has_the_port_of_a_dead_server_hears_nothing(ways: TwoWays) -> N
 @pytest.mark.parametrize(
     "text", ["", "127.0.0.1\n", "127.0.0.1\n1\nkey\nsock\n", "\n\n\n\n\n\n", "x\ny\nz\n0\n1\n2\n"]
 )
-def test_a_door_that_is_none_is_passed_by(ways: TwoWays, text: str) -> None:
+def test_a_door_that_is_none_is_passed_by(ways: HookedRepo, text: str) -> None:
     os.makedirs(directory_of(str(ways.state)), exist_ok=True)
     (ways.state / "serve/door").write_text(text)
     assert call(ways, words(ways)) == ASKED.encode()
 
 
-def test_what_cannot_be_sent_plainly_is_asked(ways: TwoWays) -> None:
+def test_what_cannot_be_sent_plainly_is_asked(ways: HookedRepo) -> None:
     with serving(ways, answer(b"")) as server:
         assert call(ways, words(ways), LINECLEAR_AGENT="a\r\nX-Evil: 1") == ASKED.encode()
         assert call(ways, words(ways), LINECLEAR_PERSON="x" * 20_000) == ASKED.encode()
@@ -208,7 +208,7 @@ def test_what_cannot_be_sent_plainly_is_asked(ways: TwoWays) -> None:
     assert server.heard == []
 
 
-def test_a_directory_with_a_line_end_in_its_name_is_asked(ways: TwoWays) -> None:
+def test_a_directory_with_a_line_end_in_its_name_is_asked(ways: HookedRepo) -> None:
     odd = ways.tree / "a\nb"
     odd.mkdir()
     with serving(ways, answer(b"")) as server:
@@ -220,27 +220,7 @@ def test_a_directory_with_a_line_end_in_its_name_is_asked(ways: TwoWays) -> None
     assert server.heard == []
 
 
-def test_what_git_said_to_the_stub_reaches_the_server(ways: TwoWays) -> None:
-    shell = {"tool": "Bash", "given": {"command": "make"}}
-    before = ways.said("PreToolUse", "x", **shell)
-    ways.ask("PreToolUse", before)
-    ways.ask("PostToolUse", ways.said("PostToolUse", "x", **shell))
-    told = {
-        "session_id": "s1", "transcript_path": "/t", "cwd": str(ways.tree), "hook_event_name": "PreToolUse",
-        "tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t9",
-    }  # fmt: skip
-    with serving(ways, answer(b"")) as server:
-        assert call(ways, json.dumps(told, separators=(",", ":"))) == b""
-        assert server.heard == [], "the stub lets it pass by itself"
-        (ways.tree / "new.py").write_text("x\n")
-        after = told | {"hook_event_name": "PostToolUse"}
-        call(ways, json.dumps(after, separators=(",", ":")), "PostToolUse")
-    sent = next(row for row in server.heard[0][0] if "LINECLEAR_STATUS" in row)
-    assert sent.startswith("X-Lineclear-Env: LINECLEAR_STATUS=# branch.oid ")
-    assert sent.endswith("\t? new.py")
-
-
-def test_a_note_of_bash_itself_is_not_read(ways: TwoWays) -> None:
+def test_a_note_of_bash_itself_is_not_read(ways: HookedRepo) -> None:
     """Who has set BASH_ENV wants it for its own scripts."""
     trap = ways.state / "trap.sh"
     trap.write_text("echo trapped\n")
@@ -248,7 +228,7 @@ def test_a_note_of_bash_itself_is_not_read(ways: TwoWays) -> None:
         assert call(ways, words(ways), BASH_ENV=str(trap)) == DENIED
 
 
-def test_a_bash_that_cannot_read_the_program_is_no_refusal(ways: TwoWays) -> None:
+def test_a_bash_that_cannot_read_the_program_is_no_refusal(ways: HookedRepo) -> None:
     text = ways.stub.read_text()
     ways.stub.write_text(text.replace("ask_server() {", "ask_server() { )"))
     assert ways.stub.read_text() != text

@@ -1,8 +1,7 @@
 """SQLite behind the store port: one gate for writers, FULL durability, snapshots for readers.
 
 Checkpoints happen only inside the gate (`wal_autocheckpoint` is off), the WAL file is kept between
-uses so that a full disk or a read-only sandbox can still read, and every commit rings the bell. What
-hooks have hushed is lifted before the commit of an event that it could concern (process/hush.py).
+uses so that a full disk or a read-only sandbox can still read, and every commit rings the bell.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from lineclear.core.codec import encode_body, event_of
 from lineclear.core.epochs import begin_epoch, last_boot
 from lineclear.core.events import Event
 from lineclear.core.fold import fold
-from lineclear.core.hush import concerned
 from lineclear.core.instants import Instant
 from lineclear.core.tables import LOG, Entry
 from lineclear.store.migrations import Migration, read_migrations
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.events import Draft
-    from lineclear.core.hush import Concerned
     from lineclear.core.tables import Row, Table
 
     R = TypeVar("R", bound=Row)
@@ -40,10 +37,6 @@ if TYPE_CHECKING:
     class Bell(Protocol):
         def ring(self) -> None: ...
         def listen(self) -> Listener: ...
-
-    class Hushes(Protocol):
-        def lift(self, whom: Concerned, /) -> None: ...
-        def lift_all(self) -> None: ...
 
 
 DATABASE, LOCK = "state.db", "state.lock"
@@ -176,9 +169,8 @@ class SqliteStore:
         clock: Callable[[], Instant],
         bell: Bell,
         vfs: str | None = None,
-        hushes: Hushes | None = None,
     ) -> None:
-        self.directory, self.hushes = directory, hushes
+        self.directory = directory
         self._path = os.path.join(directory, DATABASE)
         self._clock, self._bell, self._vfs = clock, bell, vfs
         self._gate = Gate(os.path.join(directory, LOCK))
@@ -201,7 +193,6 @@ class SqliteStore:
                     if not self._epoch_is_current:
                         self._begin_epoch(db, tx)
                     result = work(tx)
-                    self._lift(tx)
                     db.execute("COMMIT")
                 except BaseException:
                     if db.in_transaction:
@@ -214,18 +205,6 @@ class SqliteStore:
             raise self._refusal(error) from error
         self._bell.ring()
         return result
-
-    def _lift(self, tx: SqliteTx) -> None:
-        """Rows that change without an event only put off the ends of leases, which no hush relies on."""
-        if self.hushes is not None and tx.events:
-            whom = concerned(tx.events)
-            if whom:
-                try:
-                    self.hushes.lift(whom)
-                except OSError as error:
-                    raise refusals_store.store_failed(
-                        self._path, f"a hush cannot be lifted: {error}"
-                    ) from error
 
     def read(self, work: Callable[[View], T], /) -> T:
         db = self._connection()
@@ -258,8 +237,6 @@ class SqliteStore:
                         tx.put(LOG, entry)
                         fold(tx, event_of(entry))
                         count += 1
-                    if self.hushes is not None:
-                        self.hushes.lift_all()
                 self._checkpoint(db)
         except apsw.Error as error:
             raise self._refusal(error) from error

@@ -1,13 +1,15 @@
 # Asks the server whose door is "$0" what a hook is to answer; "$@" is the command that answers without a server, its
-# last two words the client and the event; $said the host's words. Whatever is not exactly as expected: that command,
-# with the same words. Keeps to what bash 3.2 has, macOS's own.
+# last two words the client and the event; the host's words come on standard input. Whatever is not exactly as expected:
+# that command, with the same words. Keeps to what bash 3.2 has, macOS's own.
 # An error of the shell itself must not be taken for a refusal.
 trap 'exit 0' EXIT
-export -n said
+said=$(LC_ALL=C cat)
 
 # Sets answer. Nothing here takes longer than a few seconds.
 ask_server() {
     local LC_ALL=C host port key pid name value line length= is_whole= request client=${@: -2:1} event=${@: -1}
+    # More might not fit into the socket, and a server that hangs would never take it.
+    [ ${#said} -le 30000 ] || return 1
     { read -r host && read -r port && read -r key && read -r line && read -r pid; } <"$0" || return 1
     # A server that was killed has left its door, and its port may be somebody else's by now.
     kill -0 "$pid" || return 1
@@ -24,8 +26,6 @@ ask_server() {
         case $name in
         # Long, and of no meaning for a hook.
         LINECLEAR_PROMPT | LINECLEAR_RESOURCES) continue ;;
-        # A header has no line ends; what git has said has no tabs.
-        LINECLEAR_STATUS) value=${value//$'\n'/$'\t'} ;;
         *) case $value in *[[:cntrl:]]*) return 1 ;; esac ;;
         esac
         case $value in '') continue ;; *' ') return 1 ;; esac
@@ -65,4 +65,6 @@ if ask_server "$@" 2>/dev/null; then
 fi
 trap - PIPE
 exec 3>&-
+# Should the interpreter be gone, we go on to our own end, which is no refusal.
+shopt -s execfail
 exec "$@" <<<"$said"

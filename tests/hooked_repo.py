@@ -1,11 +1,10 @@
-"""A hook's two ways to answer, side by side: the stub with its shell alone, and lineclear itself."""
+"""A repository whose hooks are called: by the installed stub, in this process, or through a server."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,10 @@ from lineclear.app import claims, messages
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.clients.hooking.registry import hooking as client_of
 from lineclear.core.claims import INTENT, Request
-from lineclear.core.hooks import HookAnswer, is_silent
+from lineclear.core.hooks import HookAnswer
 from lineclear.core.resources import parse_resource
-from lineclear.core.tables import CLAIM
 from lineclear.hook.serving import Hooks
-from lineclear.process import hush
-from lineclear.wiring import hooking
+from lineclear.wiring import hooking, hooking_context
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import stub_text
 from lineclear.wiring.starting import init_repo
@@ -28,7 +25,7 @@ from tests.repository import TemporaryRepo
 ASKED = "asked\n"
 
 
-class TwoWays:
+class HookedRepo:
     """A repository with worktrees `desk` (the session's own) and `side`; `environ` is the client's."""
 
     def __init__(self, repo: TemporaryRepo) -> None:
@@ -40,7 +37,6 @@ class TwoWays:
         slow = self.state / "slow"
         slow.write_text(
             f"#!/bin/sh\nsaid=$(cat)\nprintf '%s' \"$said\" >{self.state}/given\n"
-            f"printf '%s' \"$LINECLEAR_STATUS\" >{self.state}/given-status\n"
             f"printf '%s' \"$LINECLEAR_CALL\" >{self.state}/given-call\nprintf '{ASKED[:-1]}\\n'\n"
         )
         slow.chmod(0o755)
@@ -54,7 +50,7 @@ class TwoWays:
         """A session begins: its agent has joined, which is an event of its own."""
         self.ask("SessionStart", {"session_id": session, "cwd": str(self.tree)}, client, **env)
 
-    # -- one call, both ways ------------------------------------------------------------------
+    # -- one call -----------------------------------------------------------------------------
 
     def said(self, event: str, path: Path | str, **more: Any) -> dict[str, Any]:
         """The host's words, as Claude Code orders them."""
@@ -71,8 +67,8 @@ class TwoWays:
         }
         return told | {"tool_use_id": "t1"} | more
 
-    def is_passed(self, event: str, said: dict[str, Any] | str, client: str = "claude", **env: str) -> bool:
-        """Does the stub let the call pass by itself? Then it has said nothing."""
+    def run_stub(self, event: str, said: dict[str, Any] | str, client: str = "claude", **env: str) -> str:
+        """What the stub prints; "asked" when it has started lineclear, which then got the call unchanged."""
         text = said if isinstance(said, str) else json.dumps(said, separators=(",", ":"), ensure_ascii=False)
         done = subprocess.run(
             [self.stub, client, event], input=text.encode(), cwd=self.tree, env=self.environ | env,
@@ -80,10 +76,9 @@ class TwoWays:
         )  # fmt: skip
         assert done.returncode == 0, done
         assert done.stderr == b"", done
-        assert done.stdout.decode() in ("", ASKED)
-        if done.stdout:
+        if done.stdout == ASKED.encode():
             assert (self.state / "given").read_text().rstrip("\n") == text.rstrip("\n")
-        return not done.stdout
+        return done.stdout.decode()
 
     def ask(self, event: str, said: dict[str, Any], client: str = "claude", **env: str) -> HookAnswer:
         """lineclear's own answer, in this process."""
@@ -91,28 +86,13 @@ class TwoWays:
         assert found is not None
         call, environ = found.read_call(event, said), self.environ | env
         assert call is not None
-        began_ns = time.time_ns()
-        layout = hooking.layout_for(call, environ, str(self.tree))
+        layout = hooking_context.layout_for(call, environ, str(self.tree))
         assert layout is not None
-        settings = hooking.settings_for(layout, environ)
-        return hooking.respond(layout, settings, call, environ, began_ns=began_ns)
+        settings = hooking_context.settings_for(layout, environ)
+        return hooking.respond(hooking_context.HookContext(layout, settings, call, environ))
 
     def pre(self, path: Path | str = "a.py", **more: Any) -> HookAnswer:
         return self.ask("PreToolUse", self.said("PreToolUse", self.tree / path, **more))
-
-    def passes(self, path: Path | str = "a.py", event: str = "PreToolUse", **more: Any) -> bool:
-        return self.is_passed(event, self.said(event, self.tree / path, **more))
-
-    def agrees(self, event: str, path: str, tool: str = "Edit") -> bool:
-        """Ask the stub; where it lets the call pass, lineclear must have nothing to say and nothing to do."""
-        said = self.said(event, self.tree / path, tool=tool)
-        if not self.is_passed(event, said):
-            return False
-        before = self.head()
-        reply = self.ask(event, said)
-        assert is_silent(reply), (event, path, reply.reason, reply.context)
-        assert self.head() == before, "lineclear would have written an event"
-        return True
 
     # -- what others do -----------------------------------------------------------------------
 
@@ -131,24 +111,6 @@ class TwoWays:
             lambda repo: messages.say(repo.store, Caller("eve", tree="side"), "hello", to=to, topic=topic)
         )
 
-    def time_passes(self, seconds: int) -> None:
-        """For leases, signs of life and hushes alike: all that has a time becomes so much older."""
-        past_ns = seconds * 1_000_000_000
-        for file in [
-            *self.state.glob("agents/*"),
-            *self.state.glob("hush/g/*/live"),
-            *self.state.glob("hush/g/*/e/**/*"),
-        ]:
-            if file.is_file():
-                at_ns = max(0, file.stat().st_mtime_ns - past_ns)
-                os.utime(file, ns=(at_ns, at_ns))
-
-        def work(tx: Any) -> None:
-            for claim in tx.scan(CLAIM, "key"):
-                tx.put(CLAIM, claim.changed(until_ns=claim.until_ns - past_ns))
-
-        self._with(lambda repo: repo.store.transact(Caller("time"), work))
-
     def _with(self, act: Callable[[Any], Any]) -> Any:
         repo = open_repo(str(self.repo.path), self.environ)
         try:
@@ -160,7 +122,7 @@ class TwoWays:
 class Served:
     """The same calls, answered by the hooks of a server in this process."""
 
-    def __init__(self, ways: TwoWays) -> None:
+    def __init__(self, ways: HookedRepo) -> None:
         self.ways, self.hooks = ways, Hooks(str(ways.repo.path / ".git"))
 
     def __call__(self, event: str, path: Path | str, **more: Any) -> str:
@@ -169,8 +131,3 @@ class Served:
         output, code = self.hooks.answer("claude", event, json.dumps(told).encode(), env, "/")
         assert code == 0
         return output.decode()
-
-
-def settle_at_once(monkeypatch: Any) -> None:
-    """Files of settings that were written a moment ago count as settled; their times are kept apart by us."""
-    monkeypatch.setattr(hush, "_SETTLED_NS", 0)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from lineclear.app.hooks_ports import Change, Spot
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from lineclear.app import hooks, hooks_shell
+from lineclear.app.hooks_ports import FileInTree, ShellChange
 from lineclear.app.ports import Caller
 from lineclear.core.claims import Request
+from lineclear.core.hooks import HookAnswer, HookCall
 from lineclear.core.resources import parse_resource
 from lineclear.core.strategies import Rule
 from tests.world import HOUR_MS, World
+
+if TYPE_CHECKING:
+    from lineclear.app.ports import Tx
+
+T = TypeVar("T")
 
 
 class Remembered:
@@ -25,49 +35,67 @@ class Remembered:
     def keys(self, kind: str, /) -> list[str]:
         return [key for (its_kind, key), value in self._kept.items() if its_kind == kind and value]
 
-    def save(self) -> None:
-        pass
+    def set_now(self, kind: str, key: str, value: str, /) -> None:
+        self.set(kind, key, value)
 
 
-class FakeDesk:
+class FakeSession:
     """`place` is the tree that every file lies in; `texts` are the files' contents by path."""
 
     def __init__(
         self, world: World, caller: Caller, rules: list[Rule], *, place: str = "", is_shared: bool = False,
         fence: int = 0, texts: dict[str, str] | None = None,
     ) -> None:  # fmt: skip
-        self.store, self.liveness, self.presence = world.store, world.liveness, world.presence
+        self._store, self.liveness, self.presence = world.store, world.liveness, world.presence
+        self.tx: Tx = None  # type: ignore[assignment]  # there while a call is answered
         self.caller, self.rules, self.ttl_ms, self.is_shared = caller, rules, HOUR_MS, is_shared
         self.memory, self.root = Remembered(), "/repo"
         self._place, self._fence, self._texts = place or caller.tree, fence, texts or {}
 
-    def locate(self, path: str, /) -> Spot | None:
-        below = path.removeprefix("/repo/")
-        return Spot(parse_resource("file:" + below), below, f"/repo/{below}", self._place, self.is_shared)
+    def answer(self, call: HookCall) -> HookAnswer:
+        return self._within(lambda: hooks.answer(self, call))
 
-    def digest(self, _spot: Spot, /) -> str:
+    def judge_changes(self, changes: list[ShellChange]) -> list[str]:
+        return self._within(lambda: hooks_shell.judge_changes(self, changes))
+
+    def _within(self, work: Callable[[], T]) -> T:
+        def transact(tx: Tx) -> T:
+            self.tx = tx
+            return work()
+
+        return self._store.transact(self.caller, transact)
+
+    def locate(self, path: str, /) -> FileInTree | None:
+        below = path.removeprefix("/repo/")
+        return FileInTree(
+            parse_resource("file:" + below), below, f"/repo/{below}", self._place, self.is_shared
+        )
+
+    def digest(self, _file: FileInTree, /) -> str:
         return ""
 
-    def text_of(self, spot: Spot, /) -> str:
-        return self._texts.get(spot.path, "")
+    def text_of(self, file: FileInTree, /) -> str:
+        return self._texts.get(file.path, "")
 
-    def fence_for(self, _spot: Spot, /) -> int:
+    def fence_for(self, _file: FileInTree, /) -> int:
         return self._fence
 
     def refuse_locked(self, request: Request, /) -> None:
         pass
 
-    def note_write(self, spot: Spot, digest: str, /) -> None:
+    def note_write(self, file: FileInTree, digest: str, /) -> None:
         pass
 
     def begin_shell(self, call_id: str, /) -> None:
         pass
 
-    def end_shell(self, *_call_ids: str, is_over: bool = True) -> list[Change]:
-        del is_over
+    def shell_changes(self) -> list[ShellChange]:
         return []
 
-    def make_worktree(self, name: str, /) -> str:
+    def after_commit(self, act: Callable[[], None], /) -> None:
+        act()
+
+    def make_worktree(self, name: str, reply: HookAnswer, /) -> None:
         raise NotImplementedError(name)
 
     def enter(self) -> None:
