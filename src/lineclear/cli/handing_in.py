@@ -44,16 +44,14 @@ def hand_in(
     """Submit the branch of the facts and stay as long as is wanted; gives the exit code."""
     from lineclear.wiring import queue
 
-    if wait_ms == AS_FITS_MS:
-        wait_ms = NOT_MS if queue.has_to_wait(context.repo) else FOR_EVER_MS
     found, result = queue.land(
         context.repo, context.caller, branch=facts["branch"], task=task, agent=agent, after=after,
-        priority=priority, wait_s=wait_ms / 1_000 if wait_ms >= 0 else -1.0,
+        priority=priority, wait_s=None if wait_ms == AS_FITS_MS else wait_ms / 1_000,
     )  # fmt: skip
     facts = {**facts, "candidate": found["candidate"]}
     if result is not None:
         return tell(context, facts, result)
-    return _tell_waiting(context, facts, is_new=found["is_new"], has_waited=wait_ms != NOT_MS)
+    return _tell_waiting(context, facts, is_new=found["is_new"], has_waited=found["has_waited"])
 
 
 # -- what became of it ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from lineclear.core.candidates import LANDED, LIVE, show_number
 from lineclear.core.landing import conflicts_of, undo_message, with_made
 from lineclear.core.tables import CANDIDATE, TASK
 from lineclear.core.tasks import show_id
-from lineclear.git.landing import GitFooting, commit_of
+from lineclear.git.landing import CloneGit, commit_of
 from lineclear.git.run import git
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import merge_tree
@@ -47,13 +47,13 @@ def revert(
     conflicts = conflicts_of(report)
     if conflicts:
         return add_sides(cwd, repo.store, conflicts, End(main), End(commit))
-    footing = GitFooting(repo.layout, main_name(repo))
+    clone = CloneGit(repo.layout, main_name(repo))
     try:
-        if report["tree"] == footing.history.tree_of(main):
+        if report["tree"] == clone.history.tree_of(main):
             return ""
-        return footing.commit(report["tree"], [main], with_made(words, made_of(report)), author)
+        return clone.commit(report["tree"], [main], with_made(words, made_of(report)), author)
     finally:
-        footing.close()
+        clone.close()
 
 
 def prepare(repo: Repo, caller: Caller, number: int = 0) -> dict[str, Any]:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 
 from lineclear.app.sides import NOBODY, owner_from
-from lineclear.app.stacking import Shipment, put_on
+from lineclear.app.stacking import Submission, put_on
+from lineclear.core import refusals_landing
+from lineclear.core.landing import NeedsYou
 from lineclear.core.tasks import show_id
 from lineclear.git.checkouts import Moved
-from lineclear.git.landing import GitFooting, GitGround, LandingLock, commit_of, landing_ref
+from lineclear.git.landing import CloneGit, has_unfinished_move, locked_main
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
+from lineclear.wiring.check_settings import CommittedSettings
 from lineclear.wiring.gate import judge_landing, judge_new, resources_of
+from lineclear.wiring.landing import contain_stray, find_stray
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 from lineclear.wiring.sides import End, add_sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lineclear.app.stacking import Level
     from lineclear.core.gate import Finding
     from lineclear.core.tables import Candidate, Task
@@ -29,62 +31,91 @@ if TYPE_CHECKING:
 KEPT = "refs/lineclear/queue"
 # How many states of main are looked at for the one that a candidate fails with.
 MOST_STATES = 128
-LOCK_WAIT_S = 120.0
 FETCH_EVERY_S = 2.0
 
 
-class GitYard:
-    """The `Yard` of app/queue_ports.py. With a remote, that one's branch is main, and this clone follows."""
+class CloneQueueGit:
+    """The `QueueGit` of app/queue_ports.py, and what else a landing asks of its clone: opened once for all of
+    it, since each git that answers stays until this is closed. Closed, it can be used again.
 
-    def __init__(self, repo: Repo, contain: Callable[[GitGround], object]) -> None:
-        """`contain` takes away what an agent put on main itself."""
-        self._repo, self._contain = repo, contain
-        self._cwd = repo.layout.worktree
-        self._ref = landing_ref(repo.layout)
-        self.branch = self._ref.removeprefix("refs/heads/")
+    With a remote, that one's branch is main, and this clone follows. `settings` are those that commits hold.
+    """
+
+    def __init__(self, repo: Repo) -> None:
+        self.repo, self.clone = repo, CloneGit(repo.layout)
+        self.branch, self._ref, self._cwd = self.clone.branch, self.clone.ref, repo.layout.worktree
+        self.settings = CommittedSettings(repo, self.clone.objects)
         self._style, self._remote = repo.settings.queue_history, repo.settings.queue_remote
-        self._footing = GitFooting(repo.layout, self.branch)
-        self._maker = by_settings(repo, self._known_main)
+        self._maker = by_settings(repo, self.known_main)
         self._seen, self._fetched_at_s = "", 0.0
+        self._notes: list[str] = []
 
     def close(self) -> None:
-        self._footing.close()
+        """Closing it again has no effect."""
+        self.clone.close()
 
     def main(self) -> str:
-        local = commit_of(self._cwd, self._ref)
+        local = self.clone.commit_of(self._ref)
         if local != self._seen:
-            local = self._look_closer()
+            local = self._seen = self._look_closer(local)
         if self._remote:
             if time.monotonic() - self._fetched_at_s >= FETCH_EVERY_S:
                 self._follow(fetch_branch(self._cwd, self._remote, self.branch))
                 self._fetched_at_s = time.monotonic()
-            local = self._known_main()
-        self._seen = commit_of(self._cwd, self._ref)
+            local = self.known_main()
+            self._seen = self.clone.commit_of(self._ref)
         return local
 
-    def _known_main(self) -> str:
-        """As it was last seen, wherever main is; nobody is asked."""
-        there = f"refs/remotes/{self._remote}/{self.branch}" if self._remote else ""
-        return (commit_of(self._cwd, there) if there else "") or commit_of(self._cwd, self._ref)
+    def known_main(self) -> str:
+        """As it was last seen, wherever main is; nobody is asked. "" where there is none."""
+        return self.known_ends("")[0]
 
-    def _look_closer(self) -> str:
+    def known_ends(self, branch: str) -> tuple[str, str]:
+        """(main as it was last seen, the branch's newest commit)."""
+        names = [self._ref, f"refs/heads/{branch}"]
+        if self._remote:
+            names.append(f"refs/remotes/{self._remote}/{self.branch}")
+        local, tip, *there = self.clone.objects.commits_of(names)
+        return (there[0] if there else "") or local, tip
+
+    def ends_of(self, branch: str) -> tuple[str, str]:
+        """As `known_ends`; refused where there is nothing that could land."""
+        main, tip = self.known_ends(branch)
+        if not main:
+            raise refusals_landing.main_unborn(self.branch)
+        if branch == self.branch:
+            raise refusals_landing.branch_is_main(branch)
+        if not tip:
+            raise refusals_landing.branch_unknown(branch)
+        return main, tip
+
+    def take_notes(self) -> list[str]:
+        """What was done about main since this was asked last, as words for a person."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def _look_closer(self, local: str) -> str:
         """Somebody moved main: a person may, an agent's work is put back to where it belongs."""
-        with self._ground() as ground:
-            ground.repair()
-            self._contain(ground)
-            return ground.main()
+        if not has_unfinished_move(self.repo.state_directory) and find_stray(self.repo) is None:
+            return local
+        with locked_main(self.clone, self.repo.state_directory) as main:
+            main.repair()
+            said = contain_stray(self.repo, main)
+            if said:
+                self._notes.append(said.why if isinstance(said, NeedsYou) else said)
+            return main.commit()
 
     def _follow(self, there: str) -> None:
         """This clone's main goes where the remote's went, if that is forward and nobody is in the way."""
-        here = commit_of(self._cwd, self._ref)
+        here = self.clone.commit_of(self._ref)
         if there and here and here != there and self._is_ancestor(here, there):
-            with self._ground() as ground:
-                ground.move(here, there, f"lineclear: follow {self._remote}")
+            with locked_main(self.clone, self.repo.state_directory) as main:
+                main.move(here, there, f"lineclear: follow {self._remote}")
 
     def level(self, below: str, row: Candidate, task: Task | None) -> Level:
-        if self._remote and not commit_of(self._cwd, row.tip):  # submitted on another machine
+        if self._remote and not self.clone.commit_of(row.tip):  # submitted on another machine
             fetch_commit(self._cwd, self._remote, f"{KEPT}/{row.tip}")
-        shipment = Shipment(
+        submission = Submission(
             row.branch,
             row.tip,
             id=row.id,
@@ -92,38 +123,38 @@ class GitYard:
             title=task.title if task is not None else "",
             agent=row.agent,
         )
-        level = put_on(self._footing, spread, below, shipment, style=self._style, maker=self._maker)
+        level = put_on(self.clone, spread, below, submission, style=self._style, maker=self._maker)
         if not level.fits:
             owner = owner_from(row.task, row.agent) if row.task else NOBODY
             ends = End(below), End(row.tip, branch=row.branch, owner=owner)
-            level.conflicts = add_sides(self._cwd, self._repo.store, level.conflicts, *ends)
+            level.conflicts = add_sides(self._cwd, self.repo.store, level.conflicts, *ends)
         return level
 
     def forbidden(self, row: Candidate, main: str) -> list[Finding]:
-        history = self._footing.history
+        history = self.clone.history
         bases = history.bases(main, row.tip)
         if not bases or bases == [row.tip]:
             return []
         changed, new = history.changed(history.base_of(bases), row.tip)
-        return judge_landing(self._repo, row.agent, changed) + judge_new(self._repo, new)
+        return judge_landing(self.repo, row.agent, changed) + judge_new(self.repo, new)
 
     def touched(self, row: Candidate) -> list[str]:
-        history = self._footing.history
+        history = self.clone.history
         try:
             # Main as it was then: by now it may hold the candidate.
             bases = history.bases(row.base, row.tip)
             paths = history.changed(history.base_of(bases), row.tip)[0] if bases else []
         except GitFailed:
             return []
-        return [resource.path for resource in resources_of(self._repo, paths)]
+        return [resource.path for resource in resources_of(self.repo, paths)]
 
     def chain(self, row: Candidate, top: str) -> list[str]:
-        base = (self._footing.history.bases(top, row.tip) or [top])[0]
+        base = (self.clone.history.bases(top, row.tip) or [top])[0]
         words = ["rev-list", "--first-parent", f"--max-count={MOST_STATES}", f"{base}..{top}"]
         return [base, *reversed(git(words, self._cwd).decode().split())]
 
     def tree_of(self, commit: str) -> str:
-        return self._footing.history.tree_of(commit)
+        return self.clone.history.tree_of(commit)
 
     def is_on_main(self, commit: str) -> bool:
         if self._remote:
@@ -131,38 +162,15 @@ class GitYard:
         return self._is_ancestor(commit, self.main())
 
     def _is_ancestor(self, old: str, new: str) -> bool:
-        return self._footing.history.bases(new, old) == [old]
+        return self.clone.history.bases(new, old) == [old]
 
     def move(self, old: str, new: str, why: str) -> Moved:
         if not self._remote:
-            with self._ground() as ground:
-                ground.repair()
-                return ground.move(old, new, why)
+            with locked_main(self.clone, self.repo.state_directory) as main:
+                main.repair()
+                return main.move(old, new, why)
         failed = push_leased(self._cwd, self._remote, self.branch, old, new)
         if failed:
             return Moved("stale") if failed == "stale" else Moved("blocked", f"{self._remote}: {failed}")
         self._follow(new)
         return Moved("moved")
-
-    def _ground(self) -> _Held:
-        return _Held(self._repo)
-
-
-class _Held:
-    """The clone's ground while the landing lock is held."""
-
-    def __init__(self, repo: Repo) -> None:
-        self._repo = repo
-
-    def __enter__(self) -> GitGround:
-        from lineclear.core import refusals_landing
-
-        self._lock = LandingLock(self._repo.state_directory)
-        if not self._lock.take(LOCK_WAIT_S):
-            raise refusals_landing.landing_busy(int(LOCK_WAIT_S))
-        self._ground = GitGround(self._repo.layout, self._repo.state_directory, self._lock)
-        return self._ground
-
-    def __exit__(self, *_: object) -> None:
-        self._ground.close()
-        self._lock.free()

@@ -42,7 +42,7 @@ class Shards:
         return verdict_key(tree, self.name(part), self._provisioning)
 
     def run(self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, Ended], None]) -> None:
-        with closing(CheckBench(self._repo, self.parts)) as bench:
+        with closing(CheckBench(self._repo, self.parts, lambda _: self._at_main)) as bench:
             bench.prepare(self._main)
             for part in parts:
                 bench.start(part, commit, tree, [self._part(part)])
