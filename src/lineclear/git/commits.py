@@ -17,29 +17,16 @@ if TYPE_CHECKING:
 
 _FALLBACK = {"NAME": "lineclear", "EMAIL": "lineclear@localhost"}
 _LOG = (
-    "log", "--boundary", "--date=raw", "--encoding=UTF-8", "--no-color", "--no-show-signature",
-    "--format=%m%H%x00%P%x00%an%x00%ae%x00%ad",
+    "log", "--date=raw", "--encoding=UTF-8", "--no-color", "--no-show-signature",
+    "--format=%H%x00%P%x00%an%x00%ae%x00%ad",
 )  # fmt: skip
-
-
-class Parting:
-    """Where two histories parted, and what only the right one holds.
-
-    `bases`: none for unrelated histories or an unknown right side, several where they have crossed, the
-    right side itself where the left one holds all of it. `own`: the right side's own commits, newest first,
-    each with its author; a merge has none.
-    """
-
-    __slots__ = ("bases", "own")
-
-    def __init__(self, bases: list[str], own: dict[str, Author | None]) -> None:
-        self.bases, self.own = bases, own
 
 
 class Commits:
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
-        self._parted: dict[tuple[str, str], Parting] = {}
+        self._bases: dict[tuple[str, str], list[str]] = {}
+        self._own: dict[tuple[str, str], dict[str, Author | None]] = {}
 
     def tree_of(self, name: str) -> str:
         """The tree of a commit; a tree's own id is its tree; "" when there is neither."""
@@ -48,32 +35,36 @@ class Commits:
             return data.partition(b"\n")[0].removeprefix(b"tree ").decode()
         return name if kind == TREE else ""
 
-    def part(self, left: str, right: str) -> Parting:
-        if (left, right) not in self._parted:
+    def bases(self, left: str, right: str) -> list[str]:
+        """Where two histories parted: nowhere for unrelated ones or an unknown right side, in several places
+        where they have crossed, at the right side itself where the left one holds all of it."""
+        if (left, right) not in self._bases:
             if not self.tree_of(right):
-                return Parting([], {})
-            self._parted[left, right] = self._part(left, right)
-        return self._parted[left, right]
+                return []
+            words = ["merge-base", "--all", "--end-of-options", left, right]
+            try:
+                found = git(words, self._store.cwd, timeout_s=600).decode().split()
+            except GitFailed as error:
+                if error.exit_code != 1:  # which says: there is none
+                    raise
+                found = []
+            self._bases[left, right] = found
+        return self._bases[left, right]
 
-    def _part(self, left: str, right: str) -> Parting:
-        output = git([*_LOG, "--end-of-options", f"{left}..{right}", "--"], self._store.cwd, timeout_s=600)
-        own: dict[str, Author | None] = {}
-        edge = []
-        for row in output.decode("utf-8", "surrogateescape").split("\n")[:-1]:
-            commit, parents, name, email, date = row.split("\0")
-            if commit[0] == "-":
-                edge.append(commit[1:])
-            else:
-                own[commit[1:]] = Author(name, email, date) if " " not in parents else None
-        if not own:
-            return Parting([right], own)
-        # Every place where both parted is a parent of the right side's own commits; of several parents
-        # some may be older than others.
-        return Parting(edge if len(edge) < 2 else self._bases(left, right), own)
+    def own(self, left: str, right: str) -> dict[str, Author | None]:
+        """The commits that only the right side holds, newest first, each with its author; a merge has none.
 
-    def _bases(self, left: str, right: str) -> list[str]:
-        words = ["merge-base", "--all", "--end-of-options", left, right]
-        return git(words, self._store.cwd, timeout_s=600).decode().split()
+        Exact unless a clock was wrong by more than the age of the work.
+        """
+        if (left, right) not in self._own:
+            words = [*_LOG, "--end-of-options", f"{left}..{right}", "--"]
+            rows = git(words, self._store.cwd, timeout_s=600).decode("utf-8", "surrogateescape").split("\n")
+            found: dict[str, Author | None] = {}
+            for row in rows[:-1]:
+                commit, parents, name, email, date = row.split("\0")
+                found[commit] = Author(name, email, date) if " " not in parents else None
+            self._own[left, right] = found
+        return self._own[left, right]
 
     def write(self, tree: str, parents: Sequence[str], words: str, *, author: str, committer: str) -> str:
         data = format_commit(tree, parents, words, author=author, committer=committer)

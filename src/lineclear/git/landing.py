@@ -88,11 +88,11 @@ class GitHistory:
         self._trees, self._commits, self._common_dir = trees, commits, common_dir
 
     def bases(self, below: str, tip: str) -> list[str]:
-        return self._commits.part(below, tip).bases
+        return self._commits.bases(below, tip)
 
     def own(self, below: str, tip: str) -> list[str]:
         """The commits of the tip that are not below, newest first."""
-        return list(self._commits.part(below, tip).own)
+        return list(self._commits.own(below, tip))
 
     def base_of(self, bases: Sequence[str]) -> str:
         """Of several commits git's own merge of them, as it makes it itself."""
@@ -106,7 +106,7 @@ class GitHistory:
         return self._commits.tree_of(commit)
 
     def authors(self, below: str, tip: str) -> list[Author]:
-        found = [author for author in self._commits.part(below, tip).own.values() if author is not None]
+        found = [author for author in self._commits.own(below, tip).values() if author is not None]
         return found[:_MOST_AUTHORS]
 
     def changed(self, old: str, new: str) -> tuple[list[str], list[str]]:

@@ -241,8 +241,9 @@ def _submit(
     # What is on main already is no mistake for a task that was handed over: all that is left is to end it.
     if bases == [tip] and not (row is not None and row.state == HANDED_OVER):
         raise refusals_landing.nothing_to_land(branch, git.branch, show_id(task) if task else "")
-    own = set(git.clone.history.own(main, tip))
-    on = [other.id for other in waiting if other.tip in own and other.tip != tip and other.branch != branch]
+    others = [other for other in waiting if other.tip != tip and other.branch != branch]
+    own = git.clone.history.own(main, tip) if others else []
+    on = [other.id for other in others if other.tip in own]
     keep(repo, tip)
     # An agent that hands in what is nobody's answers for it.
     author = agent or owner or ("" if caller.is_person else caller.name)
