@@ -177,7 +177,7 @@ class LockedMain:
 
 
 @contextmanager
-def locked_main(git: CloneGit, state_dir: str, wait_s: float = LOCK_WAIT_S) -> Iterator[LockedMain]:
+def locked_main(git: CloneGit, state_dir: str, wait_s: float) -> Iterator[LockedMain]:
     lock = LandingLock(state_dir)
     if not lock.take(wait_s):
         raise refusals_landing.landing_busy(int(wait_s))

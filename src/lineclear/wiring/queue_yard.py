@@ -10,7 +10,7 @@ from lineclear.core import refusals_landing
 from lineclear.core.landing import NeedsYou
 from lineclear.core.tasks import show_id
 from lineclear.git.checkouts import Moved
-from lineclear.git.landing import CloneGit, has_unfinished_move, locked_main
+from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, locked_main
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
 from lineclear.wiring.check_settings import CommittedSettings
@@ -98,7 +98,7 @@ class CloneQueueGit:
         """Somebody moved main: a person may, an agent's work is put back to where it belongs."""
         if not has_unfinished_move(self.repo.state_directory) and find_stray(self.repo) is None:
             return local
-        with locked_main(self.clone, self.repo.state_directory) as main:
+        with locked_main(self.clone, self.repo.state_directory, LOCK_WAIT_S) as main:
             main.repair()
             said = contain_stray(self.repo, main)
             if said:
@@ -109,7 +109,7 @@ class CloneQueueGit:
         """This clone's main goes where the remote's went, if that is forward and nobody is in the way."""
         here = self.clone.commit_of(self._ref)
         if there and here and here != there and self._is_ancestor(here, there):
-            with locked_main(self.clone, self.repo.state_directory) as main:
+            with locked_main(self.clone, self.repo.state_directory, LOCK_WAIT_S) as main:
                 main.move(here, there, f"lineclear: follow {self._remote}")
 
     def level(self, below: str, row: Candidate, task: Task | None) -> Level:
@@ -166,7 +166,7 @@ class CloneQueueGit:
 
     def move(self, old: str, new: str, why: str) -> Moved:
         if not self._remote:
-            with locked_main(self.clone, self.repo.state_directory) as main:
+            with locked_main(self.clone, self.repo.state_directory, LOCK_WAIT_S) as main:
                 main.repair()
                 return main.move(old, new, why)
         failed = push_leased(self._cwd, self._remote, self.branch, old, new)
