@@ -14,7 +14,7 @@ from lineclear.app import queue
 from lineclear.core.phases import INTEGRATE
 from lineclear.wiring.integrator import BRANCH, after_landing
 from lineclear.wiring.queue import open_runner, run_once, submit, take_turn
-from lineclear.wiring.queue_yard import CloneQueueGit
+from lineclear.wiring.queue_git import CloneQueueGit
 from lineclear.wiring.trust import revoke
 from tests.phasing import Phased, open_phased
 from tests.repository import TemporaryRepo

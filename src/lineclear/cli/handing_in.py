@@ -106,7 +106,7 @@ def _look(facts: dict[str, Any]) -> str:
 def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
     """It is in the queue: where, what it waits for, and what brings it further."""
     from lineclear.cli.queue_words import ready_in
-    from lineclear.wiring.queue_sight import is_running, overview
+    from lineclear.wiring.queue_facts import is_running, overview
 
     seen = overview(context.repo)
     own = next((row for row in seen["candidates"] if row["candidate"] == facts["candidate"]), None)
@@ -158,7 +158,7 @@ def few(paths: list[str]) -> str:
 def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
     """What is meant: the branch that was named, the task's own, or the one that one stands on."""
     from lineclear.wiring import landing
-    from lineclear.wiring.queue_sight import require_task
+    from lineclear.wiring.queue_facts import require_task
 
     # Another branch than one's own is another matter than one's task.
     task = args.task or (0 if args.branch else context.own_task)

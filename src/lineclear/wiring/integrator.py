@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.wiring.queue_yard import CloneQueueGit
+    from lineclear.wiring.queue_git import CloneQueueGit
     from lineclear.wiring.repo import Repo
     from lineclear.wiring.worktrees import Place
 

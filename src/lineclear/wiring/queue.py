@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from contextlib import closing, contextmanager
 
-from lineclear.app import claims, queue, queue_look
+from lineclear.app import claims, queue, queue_overview
 from lineclear.app.ports import Caller
 from lineclear.app.queue_runner import News, QueueRules, Runner
 from lineclear.core import refusals_landing, refusals_queue
@@ -24,11 +24,11 @@ from lineclear.git.landing import LandingLock
 from lineclear.git.remotes import share_commit, withdraw
 from lineclear.git.run import GitFailed
 from lineclear.git.run import git as run_git
-from lineclear.wiring import queue_sight
+from lineclear.wiring import queue_facts
+from lineclear.wiring.check_pool import CheckBench
 from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.landing import agent_on
-from lineclear.wiring.queue_bench import CheckBench
-from lineclear.wiring.queue_yard import KEPT, CloneQueueGit
+from lineclear.wiring.queue_git import KEPT, CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Turn:
 
 @contextmanager
 def take_turn(repo: Repo, wait_s: float = 0.0) -> Iterator[Turn]:
-    lock = LandingLock(repo.state_directory, queue_sight.QUEUE_LOCK)
+    lock = LandingLock(repo.state_directory, queue_facts.QUEUE_LOCK)
     if not lock.take(wait_s):
         raise refusals_queue.queue_runs_elsewhere("")
     turn = Turn(repo, lock)
@@ -231,7 +231,7 @@ def _submit(
         lambda view: (_task(view, task), queue.live(view), agent_on(view, branch))
     )
     if task:
-        queue_sight.check_task(row, task)
+        queue_facts.check_task(row, task)
     git.main()  # what an agent put on main itself is taken away before anything is compared with it
     notes = git.take_notes()
     main, tip = git.ends_of(branch)
@@ -424,7 +424,7 @@ def _result_of(git: CloneQueueGit, number: int) -> Result | None:
 def _last_known(view: View, number: int) -> tuple[Candidate, str, dict[str, Any]]:
     """(the candidate, what it was put on if it has landed, what its last event says)."""
     row = queue.known(view, number)
-    below = queue_look.below_of(view, row) if row.state == LANDED else ""
+    below = queue_overview.below_of(view, row) if row.state == LANDED else ""
     return row, below, queue.show(view, number)["history"][-1]
 
 

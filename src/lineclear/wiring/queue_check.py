@@ -12,10 +12,10 @@ from lineclear.core import refusals_landing
 from lineclear.core.gate import tell
 from lineclear.core.landing import NOTHING, Landed, SentBack
 from lineclear.git.run import GitFailed
+from lineclear.wiring.check_pool import CheckBench
 from lineclear.wiring.landing import agent_of
-from lineclear.wiring.queue_bench import CheckBench
-from lineclear.wiring.queue_sight import task_of, unsubmitted
-from lineclear.wiring.queue_yard import CloneQueueGit
+from lineclear.wiring.queue_facts import task_of, unsubmitted
+from lineclear.wiring.queue_git import CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

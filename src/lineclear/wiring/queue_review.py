@@ -12,7 +12,7 @@ from contextlib import closing
 
 from lineclear.app import queue
 from lineclear.app.ports import Caller
-from lineclear.app.queue_look import is_unreviewed
+from lineclear.app.queue_overview import is_unreviewed
 from lineclear.app.queue_runner import News
 from lineclear.core import landing as words
 from lineclear.core.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING, in_order, show_number
@@ -22,8 +22,8 @@ from lineclear.git.snapshot_refs import diff
 from lineclear.process.files import write_atomically
 from lineclear.wiring.check_runner import LOGS, CheckRunner
 from lineclear.wiring.check_trees import CheckTrees
-from lineclear.wiring.queue_sight import task_of
-from lineclear.wiring.queue_yard import CloneQueueGit
+from lineclear.wiring.queue_facts import task_of
+from lineclear.wiring.queue_git import CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

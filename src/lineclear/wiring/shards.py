@@ -6,9 +6,9 @@ from contextlib import closing
 
 from lineclear.core import refusals_phases
 from lineclear.core.checks import Check, verdict_key
+from lineclear.wiring.check_pool import CheckBench
 from lineclear.wiring.check_settings import full_check, repo_at, require_trusted
 from lineclear.wiring.check_trees import provisioning_digest
-from lineclear.wiring.queue_bench import CheckBench
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from lineclear.app import queue, queue_look
+from lineclear.app import queue, queue_overview
 from lineclear.core import refusals, refusals_tasks
 from lineclear.core.candidates import LANDED, WAITING
 from lineclear.core.tables import TASK, Candidate
@@ -15,7 +15,7 @@ from lineclear.git.landing import LandingLock, commit_of, landing_ref
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshot_refs import diff
 from lineclear.wiring.check_settings import stated_checks
-from lineclear.wiring.queue_yard import CloneQueueGit
+from lineclear.wiring.queue_git import CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def overview(repo: Repo, *, ended: int = 0) -> dict[str, Any]:
     """The queue as people want to see it, with the time that is left by what checks took so far."""
     settings, gate = repo.settings, commands(repo)
     return repo.store.read(
-        lambda view: queue_look.overview(
+        lambda view: queue_overview.overview(
             view, review=settings.queue_review, commands=gate,
             at_once=settings.queue_batch * settings.queue_workers, ended=ended,
         )
@@ -127,7 +127,7 @@ class Change:
 def change_of(repo: Repo, number: int) -> Change:
     row = repo.store.read(lambda view: queue.known(view, number))
     if row.state == LANDED:
-        below = repo.store.read(lambda view: queue_look.below_of(view, row))
+        below = repo.store.read(lambda view: queue_overview.below_of(view, row))
         return Change(below or row.commit, row.commit, [])
     with closing(CloneQueueGit(repo)) as git:
         main = git.known_main()
