@@ -53,7 +53,7 @@ class Judged:
         return self._ended.words
 
 
-class CheckBench:
+class ThreadedCheckPool:
     """The `CheckPool` of app/queue_ports.py. `repo_at` gives the repository by the settings of a commit."""
 
     def __init__(self, repo: Repo, places: int, repo_at: Callable[[str], Repo]) -> None:

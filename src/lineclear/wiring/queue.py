@@ -25,7 +25,7 @@ from lineclear.git.remotes import share_commit, withdraw
 from lineclear.git.run import GitFailed
 from lineclear.git.run import git as run_git
 from lineclear.wiring import queue_facts
-from lineclear.wiring.check_pool import CheckBench
+from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.landing import agent_on
 from lineclear.wiring.queue_git import KEPT, CloneQueueGit
@@ -115,7 +115,7 @@ def open_runner(repo: Repo, caller: Caller, tell: Callable[[News], None]) -> Ite
 @contextmanager
 def _runner(git: CloneQueueGit, caller: Caller, tell: Callable[[News], None]) -> Iterator[Runner]:
     repo, settings = git.repo, git.repo.settings
-    checks = CheckBench(repo, settings.queue_workers, git.settings.repo_at)
+    checks = ThreadedCheckPool(repo, settings.queue_workers, git.settings.repo_at)
     rules = QueueRules(
         batch=settings.queue_batch, workers=settings.queue_workers, review=settings.queue_review
     )

@@ -12,7 +12,7 @@ from lineclear.core import refusals_landing
 from lineclear.core.gate import tell
 from lineclear.core.landing import NOTHING, Landed, SentBack
 from lineclear.git.run import GitFailed
-from lineclear.wiring.check_pool import CheckBench
+from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.landing import agent_of
 from lineclear.wiring.queue_facts import task_of, unsubmitted
 from lineclear.wiring.queue_git import CloneQueueGit
@@ -92,9 +92,9 @@ def _run(git: CloneQueueGit, caller: Caller, main: str, landed: Landed, checked:
     if landed.how == NOTHING:
         return
     store = git.repo.store
-    with closing(CheckBench(git.repo, 1, git.settings.repo_at)) as bench:
-        bench.prepare(main)
-        keys = {bench.key(landed.tree, one): one for one in bench.checks_for(landed.files)}
+    with closing(ThreadedCheckPool(git.repo, 1, git.settings.repo_at)) as pool:
+        pool.prepare(main)
+        keys = {pool.key(landed.tree, one): one for one in pool.checks_for(landed.files)}
         passed = store.read(lambda view: queue.passed_before(view, keys))
         checked.checks = [
             {"command": keys[key].command, "result": "passed before"} for key in keys if key in passed
@@ -102,11 +102,11 @@ def _run(git: CloneQueueGit, caller: Caller, main: str, landed: Landed, checked:
         unknown = [one for key, one in keys.items() if key not in passed]
         if not unknown:
             return
-        bench.start(_JOB, landed.commit, landed.tree, unknown)
-        ended = bench.ended()
+        pool.start(_JOB, landed.commit, landed.tree, unknown)
+        ended = pool.ended()
         while not ended:
-            bench.wait(_WAIT_S)
-            ended = bench.ended()
+            pool.wait(_WAIT_S)
+            ended = pool.ended()
         results = ended[0][1]
     queue.remember_checks(store, caller, results, [])
     for one in results:
