@@ -6,7 +6,6 @@ A hook loads this alone: what costs more to import than a small git costs to run
 from __future__ import annotations
 
 import os
-import select
 import time
 
 TYPE_CHECKING = False
@@ -108,6 +107,8 @@ class Live(Started):
         child = self._child
         pipes = [stream.fileno() for stream in (child.stdin, child.stdout) if stream is not None]
         self._fds = (ours, ours) if on_terminal else (pipes[0], pipes[1])
+        import select
+
         self._heard = bytearray()
         self._ears = select.poll()
         self._ears.register(self._fds[1], select.POLLIN)
@@ -137,6 +138,8 @@ class Live(Started):
         return taken
 
     def _hear(self, timeout_s: float) -> None:
+        import select
+
         heard = self._ears.poll(timeout_s * 1_000)
         if not heard:
             raise GitFailed(self._args, 124, f"no answer after {timeout_s} s")

@@ -145,7 +145,7 @@ def test_a_landing_knows_what_it_was_put_on(scene: Scene) -> None:
 
 
 def test_what_was_on_main_already_was_put_on_nothing(scene: Scene) -> None:
-    scene.yard.at = "main+one"
+    scene.git.at = "main+one"
     scene.submit("one")
     scene.run()
     assert scene.row("one").state == "landed"
@@ -154,7 +154,7 @@ def test_what_was_on_main_already_was_put_on_nothing(scene: Scene) -> None:
 
 def test_the_newest_landing_of_an_agent_or_of_anybody(scene: Scene) -> None:
     for branch, agent in (("one", "ada"), ("two", "ben")):
-        queue.submit(scene.store, PAT, queue.Branch(branch, f"{branch}@1", scene.yard.at), agent=agent)
+        queue.submit(scene.store, PAT, queue.Branch(branch, f"{branch}@1", scene.git.at), agent=agent)
         scene.run()
         scene.world.clock.advance(MINUTE_MS)
 
