@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.harness import Report, at_most_x, median, quantile, scratch_alone, take_turns, timed_us
-from lineclear.app.stacking import Shipment, put_on
+from lineclear.app.stacking import Submission, put_on
 from lineclear.core.landing import LINEAR, MERGE
-from lineclear.git.landing import GitFooting
+from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
 from lineclear.wiring.merging import spread
 from tests.repository import TemporaryRepo
@@ -45,8 +45,8 @@ class Times:
 
 
 class Bench:
-    def __init__(self, repo: TemporaryRepo, shipments: list[Shipment], style: str) -> None:
-        self._repo, self._shipments, self._style = repo, shipments, style
+    def __init__(self, repo: TemporaryRepo, submissions: list[Submission], style: str) -> None:
+        self._repo, self._submissions, self._style = repo, submissions, style
         self._layout = find_layout(str(repo.path), {})
         self._main = repo.git("rev-parse", "main")
         self.times, self._rules_ms = Times(), 0.0
@@ -55,7 +55,9 @@ class Bench:
     def _pairs(self) -> list[tuple[str, str]]:
         """What is merged on each level."""
         below = [self._main, *self._build([])]
-        return [(commit, shipment.tip) for commit, shipment in zip(below, self._shipments, strict=False)]
+        return [
+            (commit, submission.tip) for commit, submission in zip(below, self._submissions, strict=False)
+        ]
 
     def stack(self, _turn: int) -> None:
         levels_ms: list[float] = []
@@ -73,16 +75,16 @@ class Bench:
 
     def _build(self, levels_ms: list[float]) -> list[str]:
         """All that a new stack needs is started, and ended, in here."""
-        ground, commits = GitFooting(self._layout, "main"), [self._main]
+        ground, commits = CloneGit(self._layout, "main"), [self._main]
 
-        def one_more(shipment: Shipment) -> None:
-            level = put_on(ground, self._spread, commits[-1], shipment, style=self._style)
+        def one_more(submission: Submission) -> None:
+            level = put_on(ground, self._spread, commits[-1], submission, style=self._style)
             if not level.fits:
-                raise RuntimeError(f"{shipment.branch} does not fit: {level.conflicts}")
+                raise RuntimeError(f"{submission.branch} does not fit: {level.conflicts}")
             commits.append(level.commit)
 
-        for shipment in self._shipments:
-            levels_ms.append(timed_us(lambda shipment=shipment: one_more(shipment)) / 1_000)  # type: ignore[misc]
+        for submission in self._submissions:
+            levels_ms.append(timed_us(lambda submission=submission: one_more(submission)) / 1_000)  # type: ignore[misc]
         ground.close()
         return commits[1:]
 
@@ -130,7 +132,7 @@ def _repo(path: Path, environment: dict[str, str]) -> TemporaryRepo:
     return repo
 
 
-def _candidate(repo: TemporaryRepo, number: int, *, shared: bool) -> Shipment:
+def _candidate(repo: TemporaryRepo, number: int, *, shared: bool) -> Submission:
     """A branch off main that changes one file and adds one."""
     branch = f"{'shared' if shared else 'own'}-{number}"
     place = repo.add_worktree(branch)
@@ -142,7 +144,7 @@ def _candidate(repo: TemporaryRepo, number: int, *, shared: bool) -> Shipment:
         files["package.json"] = json.dumps(package, indent=2) + "\n"
         files["CHANGELOG.md"] = _changelog([f"Part {number} is there."])
     tip = repo.commit(f"Part {number}", files, at=place)
-    return Shipment(branch, tip, id=number + 1, task=f"T-{number + 1}", title=f"Part {number}", agent="ada")
+    return Submission(branch, tip, id=number + 1, task=f"T-{number + 1}", title=f"Part {number}", agent="ada")
 
 
 def _changelog(entries: list[str]) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from lineclear.app.ports import Caller
 from lineclear.core.checks import Check
 from lineclear.wiring.check_runner import CheckRunner, Ended
+from lineclear.wiring.check_settings import repo_at
 from lineclear.wiring.check_trees import CheckTrees
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
@@ -27,13 +28,14 @@ PROGRAM = """
 import os, sys, threading
 from lineclear.core.checks import Check
 from lineclear.wiring.check_runner import CheckRunner
+from lineclear.wiring.check_settings import repo_at
 from lineclear.wiring.check_trees import CheckTrees
 from lineclear.wiring.repo import open_repo
 commit, count, command = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 repo = open_repo(os.getcwd(), dict(os.environ))
 tree = CheckTrees(repo, count).hold()
 check = Check(command, timeout_ms=60_000)
-ended = CheckRunner(repo, "main").run(commit, tree, [check], cancel=threading.Event())
+ended = CheckRunner(repo_at(repo, "main")).run(commit, tree, [check], cancel=threading.Event())
 print(tree.name, *(one.code for one in ended), flush=True)
 """
 
@@ -94,7 +96,7 @@ class Range:
         tree = CheckTrees(self.repo, 4).hold()
         assert tree is not None
         with tree:
-            runner = CheckRunner(self.repo, main)
+            runner = CheckRunner(repo_at(self.repo, main))
             return runner.run(commit, tree, wanted, cancel=cancel or threading.Event(), env=env)
 
     def tail(self, commit: str, command: str) -> str:

@@ -30,7 +30,7 @@ class FakeMoved:
         self.how, self.why, self.files = how, why, list(files)
 
 
-class FakeYard:
+class FakeQueueGit:
     """A commit is the branches it holds, in order, joined by `+`; main begins as "main"."""
 
     branch = "main"
@@ -97,7 +97,7 @@ class FakeEnded:
         self.words = "" if is_green else f"{check.command} ended with 1"
 
 
-class FakeBench:
+class FakeCheckPool:
     """`places` checks at once; each `wait` ends one of them, chosen by `chance`."""
 
     def __init__(self, fails: Fails, places: int = 1, chance: random.Random | None = None) -> None:
@@ -172,19 +172,19 @@ class Scene:
     ) -> None:  # fmt: skip
         self.world = World()
         self.store = self.world.store
-        self.yard = FakeYard(conflicts)
-        self.bench = FakeBench(fails, places, chance)
+        self.git = FakeQueueGit(conflicts)
+        self.checks = FakeCheckPool(fails, places, chance)
         self.rules = QueueRules(batch=batch, workers=places, review=review)
         self.news: list[News] = []
         self.runs = 0
 
     def submit(self, branch: str, *, after: Sequence[int] = (), task: int = 0, priority: int = 0) -> int:
-        found = queue.Branch(branch, f"{branch}@1", self.yard.at)
+        found = queue.Branch(branch, f"{branch}@1", self.git.at)
         shown = queue.submit(self.store, PAT, found, after=after, task=task, priority=priority)
         return int(shown["candidate"][2:])
 
     def runner(self) -> Runner:
-        return Runner(self.store, PAT, self.yard, self.bench, self.rules, self.news.append)
+        return Runner(self.store, PAT, self.git, self.checks, self.rules, self.news.append)
 
     def run(self) -> Runner:
         runner = self.runner()

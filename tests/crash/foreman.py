@@ -19,7 +19,7 @@ from lineclear.app import agents, runs, tasks
 from lineclear.app.queue_runner import Runner
 from lineclear.cli.main import run
 from lineclear.git import run as git_run
-from lineclear.git.landing import GitGround
+from lineclear.git.landing import LockedMain
 from lineclear.process import groups
 from lineclear.store.sqlite.engine import SqliteStore
 from lineclear.wiring import worktrees
@@ -32,7 +32,7 @@ WINDOWS: dict[str, tuple[Any, str]] = {
     "the client was started": (subprocess, "Popen"),
     "the client was noted": (groups, "start"),
     "the run was ended and its work handed over": (runs, "end"),
-    "main was moved": (GitGround, "move"),
+    "main was moved": (LockedMain, "move"),
     "the task was merged": (Runner, "_conclude"),
     "the worktree was removed": (worktrees, "discard"),
     "the agent has left": (agents, "leave"),

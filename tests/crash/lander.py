@@ -40,7 +40,8 @@ class Steps:
     def count_all(self, *modules: ModuleType) -> None:
         """From here on everything that these modules do to the disk is a step."""
         for module in modules:
-            vars(module)["git"] = self.wrap(vars(module)["git"])
+            name = "run_git" if "run_git" in vars(module) else "git"
+            vars(module)[name] = self.wrap(vars(module)[name])
         acts = ((os, "replace"), (os, "rename"), (os, "link"), (os, "unlink"), (shutil, "copy2"))
         for place, name in acts:
             setattr(place, name, self.wrap(getattr(place, name)))

@@ -15,7 +15,7 @@ from lineclear.core.checks import OUT_OF_TIME
 from lineclear.process import sandbox
 from lineclear.process.logs import new_log
 from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import full_check, has_checks, settings_at
+from lineclear.wiring.check_settings import full_check, has_checks, repo_at
 from tests.checking import Range, check, open_range
 from tests.repository import TemporaryRepo
 from tests.waiting import is_alive, until_there
@@ -267,7 +267,7 @@ def test_the_settings_that_main_has_committed_count(checks: Range) -> None:
     candidate = checks.candidate({"lineclear.toml": '[checks]\ngate = "echo candidate"\n', "web/a": ""})
     (checks.path / "lineclear.toml").write_text('[checks]\ngate = "echo not committed"\n')
     checks.open_again()
-    runner = CheckRunner(checks.repo, "main")
+    runner = CheckRunner(repo_at(checks.repo, "main"))
     found = runner.checks(["web/a"])
     assert [(one.name, one.command, one.retries) for one in found] == [
         ("gate", "echo gate of main", 1),
@@ -276,8 +276,8 @@ def test_the_settings_that_main_has_committed_count(checks: Range) -> None:
     full = full_check(runner.repo.settings)
     assert full is not None
     assert full.command == "echo all"
-    assert not has_checks(settings_at(checks.repo, before))
-    assert settings_at(checks.repo, candidate).checks_gate == "echo candidate"
+    assert not has_checks(repo_at(checks.repo, before).settings)
+    assert repo_at(checks.repo, candidate).settings.checks_gate == "echo candidate"
 
 
 def test_this_clones_own_settings_and_variables_count_on_top(checks: Range) -> None:
@@ -285,7 +285,7 @@ def test_this_clones_own_settings_and_variables_count_on_top(checks: Range) -> N
     checks.state('[checks]\ngate = "echo mine"\n[[checks.paths]]\nmatch = "web/"\ncommand = "echo my web"\n')
     checks.environment["LINECLEAR_CHECKS_RETRIES"] = "4"
     checks.open_again()
-    found = CheckRunner(checks.repo, "main").checks(["web/a"])
+    found = CheckRunner(repo_at(checks.repo, "main")).checks(["web/a"])
     assert [(one.command, one.retries, one.where) for one in found] == [
         ("echo mine", 4, "checks.gate"),
         ("echo web of main", 3, "checks.paths[0]"),
@@ -298,13 +298,13 @@ def test_a_link_in_place_of_the_settings_is_refused(checks: Range) -> None:
     checks.git.git("add", "lineclear.toml")
     checks.git.git("commit", "--quiet", "--message=Link")
     with refused("settings.unreadable"):
-        settings_at(checks.repo, "main")
+        repo_at(checks.repo, "main")
 
 
 def test_settings_that_are_too_large_are_refused(checks: Range) -> None:
     checks.git.commit("Large", {"lineclear.toml": "# large\n" * 40_000})
     with refused("settings.size"):
-        settings_at(checks.repo, "main")
+        repo_at(checks.repo, "main")
 
 
 def test_what_nobody_trusts_does_not_run_and_only_what_is_needed_is_asked_for(checks: Range) -> None:
@@ -313,14 +313,14 @@ def test_what_nobody_trusts_does_not_run_and_only_what_is_needed_is_asked_for(ch
     checks.open_again()
     commit = checks.candidate({"web/a": ""})
     with refused("trust.missing") as refusal:
-        checks.run(commit, *CheckRunner(checks.repo, "main").checks(["web/a"]))
+        checks.run(commit, *CheckRunner(repo_at(checks.repo, "main")).checks(["web/a"]))
     assert refusal.value.facts["where"] == ["checks.gate", "checks.paths[0].command"]
     with refused("trust.missing") as refusal:
-        checks.run(commit, *CheckRunner(checks.repo, "main").checks(["b"]))
+        checks.run(commit, *CheckRunner(repo_at(checks.repo, "main")).checks(["b"]))
     assert refusal.value.facts["where"] == ["checks.gate"]
     assert not checks.first.exists()
     checks.trust_all()
-    ended = checks.run(commit, *CheckRunner(checks.repo, "main").checks(["web/a"]))
+    ended = checks.run(commit, *CheckRunner(repo_at(checks.repo, "main")).checks(["web/a"]))
     assert [one.tail for one in ended] == ["gate of main\n", "web of main\n"]
 
 
@@ -330,7 +330,7 @@ def test_what_a_candidate_runs_in_a_check_is_no_person(checks: Range) -> None:
     assert ended.code == 4
     assert "person" in ended.tail
     with refused("trust.missing"):
-        checks.run(checks.candidate({}), *CheckRunner(checks.repo, "main").checks([]))
+        checks.run(checks.candidate({}), *CheckRunner(repo_at(checks.repo, "main")).checks([]))
 
 
 def test_set_up_commands_and_variables_of_the_committed_file_need_trust_too(checks: Range) -> None:

@@ -13,6 +13,7 @@ import pytest
 from lineclear.wiring import check_trees, doctor, gc, setup, worktrees
 from lineclear.wiring.check_ports import free_for_agents
 from lineclear.wiring.check_runner import CheckRunner
+from lineclear.wiring.check_settings import repo_at
 from lineclear.wiring.check_trees import CheckTrees, provisioning_digest
 from lineclear.wiring.mirroring import live_trees
 from tests.checking import SAM, Range, is_clean, kill, open_range
@@ -380,4 +381,4 @@ def test_the_digest_of_the_provisioning_changes_with_all_that_it_brings(checks: 
         checks.state(f"[worktrees]\n{text}\n")
         seen.add(provisioning_digest(checks.repo))
     assert len(seen) == 7
-    assert CheckRunner(checks.repo, "main").provisioning() in seen
+    assert CheckRunner(repo_at(checks.repo, "main")).provisioning() in seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from lineclear.app import queue
 from lineclear.core.phases import INTEGRATE
 from lineclear.wiring.integrator import BRANCH, after_landing
 from lineclear.wiring.queue import open_runner, run_once, submit, take_turn
+from lineclear.wiring.queue_git import CloneQueueGit
 from lineclear.wiring.trust import revoke
 from tests.phasing import Phased, open_phased
 from tests.repository import TemporaryRepo
@@ -49,6 +51,11 @@ def landed_now(team: Phased, numbers: list[str]) -> list[dict[str, Any]]:
     return [row for row in rows if row["candidate"] in numbers and row["state"] == "landed"]
 
 
+def followed(team: Phased, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
+    with closing(CloneQueueGit(team.repo)) as git:
+        return after_landing(git, team.person, landed)
+
+
 def told(team: Phased) -> list[str]:
     """The branches that the command was told of the last time; nothing when it never ran."""
     log = Path(team.git.environment["LOG"] + ".integrator")
@@ -56,7 +63,7 @@ def told(team: Phased) -> list[str]:
 
 
 def test_what_it_changes_is_a_candidate_in_its_own_name(team: Phased) -> None:
-    answer = after_landing(team.repo, team.person, land(team, "b"))
+    answer = followed(team, land(team, "b"))
     assert answer is not None
     assert answer["result"] == "submitted"
     assert told(team) == ["b"]
@@ -67,29 +74,29 @@ def test_what_it_changes_is_a_candidate_in_its_own_name(team: Phased) -> None:
 
 
 def test_its_own_work_does_not_call_it_again(team: Phased) -> None:
-    answer = after_landing(team.repo, team.person, land(team, "b"))
+    answer = followed(team, land(team, "b"))
     assert answer is not None
     own = landed_now(team, [answer["candidate"]])
     Path(team.git.environment["LOG"] + ".integrator").unlink()
-    assert after_landing(team.repo, team.person, own) is None
+    assert followed(team, own) is None
     assert told(team) == []
 
 
 def test_when_nothing_changes_nothing_is_submitted(team: Phased) -> None:
-    first = after_landing(team.repo, team.person, land(team, "b"))
+    first = followed(team, land(team, "b"))
     assert first is not None
     batch = [*landed_now(team, [first["candidate"]]), {"branch": "other"}]
-    second = after_landing(team.repo, team.person, batch)
+    second = followed(team, batch)
     assert second is not None
     assert (second["result"], second["candidate"]) == ("nothing", "")
     assert told(team) == ["other"]
 
 
 def test_a_result_that_still_waits_is_replaced_by_one_for_both_batches(team: Phased) -> None:
-    first = after_landing(team.repo, team.person, land(team, "b"))
+    first = followed(team, land(team, "b"))
     assert first is not None
     queue.hold(team.repo.store, team.person, int(first["candidate"][2:]), "later")
-    second = after_landing(team.repo, team.person, land(team, "c"))
+    second = followed(team, land(team, "c"))
     assert second is not None
     assert (second["candidate"], told(team)) == (first["candidate"], ["b", "c"])
     queue.retry(team.repo.store, team.person, int(first["candidate"][2:]))
@@ -99,7 +106,7 @@ def test_a_result_that_still_waits_is_replaced_by_one_for_both_batches(team: Pha
 
 def test_a_command_that_fails_submits_nothing_and_says_so(team: Phased) -> None:
     team.git.commit("Break it", {"fail": "x\n"})
-    answer = after_landing(team.repo, team.person, land(team, "b"))
+    answer = followed(team, land(team, "b"))
     assert answer is not None
     assert (answer["result"], answer["why"]) == ("failed", "queue.integrator ended with 3")
     assert answer["output"] == "out of order\n"
@@ -107,14 +114,14 @@ def test_a_command_that_fails_submits_nothing_and_says_so(team: Phased) -> None:
 
 
 def test_it_begins_anew_from_main_whatever_a_killed_run_left(team: Phased) -> None:
-    after_landing(team.repo, team.person, land(team, "b"))
+    followed(team, land(team, "b"))
     place = team.tree_of("integrator")
     (place / "half.txt").write_text("half\n")
     (place / "a.txt").write_text("spoilt\n")
     git_dir = Path(team.git.git("rev-parse", "--absolute-git-dir", at=place))
     (git_dir / "index.lock").touch()
     landed_now(team, [])
-    answer = after_landing(team.repo, team.person, land(team, "c"))
+    answer = followed(team, land(team, "c"))
     assert answer is not None
     landed_now(team, [])
     assert (team.file("index.lst"), team.file("a.txt")) == ("a.txt\nb.txt\nc.txt\n", "a\n")
@@ -124,7 +131,7 @@ def test_it_runs_only_when_a_person_trusts_it(team: Phased) -> None:
     batch = land(team, "b")
     revoke(team.repo, team.person)
     with refused("trust.missing"):
-        after_landing(team.repo, team.person, batch)
+        followed(team, batch)
     assert told(team) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -15,7 +15,7 @@ from lineclear.app.queue_runner import Runner
 from lineclear.core.claims import INTENT, Request
 from lineclear.core.landing import Landed, SentBack
 from lineclear.core.resources import parse_resource
-from lineclear.core.tables import Landing
+from lineclear.core.tables import Candidate, Landing
 from lineclear.git import landing as git_landing
 from lineclear.git.checkouts import Moved
 from lineclear.wiring.queue import settle
@@ -176,10 +176,10 @@ def test_a_landing_that_died_before_it_could_say_so_is_settled(
     team.work("claude-1", {"a": "1\n"})
     real = Runner._conclude
 
-    def die(runner: Runner, landing: Landing, *, is_moved: bool) -> None:
+    def die(runner: Runner, landing: Landing, rows: Sequence[Candidate], *, is_moved: bool) -> None:
         if is_moved:
             raise KeyboardInterrupt
-        real(runner, landing, is_moved=is_moved)
+        real(runner, landing, rows, is_moved=is_moved)
 
     with monkeypatch.context() as patch:
         patch.setattr(Runner, "_conclude", die)
@@ -216,15 +216,15 @@ def test_main_that_somebody_moves_meanwhile_is_built_upon_and_never_forced(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     team.work("side", {"a": "1\n"})
-    real = git_landing.GitGround.move
+    real = git_landing.LockedMain.move
     moves: list[str] = []
 
-    def late(ground: git_landing.GitGround, old: str, new: str, why: str) -> Moved:
+    def late(main: git_landing.LockedMain, old: str, new: str, why: str) -> Moved:
         if len(moves) < 2:
             moves.append(team.git.commit("In between", {f"between{len(moves)}": "x\n"}))
-        return real(ground, old, new, why)
+        return real(main, old, new, why)
 
-    monkeypatch.setattr(git_landing.GitGround, "move", late)
+    monkeypatch.setattr(git_landing.LockedMain, "move", late)
     assert isinstance(land(team.repo, team.person, branch="side"), Landed)
     assert len(moves) == 2
     for commit in moves:

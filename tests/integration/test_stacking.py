@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.app.stacking import Level, Shipment, put_on
+from lineclear.app.stacking import Level, Submission, put_on
 from lineclear.core.landing import LINEAR, MERGE, Landed
-from lineclear.git.landing import GitFooting
+from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
 from lineclear.wiring.merging import spread
 from tests.landings import land, open_team
@@ -23,47 +23,47 @@ from tests.sampling import some
 from tests.world import refused
 
 
-def footing(path: Path) -> GitFooting:
-    return GitFooting(find_layout(str(path), {}), "main")
+def footing(path: Path) -> CloneGit:
+    return CloneGit(find_layout(str(path), {}), "main")
 
 
 @pytest.fixture
-def ground(repo: TemporaryRepo) -> Iterator[GitFooting]:
+def ground(repo: TemporaryRepo) -> Iterator[CloneGit]:
     with closing(footing(repo.path)) as ground:
         yield ground
 
 
 def branch(
     repo: TemporaryRepo, name: str, files: dict[str, str], *, at: str = "main", **more: str
-) -> Shipment:
+) -> Submission:
     """Work on a branch of its own; the person's tree is back on main after it."""
     repo.git("switch", "-q", "-c", name, at)
     tip = repo.commit(f"Work on {name}", files)
     repo.git("switch", "-q", "main")
-    return Shipment(name, tip, **more)  # type: ignore[arg-type]
+    return Submission(name, tip, **more)  # type: ignore[arg-type]
 
 
-def stack(ground: GitFooting, below: str, shipments: list[Shipment], style: str = MERGE) -> list[Level]:
+def stack(ground: CloneGit, below: str, submissions: list[Submission], style: str = MERGE) -> list[Level]:
     """Those that fit, one on another."""
     levels = []
-    for shipment in shipments:
-        level = put_on(ground, spread, below, shipment, style=style)
+    for submission in submissions:
+        level = put_on(ground, spread, below, submission, style=style)
         levels.append(level)
         below = level.commit or below
     return levels
 
 
-def three(repo: TemporaryRepo) -> list[Shipment]:
+def three(repo: TemporaryRepo) -> list[Submission]:
     return [
         branch(repo, name, {f"{name}/f": f"{name}\n"}, task=f"T-{number}", title=name, agent="ada")
         for number, name in enumerate("abc", 1)
     ]
 
 
-def test_each_level_holds_the_ones_below(repo: TemporaryRepo, ground: GitFooting) -> None:
-    shipments, main = three(repo), repo.git("rev-parse", "main")
+def test_each_level_holds_the_ones_below(repo: TemporaryRepo, ground: CloneGit) -> None:
+    submissions, main = three(repo), repo.git("rev-parse", "main")
     refs = repo.git("for-each-ref")
-    levels = stack(ground, main, shipments)
+    levels = stack(ground, main, submissions)
     assert [level.files for level in levels] == [["a/f"], ["b/f"], ["c/f"]]
     assert repo.git("ls-tree", "-r", "--name-only", levels[-1].commit).split() == [
         "README.md",
@@ -72,8 +72,8 @@ def test_each_level_holds_the_ones_below(repo: TemporaryRepo, ground: GitFooting
         "c/f",
     ]
     belows = [main, *(level.commit for level in levels)]
-    for below, level, shipment in zip(belows, levels, shipments, strict=False):
-        assert repo.git("rev-parse", f"{level.commit}^@").split() == [below, shipment.tip]
+    for below, level, submission in zip(belows, levels, submissions, strict=False):
+        assert repo.git("rev-parse", f"{level.commit}^@").split() == [below, submission.tip]
         assert repo.git("rev-parse", f"{level.commit}^{{tree}}") == level.tree
     assert repo.git("show", "-s", "--format=%B", levels[1].commit).strip() == (
         "Land T-2: b\n\nTask: T-2\nAgent: ada"
@@ -84,19 +84,19 @@ def test_each_level_holds_the_ones_below(repo: TemporaryRepo, ground: GitFooting
 
 
 def test_a_linear_stack_is_one_line_of_commits_with_the_same_trees(
-    repo: TemporaryRepo, ground: GitFooting
+    repo: TemporaryRepo, ground: CloneGit
 ) -> None:
-    shipments, main = three(repo), repo.git("rev-parse", "main")
-    merged, line = (stack(ground, main, shipments, style) for style in (MERGE, LINEAR))
+    submissions, main = three(repo), repo.git("rev-parse", "main")
+    merged, line = (stack(ground, main, submissions, style) for style in (MERGE, LINEAR))
     assert [level.tree for level in line] == [level.tree for level in merged]
     assert [level.how for level in line] == ["linear"] * 3
     assert repo.git("rev-list", "--parents", f"{main}..{line[-1].commit}").count("\n") == 2
     assert repo.git("rev-list", "--merges", "--count", line[-1].commit) == "0"
-    again = put_on(ground, spread, line[-1].commit, shipments[0], style=LINEAR)
+    again = put_on(ground, spread, line[-1].commit, submissions[0], style=LINEAR)
     assert (again.how, again.commit) == ("nothing", line[-1].commit)
 
 
-def test_authors_are_kept_in_both_styles(repo: TemporaryRepo, ground: GitFooting) -> None:
+def test_authors_are_kept_in_both_styles(repo: TemporaryRepo, ground: CloneGit) -> None:
     repo.git("switch", "-q", "-c", "side")
     for number, who in enumerate(
         ("J\xf6rg \xdf <j@x.invalid>", "Ben <ben@x.invalid>", "Last One <last@x.invalid>")
@@ -109,7 +109,7 @@ def test_authors_are_kept_in_both_styles(repo: TemporaryRepo, ground: GitFooting
     repo.git("switch", "-q", "main")
     for style in (MERGE, LINEAR):
         level = put_on(
-            ground, spread, repo.git("rev-parse", "main"), Shipment("side", tip, task="T-1"), style=style
+            ground, spread, repo.git("rev-parse", "main"), Submission("side", tip, task="T-1"), style=style
         )
         shown = repo.git(
             "show", "-s", "--format=%an <%ae> %ad|%cn|%(trailers:key=Co-authored-by,valueonly)", level.commit
@@ -120,30 +120,30 @@ def test_authors_are_kept_in_both_styles(repo: TemporaryRepo, ground: GitFooting
         assert others == ["Ben <ben@x.invalid>", "J\xf6rg \xdf <j@x.invalid>"]
 
 
-def test_a_level_is_what_git_would_commit_itself(repo: TemporaryRepo, ground: GitFooting) -> None:
-    shipment, main = three(repo)[0], repo.git("rev-parse", "main")
-    level = put_on(ground, spread, main, shipment, style=MERGE)
+def test_a_level_is_what_git_would_commit_itself(repo: TemporaryRepo, ground: CloneGit) -> None:
+    submission, main = three(repo)[0], repo.git("rev-parse", "main")
+    level = put_on(ground, spread, main, submission, style=MERGE)
     words = ["-m", "Land T-1: a", "-m", "Task: T-1\nAgent: ada"]
-    assert repo.git("commit-tree", level.tree, "-p", main, "-p", shipment.tip, *words) == level.commit
+    assert repo.git("commit-tree", level.tree, "-p", main, "-p", submission.tip, *words) == level.commit
 
 
-def test_what_does_not_fit_leaves_the_level_below_as_it_was(repo: TemporaryRepo, ground: GitFooting) -> None:
+def test_what_does_not_fit_leaves_the_level_below_as_it_was(repo: TemporaryRepo, ground: CloneGit) -> None:
     repo.commit("Base", {"a.txt": "one\ntwo\nthree\n"})
     texts = {"x": "one\nX\nthree\n", "y": "one\nY\nthree\n"}
-    shipments = [branch(repo, name, {"a.txt": text}) for name, text in texts.items()]
-    shipments.append(branch(repo, "z", {"b.txt": "z\n"}))
+    submissions = [branch(repo, name, {"a.txt": text}) for name, text in texts.items()]
+    submissions.append(branch(repo, "z", {"b.txt": "z\n"}))
     repo.commit("Main goes on", {"c.txt": "c\n"})
-    levels = stack(ground, repo.git("rev-parse", "main"), shipments)
+    levels = stack(ground, repo.git("rev-parse", "main"), submissions)
     assert [level.fits for level in levels] == [True, False, True]
     assert (levels[1].commit, levels[1].conflicts[0]["path"]) == ("", "a.txt")
     assert repo.git("rev-parse", f"{levels[2].commit}^1") == levels[0].commit
     assert repo.git("show", f"{levels[2].commit}:a.txt") == "one\nX\nthree"
 
 
-def test_the_rules_of_the_formats_work_on_every_level(repo: TemporaryRepo, ground: GitFooting) -> None:
+def test_the_rules_of_the_formats_work_on_every_level(repo: TemporaryRepo, ground: CloneGit) -> None:
     package = '{\n  "name": "x",\n  "dependencies": {\n    "m": "^1.0.0"\n  }\n}\n'
     repo.commit("Base", {"package.json": package, "migrations/0001_begin.sql": "create table a (x int);\n"})
-    shipments = [
+    submissions = [
         branch(
             repo,
             name,
@@ -155,7 +155,7 @@ def test_the_rules_of_the_formats_work_on_every_level(repo: TemporaryRepo, groun
         for name in ("b", "c", "d")
     ]
     repo.commit("Main goes on", {"other": "x\n"})
-    top = stack(ground, repo.git("rev-parse", "main"), shipments)[-1]
+    top = stack(ground, repo.git("rev-parse", "main"), submissions)[-1]
     text = repo.git("show", f"{top.commit}:package.json")
     assert [f'"{name}": "^2.0.0"' in text for name in ("b", "c", "d")] == [True] * 3
     migrations = repo.git("ls-tree", "--name-only", top.commit, "migrations/").split()
@@ -166,7 +166,7 @@ def test_the_rules_of_the_formats_work_on_every_level(repo: TemporaryRepo, groun
 
 
 def test_work_that_came_to_hold_other_work_is_merged_against_it(
-    repo: TemporaryRepo, ground: GitFooting
+    repo: TemporaryRepo, ground: CloneGit
 ) -> None:
     """A branch upon a branch: the upper one alone brings both, and after the lower one only its own."""
     lower = branch(repo, "lower", {"low": "1\n"}, task="T-1")
@@ -177,7 +177,7 @@ def test_work_that_came_to_hold_other_work_is_merged_against_it(
     assert [(level.how, level.files) for level in levels] == [("merge", ["low", "up"]), ("nothing", [])]
 
 
-def test_what_is_no_work_of_this_clone_is_refused(repo: TemporaryRepo, ground: GitFooting) -> None:
+def test_what_is_no_work_of_this_clone_is_refused(repo: TemporaryRepo, ground: CloneGit) -> None:
     main = repo.git("rev-parse", "main")
     blob = repo.git("rev-parse", "main:README.md")
     repo.git("switch", "-q", "--orphan", "stranger")
@@ -189,7 +189,7 @@ def test_what_is_no_work_of_this_clone_is_refused(repo: TemporaryRepo, ground: G
         (blob, "branch.unknown"),
     ):
         with refused(code):
-            put_on(ground, spread, main, Shipment("side", tip), style=MERGE)
+            put_on(ground, spread, main, Submission("side", tip), style=MERGE)
     assert put_on(ground, spread, main, three(repo)[0], style=MERGE).fits
 
 
@@ -199,11 +199,11 @@ def test_what_is_no_work_of_this_clone_is_refused(repo: TemporaryRepo, ground: G
 @pytest.mark.parametrize("kind", ["sha256", "worktree", "alternates", "shallow", "replaced", "packed"])
 def test_a_stack_is_built_in_every_kind_of_repository(repo: TemporaryRepo, kind: str) -> None:
     place = made_into(repo, kind)
-    shipments, main = three(place), place.git("rev-parse", "main")
+    submissions, main = three(place), place.git("rev-parse", "main")
     if kind == "packed":
         place.git("gc", "-q")
     with closing(footing(place.path)) as ground:
-        levels = stack(ground, main, shipments)
+        levels = stack(ground, main, submissions)
     assert [level.how for level in levels] == ["merge"] * 3
     names = place.git("ls-tree", "-r", "--name-only", levels[-1].commit).split()
     assert {"a/f", "b/f", "c/f"} < set(names)
@@ -235,14 +235,14 @@ def made_into(repo: TemporaryRepo, kind: str) -> TemporaryRepo:
     return other
 
 
-def test_objects_in_a_shared_repository_are_the_groups(repo: TemporaryRepo, ground: GitFooting) -> None:
+def test_objects_in_a_shared_repository_are_the_groups(repo: TemporaryRepo, ground: CloneGit) -> None:
     objects = repo.path / ".git/objects"
     for place in (objects, *(path for path in objects.iterdir() if path.is_dir())):
         place.chmod(0o2775)
-    main, shipment = repo.git("rev-parse", "main"), three(repo)[0]
+    main, submission = repo.git("rev-parse", "main"), three(repo)[0]
     before = os.umask(0o077)
     try:
-        level = put_on(ground, spread, main, shipment, style=MERGE)
+        level = put_on(ground, spread, main, submission, style=MERGE)
     finally:
         os.umask(before)
     written = objects / level.commit[:2] / level.commit[2:]
@@ -254,10 +254,10 @@ def test_histories_that_part_far_back_are_walked_with_one_more_git(repo: Tempora
     tree, below = repo.git("rev-parse", "main^{tree}"), base
     for number in range(150):
         below = repo.git("commit-tree", tree, "-p", below, "-m", f"{number}")
-    shipment = branch(repo, "old", {"old": "1\n"})
+    submission = branch(repo, "old", {"old": "1\n"})
     with closing(footing(repo.path)) as ground:
-        assert ground.history.bases(below, shipment.tip) == [base]
-        assert put_on(ground, spread, below, shipment, style=MERGE).files == ["old"]
+        assert ground.history.bases(below, submission.tip) == [base]
+        assert put_on(ground, spread, below, submission, style=MERGE).files == ["old"]
 
 
 # -- whatever the history ---------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def test_histories_that_part_far_back_are_walked_with_one_more_git(repo: Tempora
 NAMES = ["a.txt", "b.txt", "d/c.txt", "d/e/f.txt"]
 
 
-def random_work(repo: TemporaryRepo, dice: random.Random, name: str, at: str) -> Shipment:
+def random_work(repo: TemporaryRepo, dice: random.Random, name: str, at: str) -> Submission:
     """A branch off some commit, with a few commits, perhaps with another branch merged into it."""
     repo.git("switch", "-q", "-c", name, at)
     for step in range(dice.randint(1, 2)):
@@ -281,10 +281,10 @@ def random_work(repo: TemporaryRepo, dice: random.Random, name: str, at: str) ->
         repo.commit("Work", {path: "\n".join(lines) + "\n"})
     tip = repo.git("rev-parse", "HEAD")
     repo.git("switch", "-q", "main")
-    return Shipment(name, tip)
+    return Submission(name, tip)
 
 
-def random_history(repo: TemporaryRepo, dice: random.Random) -> list[Shipment]:
+def random_history(repo: TemporaryRepo, dice: random.Random) -> list[Submission]:
     text = "".join(f"line {number}\n" for number in range(30))
     repo.commit("Base", dict.fromkeys(NAMES, text))
     places, found = ["main"], []
@@ -311,19 +311,19 @@ def by_git(repo: TemporaryRepo, below: str, tip: str) -> str:
 
 def compare(repo: TemporaryRepo, dice: random.Random) -> Counter[str]:
     came_to: Counter[str] = Counter()
-    shipments = random_history(repo, dice)
+    submissions = random_history(repo, dice)
     below = repo.git("rev-parse", "main")
     with closing(footing(repo.path)) as ground:
-        levels = stack(ground, below, shipments)
-    for level, shipment in zip(levels, shipments, strict=True):
-        gits = by_git(repo, below, shipment.tip)
+        levels = stack(ground, below, submissions)
+    for level, submission in zip(levels, submissions, strict=True):
+        gits = by_git(repo, below, submission.tip)
         if gits:
-            assert level.tree == gits, shipment.branch
+            assert level.tree == gits, submission.branch
         came_to[f"{level.how if level.fits else 'conflict'}{', git too' if gits else ''}"] += 1
         below = level.commit or below
     with open_team(repo) as team:
-        for level, shipment in zip(levels, shipments, strict=True):
-            result = land(team.repo, team.person, branch=shipment.branch)
+        for level, submission in zip(levels, submissions, strict=True):
+            result = land(team.repo, team.person, branch=submission.branch)
             assert isinstance(result, Landed) == level.fits
             if isinstance(result, Landed):
                 assert (result.tree, result.how, result.files) == (level.tree, level.how, level.files)

@@ -69,19 +69,19 @@ def test_main_always_passed_and_every_good_candidate_lands_once(plan: dict) -> N
     for name in plan["names"]:
         after = [numbers[needs[name]]] if needs.get(name) in numbers else []
         numbers[name] = scene.submit(name, after=after)
-    scene.bench.flaky_percent = plan["flaky"]
+    scene.checks.flaky_percent = plan["flaky"]
     killer = Killer(plan["kills"])
-    scene.bench.on_wait, scene.yard.on_move = killer, killer
+    scene.checks.on_wait, scene.git.on_move = killer, killer
     while True:
         try:
             scene.run()
         except Killed:
-            scene.bench._running.clear()  # its checks died with it
-            scene.bench._done.clear()
+            scene.checks._running.clear()  # its checks died with it
+            scene.checks._done.clear()
             continue
         break
 
-    states, main = scene.states(), scene.yard.at.split("+")
+    states, main = scene.states(), scene.git.at.split("+")
     assert all(state in (LANDED, SENT_BACK) for state in states.values()), states
     # Main passed, at each of its states; who landed is on it exactly once, and nobody else is.
     assert not fails(frozenset(main))
@@ -90,7 +90,7 @@ def test_main_always_passed_and_every_good_candidate_lands_once(plan: dict) -> N
     assert scene.store.read(lambda view: view.scan(LANDING, "key")) == []
     assert audit(scene.store)["findings"] == []
     if not plan["kills"]:  # a check that ended while its runner died was heard by nobody
-        assert sum(record["flaky"] for record in scene.store.read(check_records)) == scene.bench.flakes
+        assert sum(record["flaky"] for record in scene.store.read(check_records)) == scene.checks.flakes
     # Who went back fails by itself, or quarrels with somebody who landed, or builds on what did not land.
     quarrels = [*plan["bad_pairs"], *plan["conflicts"]]
     for name in (name for name, state in states.items() if state == SENT_BACK):
@@ -163,14 +163,14 @@ def test_of_a_bad_pair_the_earlier_lands_and_both_are_named(first: int, second: 
 
 def test_a_tree_that_passed_is_not_checked_again() -> None:
     _, scene = runs_of(3, frozenset())
-    tree = scene.yard.at
-    scene.yard.at = "main+first"  # somebody put main back, and the same branches come again
+    tree = scene.git.at
+    scene.git.at = "main+first"  # somebody put main back, and the same branches come again
     for number in range(1, 4):
         scene.submit(f"n{number}")
-    before = len(scene.bench.checked)
+    before = len(scene.checks.checked)
     scene.run()
-    assert scene.yard.at == tree
-    assert len(scene.bench.checked) == before
+    assert scene.git.at == tree
+    assert len(scene.checks.checked) == before
 
 
 def test_nothing_is_left_alive_that_could_be_decided() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lineclear.git.layout import find_layout
 from lineclear.git.pictures import STATUS
-from lineclear.git.quick import quick_git
+from lineclear.git.run import quick_git
 from lineclear.wiring import tree_looks
 from lineclear.wiring.tree_looks import Looks, Tree
 from tests.repository import TemporaryRepo

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         why: str
         files: list[str]
 
-    class Yard(Protocol):
+    class QueueGit(Protocol):
         """One clone's git. Nothing but `move` moves anything."""
 
         @property
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         def words(self) -> str:
             """How it failed, with the end of its output; bounded."""
 
-    class Bench(Protocol):
+    class CheckPool(Protocol):
         """Runs checks beside us, as many at once as it has places."""
 
         def prepare(self, main: str) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.app.queue_ports import Bench, Yard
+    from lineclear.app.queue_ports import CheckPool, QueueGit
     from lineclear.app.stacking import Level
     from lineclear.core.checks import Check
     from lineclear.core.tables import Candidate, Landing, Task
@@ -61,10 +61,24 @@ class News:
     """Something that happened to a candidate; `kind` is landed, sent back or needs you. What happened to
     none of them is warned of, with the number 0."""
 
-    __slots__ = ("candidate", "kind", "text")
+    __slots__ = ("candidate", "kind", "row", "text")
 
-    def __init__(self, kind: str, candidate: int, text: str) -> None:
-        self.kind, self.candidate, self.text = kind, candidate, text
+    def __init__(self, kind: str, candidate: int, text: str, row: Candidate | None = None) -> None:
+        """`row`: the candidate as it is now, of one that has landed."""
+        self.kind, self.candidate, self.text, self.row = kind, candidate, text, row
+
+
+class QueueFacts:
+    """What a round starts from, read at once: how far the log is, the time, landings that have begun and not
+    ended, the candidates that wait, and whether the queue is paused."""
+
+    __slots__ = ("head", "is_paused", "landings", "live", "now_ns")
+
+    def __init__(self, view: View) -> None:
+        self.head, self.now_ns = view.head, view.now.tick_ns
+        self.landings = view.scan(LANDING, "key")
+        self.live = queue.live(view)
+        self.is_paused = queue.state(view)[0] == queue.PAUSED
 
 
 class Placed:
@@ -100,9 +114,9 @@ class Suspect:
 
 class Runner:
     def __init__(
-        self, store: Store, caller: Caller, yard: Yard, bench: Bench, rules: QueueRules, tell: Tell
+        self, store: Store, caller: Caller, git: QueueGit, checks: CheckPool, rules: QueueRules, tell: Tell
     ) -> None:
-        self._store, self._caller, self._yard, self._bench = store, caller, yard, bench
+        self._store, self._caller, self._git, self._checks = store, caller, git, checks
         self._rules, self._tell = rules, tell
         self._main = ""
         self._stack: list[Placed] = []
@@ -111,6 +125,8 @@ class Runner:
         # Candidates that cannot stand on this stack; looked at again when it has changed.
         self._aside: set[int] = set()
         self._retry_at_ns: dict[int, int] = {}
+        # Candidates that landed, went back or stopped in this round: what was read of them is no longer true.
+        self._done: set[int] = set()
         self.runs = 0
         # How far the log was when the last round began; nothing could be done for what came before.
         self.seen = 0
@@ -124,18 +140,19 @@ class Runner:
 
     def step(self) -> bool:
         """One round. False: nothing more can be done until a check ends or somebody says something."""
-        head, runs = self._head(), self.runs
-        self.seen = head
+        facts, runs = self._store.read(QueueFacts), self.runs
+        self.seen, self._done = facts.head, set()
         heard = self._hear()
-        self.settle()
-        if self._store.read(queue.state)[0] == queue.PAUSED:
+        for landing in facts.landings:
+            self._settle(landing)
+        if facts.is_paused:
             return heard
-        self._look()
+        self._look(facts)
         self._land()
         self._blame()
-        self._build()
+        self._build(facts)
         self._ask()
-        return heard or self.runs != runs or self._head() != head or self._can_land()
+        return heard or self.runs != runs or self._can_land() or self._head() != facts.head
 
     def run(self, is_over: Callable[[], bool], wait: Callable[[float], object]) -> None:
         """Until `is_over`; `wait` sleeps until the log may have changed."""
@@ -144,7 +161,7 @@ class Runner:
                 if self.step():
                     continue
                 if self._jobs:
-                    self._bench.wait(WAIT_S)
+                    self._checks.wait(WAIT_S)
                 else:
                     wait(WAIT_S)
         finally:
@@ -155,21 +172,18 @@ class Runner:
         try:
             while not is_over() and (self.step() or self._jobs):
                 if self._jobs and not self._can_land():
-                    self._bench.wait(WAIT_S)
+                    self._checks.wait(WAIT_S)
         finally:
             self.stop()
 
     def stop(self) -> None:
         """Let go of what is being checked; whoever goes on asks again."""
         for job in list(self._jobs):
-            self._bench.cancel(job)
+            self._checks.cancel(job)
         self._jobs.clear()
 
     def _head(self) -> int:
         return self._store.read(lambda view: view.head)
-
-    def _now_ns(self) -> int:
-        return self._store.read(lambda view: view.now.tick_ns)
 
     def _can_land(self) -> bool:
         return any(placed.known == GREEN for placed in self._stack)
@@ -178,18 +192,22 @@ class Runner:
 
     def settle(self) -> None:
         """Finish what a killed runner had begun: whether main moved, git knows."""
-        for row in self._store.read(lambda view: view.scan(LANDING, "key")):
-            self._conclude(row, is_moved=self._yard.is_on_main(row.new))
+        for landing in self._store.read(lambda view: view.scan(LANDING, "key")):
+            self._settle(landing)
 
-    def _look(self) -> None:
+    def _settle(self, landing: Landing) -> None:
+        rows = [self._store.read(lambda view, id=id: queue.known(view, id)) for id in split_ids(landing.ids)]  # type: ignore[misc]
+        self._conclude(landing, rows, is_moved=self._git.is_on_main(landing.new))
+
+    def _look(self, facts: QueueFacts) -> None:
         """Main and the candidates as they are now; what no longer holds of the stack is taken off."""
-        main = self._yard.main()
+        main = self._git.main()
         if main != self._main:
             self._cut(0)
-            self._bench.prepare(main)
+            self._checks.prepare(main)
             self._main = main
-        now_ns = self._now_ns()
-        rows = {row.id: row for row in self._store.read(queue.live)}
+        now_ns = facts.now_ns
+        rows = {row.id: row for row in facts.live if row.id not in self._done}
         for place, placed in enumerate(self._stack):
             now = rows.get(placed.row.id)
             if not self._is_still(placed.row, now, now_ns) or (now and now.rank != placed.row.rank):
@@ -217,7 +235,7 @@ class Runner:
 
     def _let_go(self, checked: Placed | Suspect) -> None:
         if checked.job:
-            self._bench.cancel(checked.job)
+            self._checks.cancel(checked.job)
             self._jobs.pop(checked.job, None)
             checked.job = 0
 
@@ -236,13 +254,13 @@ class Runner:
         if row is None:
             self._cut(0)
             return
-        moved = self._yard.move(row.old, row.new, f"lineclear: land {_names(batch)}")
-        self._conclude(row, is_moved=moved.how == "moved")
+        moved = self._git.move(row.old, row.new, f"lineclear: land {_names(batch)}")
+        self._conclude(row, [placed.row for placed in batch], is_moved=moved.how == "moved")
         if moved.how == "moved":
             self._main = row.new
             self._stack = self._stack[len(batch) :]
             self._aside.clear()
-            if self._bench.prepare(self._main):
+            if self._checks.prepare(self._main):
                 self._cut(0)  # what was checked by the rules of yesterday is checked again
         elif moved.how == "blocked":
             self._wait_for_a_person(batch, moved.why, moved.files)
@@ -258,7 +276,7 @@ class Runner:
         return True
 
     def _is_forbidden(self, row: Candidate) -> bool:
-        findings = self._yard.forbidden(row, self._main)
+        findings = self._git.forbidden(row, self._main)
         if findings:
             why = f"it changes what {row.agent or 'its author'} may not change: {tell(findings)}"
             self._send_back(row, BY_GATE, why, files=[finding.path for finding in findings])
@@ -284,12 +302,13 @@ class Runner:
         )
         return tx.get(LANDING, (event.position,))
 
-    def _conclude(self, landing: Landing, *, is_moved: bool) -> None:
+    def _conclude(self, landing: Landing, rows: Sequence[Candidate], *, is_moved: bool) -> None:
         """Every candidate's end and the landing's, in one transaction; again, it changes nothing."""
         commits, hows = split_names(landing.commits), split_names(landing.hows)
         ids = split_ids(landing.ids)
-        touched = [self._touched(number) if is_moved else [] for number in ids]
+        touched = [self._git.touched(row) if is_moved else [] for row in rows]
         ends = list(zip(ids, commits, hows, touched, strict=True))
+        self._done.update(ids)
 
         def work(tx: Tx) -> list[Candidate]:
             if tx.get(LANDING, (landing.id,)) is None:
@@ -300,10 +319,7 @@ class Runner:
             return [row for row in found if row is not None]
 
         for row in self._store.transact(self._caller, work):
-            self._tell(News("landed", row.id, f"{row.branch} is on {self._yard.branch}"))
-
-    def _touched(self, number: int) -> list[str]:
-        return self._yard.touched(self._store.read(lambda view: queue.known(view, number)))
+            self._tell(News("landed", row.id, f"{row.branch} is on {self._git.branch}", row))
 
     def _end(
         self, tx: Tx, number: int, commit: str, how: str, touched: Sequence[str]
@@ -312,8 +328,8 @@ class Runner:
         if row.state not in LIVE:
             return None
         tx.append(Draft("CandidateLanded", show_number(number), id=number, commit=commit, how=how))
-        queue.end_task(tx, row, f"landed on {self._yard.branch} as {commit[:12]}", touched)
-        return row
+        queue.end_task(tx, row, f"landed on {self._git.branch} as {commit[:12]}", touched)
+        return queue.known(tx, number)
 
     def _wait_for_a_person(self, batch: list[Placed], why: str, files: list[str]) -> None:
         """Only those whose files are in the way wait; the others are stacked without them."""
@@ -323,36 +339,40 @@ class Runner:
         self._cut(0)
 
     def _stop_candidate(self, row: Candidate, why: str, files: list[str]) -> None:
-        def work(tx: Tx) -> bool:
+        def work(tx: Tx) -> tuple[bool, int]:
             ensure_agent(tx, self._caller)
             now = queue.known(tx, row.id)
             is_new = now.state in LIVE and (now.state, now.reason) != (STOPPED, why)
             if is_new:
                 tx.append(Draft("CandidateStopped", show_number(row.id), id=row.id, why=why, files=files))
-            return is_new
+            return is_new, tx.now.tick_ns
 
-        is_new = self._store.transact(self._caller, work)
-        self._retry_at_ns[row.id] = self._now_ns() + RETRY_NS
+        self._done.add(row.id)
+        is_new, now_ns = self._store.transact(self._caller, work)
+        self._retry_at_ns[row.id] = now_ns + RETRY_NS
         if is_new:
             self._tell(News("needs you", row.id, f"{row.branch} waits: {why}"))
 
     # -- build --------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self, facts: QueueFacts) -> None:
         """More candidates on top, in their order, as far as they fit and nothing they need is missing."""
+        waiting = [row for row in in_order(facts.live) if self._may_land(row, facts.now_ns)]
         limit = self._rules.batch * self._rules.workers
         is_growing = True
         while is_growing and len(self._stack) < limit:
             is_growing = False
-            for row in in_order(self._store.read(queue.live)):
+            for row in waiting:
                 if len(self._stack) < limit and self._is_new(row) and self._has_what_it_needs(row):
                     is_growing = self._put_on(row) or is_growing
 
     def _is_new(self, row: Candidate) -> bool:
         busy = {placed.row.id for placed in self._stack} | {suspect.row.id for suspect in self._suspects}
-        return row.id not in busy and row.id not in self._aside and self._may_land(row, self._now_ns())
+        return row.id not in busy and row.id not in self._aside and row.id not in self._done
 
     def _has_what_it_needs(self, row: Candidate) -> bool:
+        if not row.after and not row.task:
+            return True
         stacked = {placed.row.id: placed.row.task for placed in self._stack}
 
         def look(view: View) -> tuple[list[Candidate], list[int]]:
@@ -374,7 +394,7 @@ class Runner:
             return False
         top = self._stack[-1] if self._stack else None
         try:
-            level = self._yard.level(top.level.commit if top else self._main, row, self._task(row))
+            level = self._git.level(top.level.commit if top else self._main, row, self._task(row))
         except Refusal as refusal:
             self._send_back(row, BY_GONE, refusal.what)
             return False
@@ -383,7 +403,7 @@ class Runner:
         elif level.fits:
             self._stack.append(Placed(row, level, top))
         elif top is None:
-            why = words.tell_conflicts(self._yard.branch, level.conflicts)
+            why = words.tell_conflicts(self._git.branch, level.conflicts)
             files = sorted({conflict["path"] for conflict in level.conflicts})
             self._send_back(row, BY_CONFLICT, why, files=files)
         else:
@@ -394,14 +414,16 @@ class Runner:
     def _end_without_move(self, row: Candidate) -> None:
         """All of it is on main already: a person merged it, or a landing was cut short."""
 
-        touched = self._yard.touched(row)
+        touched = self._git.touched(row)
 
-        def work(tx: Tx) -> None:
+        def work(tx: Tx) -> Candidate:
             ensure_agent(tx, self._caller)
             self._end(tx, row.id, self._main, words.NOTHING, touched)
+            return queue.known(tx, row.id)
 
-        self._store.transact(self._caller, work)
-        self._tell(News("landed", row.id, f"{row.branch} was on {self._yard.branch} already"))
+        self._done.add(row.id)
+        ended = self._store.transact(self._caller, work)
+        self._tell(News("landed", row.id, f"{row.branch} was on {self._git.branch} already", ended))
 
     def _task(self, row: Candidate) -> Task | None:
         return self._store.read(lambda view: view.get(TASK, (row.task,))) if row.task else None
@@ -420,6 +442,7 @@ class Runner:
                 )
             return is_same
 
+        self._done.add(row.id)
         if self._store.transact(self._caller, work):
             self._tell(News("sent back", row.id, f"{row.branch}: {why}"))
 
@@ -431,7 +454,7 @@ class Runner:
         for level in useless(known):
             self._let_go(self._stack[level - 1])
             self._stack[level - 1].known = UNKNOWN
-        while self._bench.free() > 0:
+        while self._checks.free() > 0:
             known = [placed.known for placed in self._stack]
             levels = next_levels(known, 1)
             if not levels:
@@ -446,24 +469,26 @@ class Runner:
 
     def _start(self, checked: Placed | Suspect, commit: str, tree: str, *, anew: bool = False) -> bool:
         """True when every check that it needs has passed on this very tree before."""
-        every = self._bench.checks_for(sorted(checked.files))
+        every = self._checks.checks_for(sorted(checked.files))
         checks = every if anew else self._unknown_checks(tree, every)
         if not checks:
             return True
         self.runs += 1
         checked.job = self.runs
         self._jobs[self.runs] = checked
-        self._bench.start(self.runs, commit, tree, checks)
+        self._checks.start(self.runs, commit, tree, checks)
         return False
 
     def _unknown_checks(self, tree: str, every: list[Check]) -> list[Check]:
-        checks = [(self._bench.key(tree, check), check) for check in every]
+        checks = [(self._checks.key(tree, check), check) for check in every]
+        if not checks:
+            return []
         passed = self._store.read(lambda view: queue.passed_before(view, [key for key, _ in checks]))
         return [check for key, check in checks if key not in passed]
 
     def _hear(self) -> bool:
         """What the checks that ended say. One that was let go of says nothing."""
-        found = [(self._jobs.pop(job, None), results) for job, results in self._bench.ended()]
+        found = [(self._jobs.pop(job, None), results) for job, results in self._checks.ended()]
         for checked, results in found:
             if checked is None:
                 continue
@@ -488,7 +513,7 @@ class Runner:
         if find_culprit([placed.known for placed in self._stack]) != 1:
             return
         placed = self._stack[0]
-        self._suspects.append(Suspect(placed, self._yard.chain(placed.row, self._main)))
+        self._suspects.append(Suspect(placed, self._git.chain(placed.row, self._main)))
         self._cut(0)
 
     def _investigate(self, suspect: Suspect) -> None:
@@ -499,13 +524,13 @@ class Runner:
                 self._convict(suspect, point)
             elif point == 0 and suspect.main_known == RED:
                 self._acquit(suspect)
-                why = f"{self._yard.branch} itself fails the check, with or without it"
+                why = f"{self._git.branch} itself fails the check, with or without it"
                 self._stop_candidate(suspect.row, why, [])
-            elif self._bench.free() < 1:
+            elif self._checks.free() < 1:
                 return
             elif point == 0:
                 suspect.is_main_asked, suspect.ids = True, []
-                tree = self._yard.tree_of(self._main)
+                tree = self._git.tree_of(self._main)
                 if self._start(suspect, self._main, tree, anew=suspect.is_set_up):
                     self._answer(suspect, is_green=True)
             else:
@@ -513,7 +538,7 @@ class Runner:
 
     def _probe(self, suspect: Suspect) -> None:
         suspect.point = suspect.search.next_point
-        level = self._yard.level(suspect.chain[suspect.point], suspect.row, self._task(suspect.row))
+        level = self._git.level(suspect.chain[suspect.point], suspect.row, self._task(suspect.row))
         if not level.fits or self._start(suspect, level.commit, level.tree):
             # Where it cannot even be merged, nothing can be said of it there.
             self._answer(suspect, is_green=True)

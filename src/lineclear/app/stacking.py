@@ -1,7 +1,7 @@
 """One more piece of work on top of a commit: merged and committed, nothing moved, no task touched.
 
 A landing puts one level on main; a queue puts level upon level and decides later how much of it becomes
-main. Everything that touches git comes through the `Footing` port.
+main. Everything that touches git comes through the `MergeGit` port.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         def folded_paths(self, tree: str, /) -> list[str]:
             """Every path of the tree where the file system folds case; none where it does not."""
 
-    class Footing(Protocol):
+    class MergeGit(Protocol):
         """One clone's git, as far as merging needs it."""
 
         @property
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         ) -> str: ...
 
 
-class Shipment:
+class Submission:
     """What is put on a level: `tip` is the commit that was submitted, `id` the candidate's number (0: it
     has none), `task` is "T-3", or "" for a branch of nobody's task."""
 
@@ -92,10 +92,10 @@ class Level:
 
 
 def put_on(
-    ground: Footing,
+    git: MergeGit,
     spread: Spread,
     below: str,
-    shipment: Shipment,
+    submission: Submission,
     *,
     style: str,
     maker: LockMaker | None = None,
@@ -105,33 +105,33 @@ def put_on(
     Work that is there already adds nothing. In the style "merge" work of no task that needs no merging is
     taken as it is.
     """
-    history, tip = ground.history, shipment.tip
-    bases = part_from(ground, below, shipment)
+    history, tip = git.history, submission.tip
+    bases = part_from(git, below, submission)
     if bases == [tip]:
         return Level(below, history.tree_of(below), NOTHING)
-    if bases == [below] and not shipment.task and style == MERGE:
+    if bases == [below] and not submission.task and style == MERGE:
         return Level(tip, history.tree_of(tip), FAST_FORWARD, files=history.changed(below, tip)[0])
-    labels = Labels(ground.branch, "base", shipment.branch)
-    report = merge_two_trees(ground.trees, history.base_of(bases), below, tip, labels, spread, maker)
+    labels = Labels(git.branch, "base", submission.branch)
+    report = merge_two_trees(git.trees, history.base_of(bases), below, tip, labels, spread, maker)
     tree, commands, notes = report["tree"], report.get("commands", ()), notes_of(report)
     conflicts = landing.conflicts_of(report) or _folded(history, below, tree)
     if conflicts:
         return Level("", tree, style, conflicts=conflicts, notes=notes)
     if style == LINEAR and tree == history.tree_of(below):
         return Level(below, tree, NOTHING)
-    commit = _commit(ground, below, shipment, tree, style, made_of(report))
+    commit = _commit(git, below, submission, tree, style, made_of(report))
     files = history.changed(below, tree)[0]
     return Level(commit, tree, style, files=files, commands=commands, notes=notes)
 
 
-def part_from(ground: Footing, below: str, shipment: Shipment) -> list[str]:
+def part_from(git: MergeGit, below: str, submission: Submission) -> list[str]:
     """Where the work left what it is put on; refused where there is nothing to merge against."""
-    bases = ground.history.bases(below, shipment.tip)
+    bases = git.history.bases(below, submission.tip)
     if bases:
         return bases
-    if not ground.history.tree_of(shipment.tip):
-        raise refusals_landing.branch_unknown(shipment.branch)
-    raise refusals_landing.unrelated(shipment.branch, ground.branch)
+    if not git.history.tree_of(submission.tip):
+        raise refusals_landing.branch_unknown(submission.branch)
+    raise refusals_landing.unrelated(submission.branch, git.branch)
 
 
 def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:
@@ -145,18 +145,18 @@ def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:
 
 
 def _commit(
-    ground: Footing, below: str, shipment: Shipment, tree: str, style: str, made: Sequence[str]
+    git: MergeGit, below: str, submission: Submission, tree: str, style: str, made: Sequence[str]
 ) -> str:
     """In the name of the last author, with the others, the task, the agent and what was made anew in its
     trailers."""
-    author, others = landing.authors_of(ground.history.authors(below, shipment.tip))
+    author, others = landing.authors_of(git.history.authors(below, submission.tip))
     words = landing.message(
-        task=shipment.task,
-        title=shipment.title,
-        branch=shipment.branch,
-        agent=shipment.agent,
+        task=submission.task,
+        title=submission.title,
+        branch=submission.branch,
+        agent=submission.agent,
         co_authors=others,
         made=made,
     )
-    parents = [below] if style == LINEAR else [below, shipment.tip]
-    return ground.commit(tree, parents, words, author)
+    parents = [below] if style == LINEAR else [below, submission.tip]
+    return git.commit(tree, parents, words, author)

@@ -7,7 +7,7 @@ from lineclear.app.messages import inbox
 from lineclear.app.phases import show_brief as show_phase
 from lineclear.app.queue import counts, live
 from lineclear.app.queue import state as queue_state
-from lineclear.app.queue_look import NO_REVIEW, PERSON, is_unreviewed
+from lineclear.app.queue_overview import NO_REVIEW, PERSON, is_unreviewed
 from lineclear.app.runs import live_runs, show_run
 from lineclear.app.tasks import show_brief, show_task
 from lineclear.core.candidates import STOPPED, in_order, show_number

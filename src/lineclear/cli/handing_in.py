@@ -44,16 +44,14 @@ def hand_in(
     """Submit the branch of the facts and stay as long as is wanted; gives the exit code."""
     from lineclear.wiring import queue
 
-    if wait_ms == AS_FITS_MS:
-        wait_ms = NOT_MS if queue.has_to_wait(context.repo) else FOR_EVER_MS
     found, result = queue.land(
         context.repo, context.caller, branch=facts["branch"], task=task, agent=agent, after=after,
-        priority=priority, wait_s=wait_ms / 1_000 if wait_ms >= 0 else -1.0,
+        priority=priority, wait_s=None if wait_ms == AS_FITS_MS else wait_ms / 1_000,
     )  # fmt: skip
     facts = {**facts, "candidate": found["candidate"]}
     if result is not None:
         return tell(context, facts, result)
-    return _tell_waiting(context, facts, is_new=found["is_new"], has_waited=wait_ms != NOT_MS)
+    return _tell_waiting(context, facts, is_new=found["is_new"], has_waited=found["has_waited"])
 
 
 # -- what became of it ----------------------------------------------------------------------------
@@ -108,7 +106,7 @@ def _look(facts: dict[str, Any]) -> str:
 def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
     """It is in the queue: where, what it waits for, and what brings it further."""
     from lineclear.cli.queue_words import ready_in
-    from lineclear.wiring.queue_sight import is_running, overview
+    from lineclear.wiring.queue_facts import is_running, overview
 
     seen = overview(context.repo)
     own = next((row for row in seen["candidates"] if row["candidate"] == facts["candidate"]), None)
@@ -160,7 +158,7 @@ def few(paths: list[str]) -> str:
 def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
     """What is meant: the branch that was named, the task's own, or the one that one stands on."""
     from lineclear.wiring import landing
-    from lineclear.wiring.queue_sight import require_task
+    from lineclear.wiring.queue_facts import require_task
 
     # Another branch than one's own is another matter than one's task.
     task = args.task or (0 if args.branch else context.own_task)

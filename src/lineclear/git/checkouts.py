@@ -21,8 +21,22 @@ from lineclear.process.files import write_atomically
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Protocol
 
     from lineclear.git.restoring import Entry
+
+    class CloneFacts(Protocol):
+        """What a move has to know of its clone."""
+
+        @property
+        def cwd(self) -> str: ...
+
+        def commit_of(self, name: str, /) -> str:
+            """The commit that a ref names now; "" when there is none."""
+
+        def differences(self, old: str, new: str, /) -> dict[str, tuple[Entry, Entry]]:
+            """path -> ((mode, object id) or None, on each side) for everything that differs."""
+
 
 # What stands in an index.lock of ours; it is how a later process knows it for ours.
 _MARK = (
@@ -114,8 +128,8 @@ class Mover:
     """Moves one branch of one clone. Only with the lock held that guards `journal`, a file's path; the
     lock's descriptor is `lock_fd`."""
 
-    def __init__(self, cwd: str, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
-        self._cwd, self._common_dir, self._ref, self._fds = cwd, common_dir, ref, (lock_fd,)
+    def __init__(self, clone: CloneFacts, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
+        self._clone, self._common_dir, self._ref, self._fds = clone, common_dir, ref, (lock_fd,)
         self._journal = journal
 
     def move(self, old: str, new: str, why: str) -> Moved:
@@ -125,7 +139,9 @@ class Mover:
             return Moved("blocked", blocked)
         if not places:
             self._write_journal(old, new, None, touched=False)
-            return Moved("moved" if self._close_journal(self._set_ref(old, new, why, self._cwd)) else "stale")
+            return Moved(
+                "moved" if self._close_journal(self._set_ref(old, new, why, self._clone.cwd)) else "stale"
+            )
         return self._move_with_files(places[0], old, new, why)
 
     def _blocked(self, places: list[Checkout]) -> str:
@@ -139,7 +155,7 @@ class Mover:
         return f"{step} is in progress in {places[0].path}" if step else ""
 
     def _move_with_files(self, place: Checkout, old: str, new: str, why: str) -> Moved:
-        changes = changed_entries(self._cwd, old, new)
+        changes = self._clone.differences(old, new)
         in_the_way = self._in_the_way(place, old, changes)
         if in_the_way is not None:
             return in_the_way
@@ -212,7 +228,7 @@ class Mover:
         return True
 
     def _value(self) -> str:
-        return git(["rev-parse", "--verify", "--quiet", self._ref], self._cwd, check=False).decode().strip()
+        return self._clone.commit_of(self._ref)
 
     def _untracked(self, place: Checkout, changes: dict[str, tuple[Entry, Entry]]) -> list[str]:
         """Files where new ones go: git overwrites ignored ones without a word, and names only the first
@@ -258,7 +274,7 @@ class Mover:
         if _read(place.lock) == _MARK and os.path.exists(place.going):
             os.replace(place.going, place.index)
         if touched:
-            changes = changed_entries(self._cwd, old, new)
+            changes = self._clone.differences(old, new)
             indexed = _index_entries(place, set(changes))
             ours = {path: pair for path, pair in changes.items() if indexed.get(path) == pair[0]}
             put_back(place.path, old, ours, self._fds)
@@ -289,18 +305,6 @@ class Mover:
 def write_synced(path: str, text: str) -> None:
     """Whole and on the disk; a killed process leaves at most PATH.new."""
     write_atomically(path, text.encode("utf-8", "surrogateescape"), temporary=f"{path}.new")
-
-
-def changed_entries(cwd: str, old: str, new: str) -> dict[str, tuple[Entry, Entry]]:
-    """path -> ((mode, object id) or None, on each side) for everything that differs."""
-    words = ["diff-tree", "-r", "-z", "--no-renames", old, new]
-    fields = git(words, cwd, timeout_s=600).decode("utf-8", "surrogateescape").split("\0")
-    found: dict[str, tuple[Entry, Entry]] = {}
-    for info, path in zip(fields[::2], fields[1::2], strict=False):
-        old_mode, new_mode, old_id, new_id, _ = info.removeprefix(":").split()
-        before = (old_mode, old_id) if old_mode != "000000" else None
-        found[path] = (before, (new_mode, new_id) if new_mode != "000000" else None)
-    return found
 
 
 def _index_entries(place: Checkout, wanted: set[str]) -> dict[str, Entry]:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
+from lineclear.core import refusals_landing
 from lineclear.git import layout as layouts
 from lineclear.git.checkouts import Mover
 from lineclear.git.commits import Commits, Signer
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.objects import nobody
 from lineclear.git.run import git
-from lineclear.git.tree_diff import diff_trees
 from lineclear.git.trees import GitTrees
 from lineclear.process.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lineclear.core.landing import Author
     from lineclear.git.checkouts import Moved
     from lineclear.git.layout import Layout
+    from lineclear.git.trees import Change
+
+# The lock and the journal of a move lie beside each other.
+JOURNAL = "landing.json"
+# A landing takes moments; one that takes this long waits for something.
+LOCK_WAIT_S = 120.0
 
 _MOST_AUTHORS, _MOST_MOVES = 200, 500
 _TAIL_BYTES = 8_192
@@ -53,8 +60,8 @@ class CommitTrees(GitTrees):
         del base  # git finds it
         return self.merge_commits(left, right)
 
-    def changed(self, base: str, side: str) -> dict[str, tuple[str, str, str]]:
-        return super().changed(self._commits.tree_of(base), self._commits.tree_of(side))
+    def differences(self, old: str, new: str) -> dict[str, Change]:
+        return super().differences(self._commits.tree_of(old), self._commits.tree_of(new))
 
 
 class GitHistory:
@@ -64,7 +71,11 @@ class GitHistory:
         self._trees, self._commits, self._common_dir = trees, commits, common_dir
 
     def bases(self, below: str, tip: str) -> list[str]:
-        return self._commits.part(below, tip)[0]
+        return self._commits.bases(below, tip)
+
+    def own(self, below: str, tip: str) -> list[str]:
+        """The commits of the tip that are not below, newest first."""
+        return list(self._commits.own(below, tip))
 
     def base_of(self, bases: Sequence[str]) -> str:
         """Of several commits git's own merge of them, as it makes it itself."""
@@ -78,27 +89,45 @@ class GitHistory:
         return self._commits.tree_of(commit)
 
     def authors(self, below: str, tip: str) -> list[Author]:
-        heads = [self._commits.head(commit) for commit in self._commits.part(below, tip)[1]]
-        return [head.author for head in heads if head is not None and len(head.parents) < 2][:_MOST_AUTHORS]
+        found = [author for author in self._commits.own(below, tip).values() if author is not None]
+        return found[:_MOST_AUTHORS]
 
     def changed(self, old: str, new: str) -> tuple[list[str], list[str]]:
-        sides = self._commits.tree_of(old), self._commits.tree_of(new)
-        entries = diff_trees(self._trees.read, *sides)
+        entries = self._trees.differences(old, new)
         return sorted(entries), sorted(path for path, (before, _) in entries.items() if before is None)
 
     def folded_paths(self, tree: str) -> list[str]:
         return self._trees.paths(tree, ()) if layouts.ignores_case(self._common_dir) else []
 
 
-class GitFooting:
-    """The `Footing` of app/stacking.py: what is merged onto `branch` in the clone of this layout."""
+class CloneGit:
+    """The `MergeGit` of app/stacking.py: what is merged onto `branch` in the clone of this layout.
 
-    def __init__(self, layout: Layout, branch: str) -> None:
-        self.branch = branch
-        self._store = ObjectStore(layout.worktree, layout.common_dir + "/objects")
-        self._commits, self._signer = Commits(self._store, layout.common_dir), Signer(layout.worktree)
-        self.trees = CommitTrees(self._store, self._commits)
+    One git answers questions about objects and refs, one compares trees, one merges, each from its first
+    question until this is closed.
+    """
+
+    def __init__(self, layout: Layout, branch: str = "") -> None:
+        """`branch`: the one that work lands on unless another one is named."""
+        self.layout = layout
+        self.ref = f"refs/heads/{branch}" if branch else landing_ref(layout)
+        self.branch = self.ref.removeprefix("refs/heads/")
+        self.objects = ObjectStore(layout.worktree, layout.common_dir + "/objects")
+        self._commits, self._signer = Commits(self.objects), Signer(layout.worktree)
+        self.trees = CommitTrees(self.objects, self._commits)
         self.history = GitHistory(self.trees, self._commits, layout.common_dir)
+
+    @property
+    def cwd(self) -> str:
+        return self.layout.worktree
+
+    def commit_of(self, name: str) -> str:
+        """The commit that a ref or id names now; "" when there is none."""
+        return self.objects.commit_of(name)
+
+    def differences(self, old: str, new: str) -> dict[str, Change]:
+        """path -> ((mode, object id) or None, on each side) for everything that differs."""
+        return self.trees.differences(old, new)
 
     def commit(self, tree: str, parents: Sequence[str], message: str, author: Author | None) -> str:
         signer = self._signer
@@ -107,33 +136,43 @@ class GitFooting:
         )
 
     def close(self) -> None:
-        """End the git that answers and the one that waits. Twice is once."""
+        """Closing it again has no effect."""
         self.trees.close()
 
 
-class GitGround(GitFooting):
-    """A footing whose main can be moved, with its files where it is checked out; `lock` is held."""
+class LockedMain:
+    """The branch that work lands on, while the landing lock is held: only so it can be moved. Where it is
+    checked out, its files move with it. `locked_main` makes it."""
 
-    def __init__(self, layout: Layout, state_dir: str, lock: LandingLock) -> None:
-        self._cwd = layout.worktree
-        self.ref = landing_ref(layout)
-        super().__init__(layout, self.ref.removeprefix("refs/heads/"))
-        self._mover = Mover(self._cwd, layout.common_dir, state_dir + "/landing.json", self.ref, lock.fd)
+    def __init__(self, git: CloneGit, state_dir: str, lock: LandingLock) -> None:
+        self.ref, self.branch, self._git = git.ref, git.branch, git
+        journal = f"{state_dir}/{JOURNAL}"
+        self._mover = Mover(git, git.layout.common_dir, journal, git.ref, lock.fd)
 
-    def main(self) -> str:
-        return commit_of(self._cwd, self.ref)
-
-    def tips(self, *branches: str) -> list[str]:
-        refs = [f"refs/heads/{branch}" for branch in branches]
-        rows = git(["for-each-ref", "--format=%(refname) %(objectname)", "--", *refs], self._cwd).decode()
-        found = dict(row.split(" ") for row in rows.split("\n")[:-1])
-        return [found.get(ref, "") for ref in refs]
+    def commit(self) -> str:
+        return self._git.commit_of(self.ref)
 
     def move(self, old: str, new: str, why: str) -> Moved:
         return self._mover.move(old, new, why)
 
     def repair(self) -> str:
         return self._mover.repair()
+
+
+@contextmanager
+def locked_main(git: CloneGit, state_dir: str, wait_s: float) -> Iterator[LockedMain]:
+    lock = LandingLock(state_dir)
+    if not lock.take(wait_s):
+        raise refusals_landing.landing_busy(int(wait_s))
+    try:
+        yield LockedMain(git, state_dir, lock)
+    finally:
+        lock.free()
+
+
+def has_unfinished_move(state_dir: str) -> bool:
+    """Is main being moved now, or did somebody die while moving it?"""
+    return os.path.exists(f"{state_dir}/{JOURNAL}")
 
 
 def commit_of(cwd: str, name: str) -> str:

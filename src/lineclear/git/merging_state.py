@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from lineclear.core.syncing import STAGED
-from lineclear.git.checkouts import Moved, Mover, changed_entries, checkouts_of, overlapping, write_synced
+from lineclear.git.checkouts import Moved, Mover, checkouts_of, overlapping, write_synced
 from lineclear.git.restoring import put_back
 from lineclear.git.run import git
 
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lineclear.git.checkouts import Checkout
+    from lineclear.git.checkouts import Checkout, CloneFacts
     from lineclear.git.restoring import Entry
 
     # path -> stage (1 base, 2 the branch, 3 main) -> (mode, object id)
@@ -31,8 +31,8 @@ _MESSAGE, _MODE, _HEAD, _AUTO = "MERGE_MSG", "MERGE_MODE", "MERGE_HEAD", "AUTO_M
 class Keeper(Mover):
     """One merge into the branch of one worktree."""
 
-    def __init__(self, cwd: str, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
-        super().__init__(cwd, common_dir, journal, ref, lock_fd)
+    def __init__(self, clone: CloneFacts, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
+        super().__init__(clone, common_dir, journal, ref, lock_fd)
         self._stages: Stages = {}
         self._other = self._message = ""
 
@@ -79,7 +79,7 @@ class Keeper(Mover):
 
     def _show_open_files(self, root: str, old: str, new: str) -> None:
         """Also those outside a sparse checkout: nobody can resolve what is not there."""
-        entries = changed_entries(self._cwd, old, new)
+        entries = self._clone.differences(old, new)
         hidden: dict[str, tuple[Entry, Entry]] = {
             path: (entries[path][1], None)
             for path in self._stages

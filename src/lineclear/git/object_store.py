@@ -1,16 +1,14 @@
-"""Objects of one clone by their ids, read through one git that stays, and written without git.
+"""Objects and refs of one clone, read through one git that stays, and new objects written.
 
 A process for each question costs more than all the answers. What was read is kept, since the levels of a
-stack share nearly all of it; an object never changes under its id.
+stack share nearly all of it: an object never changes under its id. A ref does, and is read each time.
 """
 
 from __future__ import annotations
 
-import os
 from weakref import finalize
 
-from lineclear.git.layout import has_reftable, read_text
-from lineclear.git.objects import Objects, read_loose
+from lineclear.git.objects import Objects
 from lineclear.git.run import GitFailed, Live, git
 
 TYPE_CHECKING = False
@@ -19,29 +17,18 @@ if TYPE_CHECKING:
 
     Found = tuple[str, bytes]  # kind, content
 
-_ASK = ("cat-file", "--batch")
-# So many ids fit into a pipe of any system, and small files are most of what is read twice.
-_MOST_ASKED, _MOST_KEPT_BYTES, _LARGEST_KEPT_BYTES = 100, 64 << 20, 1 << 20
-
-
-def _are_some_replaced(common_dir: str) -> bool:
-    """Whether git shows anything else in place of an object (`git replace`), or only git could tell."""
-    if has_reftable(common_dir) or "refs/replace/" in read_text(common_dir + "/packed-refs", limit=-1):
-        return True
-    try:
-        return bool(os.listdir(common_dir + "/refs/replace"))
-    except OSError:
-        return False
+_ASK = ("cat-file", "--batch-command")
+# So many questions fit into a pipe of any system, and small files are most of what is read twice.
+_MOST_ASKED, _MOST_KEPT_BYTES, _LARGEST_KEPT_BYTES = 50, 64 << 20, 1 << 20
 
 
 class ObjectStore:
     """`cwd` is any place inside the clone. A git may run for it until it is closed, or forgotten."""
 
     def __init__(self, cwd: str, directory: str = "") -> None:
-        """`directory`: where objects are; git is asked when it is not given."""
+        """`directory`: where objects are written; git is asked when it is not given."""
         self.cwd = cwd
         self._directory = directory
-        self._reads_files = bool(directory) and not _are_some_replaced(os.path.dirname(directory))
         self._live: Live | None = None
         self._kept: dict[str, Found] = {}
         self._kept_bytes = 0
@@ -53,7 +40,7 @@ class ObjectStore:
         self.close()
 
     def close(self) -> None:
-        """Twice is once; a question after it starts git again."""
+        """Closing it again has no effect; a question after it starts git again."""
         live, self._live = self._live, None
         if live is not None:
             live.close()
@@ -62,18 +49,9 @@ class ObjectStore:
         """(kind, content) of those that are there."""
         wanted = list(dict.fromkeys(oids))
         found = {oid: self._kept[oid] for oid in wanted if oid in self._kept}
-        missing = []
-        for oid in wanted:
-            if oid not in found:
-                # New work lies in files of its own, which cost less to read than a question does.
-                alone = read_loose(self._directory, oid) if self._reads_files else None
-                if alone is None:
-                    missing.append(oid)
-                else:
-                    found[oid] = alone
-                    self._keep(oid, alone)
+        missing = [oid for oid in wanted if oid not in found]
         for at in range(0, len(missing), _MOST_ASKED):
-            found |= self._ask(missing[at : at + _MOST_ASKED])
+            found |= self._contents(missing[at : at + _MOST_ASKED])
         return found
 
     def read(self, oids: Iterable[str]) -> dict[str, bytes]:
@@ -83,6 +61,21 @@ class ObjectStore:
         for oid in wanted - found.keys():
             raise GitFailed(_ASK, 128, f"{oid} missing")
         return {oid: content for oid, (_, content) in found.items()}
+
+    def commits_of(self, names: Iterable[str]) -> list[str]:
+        """The commit that each ref or id names now; "" for one that names none."""
+        asked = [name if "\n" not in name else "" for name in names]
+        answers = self._ask("info", [f"{name}^{{commit}}" for name in asked])
+        return [answer[0] if answer is not None else "" for answer in answers]
+
+    def commit_of(self, name: str) -> str:
+        """The commit that a ref or id names now; "" when there is none."""
+        return self.commits_of([name])[0]
+
+    def size_of(self, oid: str) -> int:
+        """In bytes; -1 when it is not there."""
+        answer = self._ask("info", [oid])[0]
+        return answer[2] if answer is not None else -1
 
     def write(self, objects: Objects) -> None:
         if not self._directory:
@@ -99,25 +92,26 @@ class ObjectStore:
         self.write(objects)
         return oid
 
-    def _ask(self, oids: list[str]) -> dict[str, Found]:
+    def _contents(self, oids: list[str]) -> dict[str, Found]:
+        found = {}
+        for oid, answer in zip(oids, self._ask("contents", oids), strict=True):
+            if answer is not None:
+                found[oid] = (answer[1], answer[3])
+                self._keep(oid, found[oid])
+        return found
+
+    def _ask(self, command: str, names: list[str]) -> list[tuple[str, str, int, bytes] | None]:
+        """(id, kind, size, content) for each name; None for one that is not there."""
         if self._live is None:
             self._live = Live(_ASK, self.cwd)
             finalize(self, self._live.close)
         try:
-            self._live.ask("".join(f"{oid}\n" for oid in oids).encode())
-            return dict(answer for oid in oids if (answer := self._take(self._live, oid)) is not None)
+            question = "".join(f"{command} {name}\n" for name in names)
+            self._live.ask(question.encode("utf-8", "surrogateescape"))
+            return [_take(self._live, has_content=command == "contents") for _ in names]
         except BaseException:
             self.close()  # the rest of the answer is not that to the next question
             raise
-
-    def _take(self, live: Live, oid: str) -> tuple[str, Found] | None:
-        line = live.take_until(b"\n").decode("utf-8", "replace")
-        words = line.split(" ")
-        if len(words) != 3 or not words[2].isdigit():
-            return None
-        found = (words[1], live.take(int(words[2]) + 1)[:-1])
-        self._keep(oid, found)
-        return oid, found
 
     def _keep(self, oid: str, found: Found) -> None:
         size_bytes = len(found[1])
@@ -127,3 +121,11 @@ class ObjectStore:
             self._kept, self._kept_bytes = {}, 0
         self._kept[oid] = found
         self._kept_bytes += size_bytes
+
+
+def _take(live: Live, *, has_content: bool) -> tuple[str, str, int, bytes] | None:
+    words = live.take_until(b"\n").decode("utf-8", "replace").split(" ")
+    if len(words) != 3 or not words[2].isdigit():  # "NAME missing", "NAME ambiguous"
+        return None
+    size_bytes = int(words[2])
+    return words[0], words[1], size_bytes, live.take(size_bytes + 1)[:-1] if has_content else b""

@@ -55,18 +55,6 @@ class Objects:
         return hashlib.new(self._hash_name, data, usedforsecurity=False).digest()
 
 
-def read_loose(directory: str, oid: str) -> tuple[str, bytes] | None:
-    """(kind, content) of an object that lies alone in the object directory; None when it does not."""
-    try:
-        with open(f"{directory}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:
-            data = zlib.decompress(file.read())
-    except (OSError, zlib.error):
-        return None
-    head, _, content = data.partition(b"\0")
-    kind, _, size = head.decode("ascii", "replace").partition(" ")
-    return (kind, content) if size == str(len(content)) else None
-
-
 def _write_loose(directory: str, name: str, data: bytes) -> None:
     path = f"{directory}/{name}"
     try:

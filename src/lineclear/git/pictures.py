@@ -10,7 +10,7 @@ import os
 import stat
 from _thread import get_ident
 
-from lineclear.git.quick import MOST_INPUT_BYTES, quick_git
+from lineclear.git.run import MOST_INPUT_BYTES, quick_git
 from lineclear.git.status import DELETED, UNTRACKED, parse_status
 
 TYPE_CHECKING = False

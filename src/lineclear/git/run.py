@@ -1,15 +1,30 @@
-"""The only place that starts git: clean environment, English messages, bounded time."""
+"""The only place that starts git: clean environment, English messages, bounded time.
+
+A hook loads this alone: what costs more to import than a small git costs to run is imported where it is used.
+"""
 
 from __future__ import annotations
 
 import os
-import select
-import subprocess
 import time
-from collections.abc import Mapping, Sequence
 
-from lineclear.git.quick import LOCAL_NAMES
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
 
+# What binds git to one repository or its state; inherited from a hook it would point us elsewhere.
+LOCAL_NAMES = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
+    "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS",
+)  # fmt: skip
+# What a pipe takes at once on every system: git need not read while we write.
+MOST_INPUT_BYTES = 4_096
+_KILL = 9
 _TRIES, _PAUSE_S = 20, 0.02
 
 
@@ -37,9 +52,9 @@ class Started:
     ) -> None:
         """`env` is added to the cleaned environment; git inherits `keep_fds`, so that a lock on one of
         them lasts as long as git does; it reads from and writes to `terminal` where one is given."""
-        full = {name: value for name, value in os.environ.items() if name not in LOCAL_NAMES}
-        # What we do ourselves was judged before: the gate in git's hooks lets it pass.
-        full.update({"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "LINECLEAR_GATE": "open"}, **(env or {}))
+        import subprocess
+
+        full = _environment() | dict(env or {})
         pipe = subprocess.PIPE
         talk = pipe if terminal is None else terminal
         self._args = args
@@ -52,6 +67,8 @@ class Started:
 
     def finish(self, input: bytes | None = None, *, check: bool = True, timeout_s: float = 60) -> bytes:
         """What git prints. `check=False` accepts any exit code."""
+        import subprocess
+
         with self._child as child:
             try:
                 output, errors = child.communicate(input or b"", timeout_s)
@@ -90,6 +107,8 @@ class Live(Started):
         child = self._child
         pipes = [stream.fileno() for stream in (child.stdin, child.stdout) if stream is not None]
         self._fds = (ours, ours) if on_terminal else (pipes[0], pipes[1])
+        import select
+
         self._heard = bytearray()
         self._ears = select.poll()
         self._ears.register(self._fds[1], select.POLLIN)
@@ -119,6 +138,8 @@ class Live(Started):
         return taken
 
     def _hear(self, timeout_s: float) -> None:
+        import select
+
         heard = self._ears.poll(timeout_s * 1_000)
         if not heard:
             raise GitFailed(self._args, 124, f"no answer after {timeout_s} s")
@@ -197,6 +218,8 @@ def _met_a_half_made_worktree(stderr: str) -> bool:
 
 def show_on_terminal(args: Sequence[str], cwd: str) -> int:
     """Git for a person at a terminal: with their pager and colours; gives its exit code."""
+    import subprocess
+
     env = {name: value for name, value in os.environ.items() if name not in LOCAL_NAMES}
     try:
         return subprocess.call(["git", *args], cwd=cwd, env=env)
@@ -206,8 +229,61 @@ def show_on_terminal(args: Sequence[str], cwd: str) -> int:
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """Asked, git removes its lock files and ends what it started; killed, it does neither."""
+    import subprocess
+
     child.terminate()
     try:
         child.wait(5)
     except subprocess.TimeoutExpired:
         child.kill()
+
+
+def quick_git(args: Sequence[str], cwd: str, given: bytes = b"", *, check: bool = True) -> bytes:
+    """What git prints, for hooks: a small question, without the cost of `subprocess`. The hook's own time
+    limit ends what hangs.
+
+    An OSError when git ends with another exit code than 0, unless `check` is False. At most 4 KiB of input.
+    """
+    if len(given) > MOST_INPUT_BYTES:
+        raise ValueError(f"more than {MOST_INPUT_BYTES} bytes of input")
+    ear, mouth = os.pipe()
+    source, sink = os.pipe()
+    try:
+        os.write(sink, given)
+        actions = [
+            (os.POSIX_SPAWN_DUP2, source, 0),
+            (os.POSIX_SPAWN_DUP2, mouth, 1),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]
+        pid = os.posix_spawnp("git", ["git", "-C", cwd, *args], _environment(), file_actions=actions)
+    except BaseException:
+        os.close(ear)
+        raise
+    finally:
+        for fd in (mouth, source, sink):
+            os.close(fd)
+    output, status = _output(pid, ear)
+    if status and check:
+        raise OSError(f"git {' '.join(args)} ended with status {status}")
+    return output
+
+
+def _output(pid: int, ear: int) -> tuple[bytes, int]:
+    pieces = []
+    try:
+        while piece := os.read(ear, 1 << 16):
+            pieces.append(piece)
+    except BaseException:
+        os.kill(pid, _KILL)
+        raise
+    finally:
+        os.close(ear)
+        _, status = os.waitpid(pid, 0)
+    return b"".join(pieces), status
+
+
+def _environment() -> dict[str, str]:
+    """Ours, bound to no repository. What we do ourselves was judged before: the gate in git's hooks lets it
+    pass."""
+    env = {name: value for name, value in os.environ.items() if name not in LOCAL_NAMES}
+    return env | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "LINECLEAR_GATE": "open"}

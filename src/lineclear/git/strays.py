@@ -9,7 +9,7 @@ from lineclear.git.run import GitFailed, git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from lineclear.core.landing import Stray
 
@@ -17,9 +17,9 @@ _ATTEMPTS = 50
 
 
 class Moves:
-    """The log of one branch. `trees`: path of a worktree -> the agent that works there."""
+    """The log of one branch. `trees` gives path of a worktree -> the agent that works there."""
 
-    def __init__(self, cwd: str, common_dir: str, ref: str, trees: Mapping[str, str]) -> None:
+    def __init__(self, cwd: str, common_dir: str, ref: str, trees: Callable[[], Mapping[str, str]]) -> None:
         self._cwd, self._common_dir, self._ref, self._trees = cwd, common_dir, ref, trees
 
     def newest_stray(self) -> Stray | None:
@@ -38,7 +38,7 @@ class Moves:
         places = checkouts_of(self._common_dir, self._ref)
         if not places or any(_has_move(place.path, old, new) for place in places):
             return ""
-        owners = {agent for path, agent in self._trees.items() if _had(path, new)}
+        owners = {agent for path, agent in self._trees().items() if _had(path, new)}
         return owners.pop() if len(owners) == 1 else ""
 
 

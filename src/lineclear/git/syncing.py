@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.git.checkouts import Mover, head_ref, step_in_progress
-from lineclear.git.landing import GitFooting, commit_of
+from lineclear.git.landing import CloneGit
 from lineclear.git.merging_state import Keeper
 
 TYPE_CHECKING = False
@@ -37,24 +37,25 @@ class GitDesk:
         self._main_ref = main_ref
         self._ref = head_ref(layout.worktree, layout.common_dir, layout.git_dir)
         self.main, self.branch = (ref.removeprefix("refs/heads/") for ref in (self._main_ref, self._ref))
-        self._footing = GitFooting(layout, self.main)
-        self.trees, self.history = self._footing.trees, self._footing.history
+        self._clone = CloneGit(layout, self.main)
+        self.trees, self.history = self._clone.trees, self._clone.history
         begin = f"{layout.git_dir}/lineclear.sync"
-        self._mover = Mover(self.place, layout.common_dir, f"{begin}.json", self._ref, lock.fd)
-        self._keeper = Keeper(self.place, layout.common_dir, f"{begin}.merge.json", self._ref, lock.fd)
+        self._mover = Mover(self._clone, layout.common_dir, f"{begin}.json", self._ref, lock.fd)
+        self._keeper = Keeper(self._clone, layout.common_dir, f"{begin}.merge.json", self._ref, lock.fd)
 
     def step(self) -> str:
         return step_in_progress(self._git_dir)
 
     def ends(self) -> tuple[str, str]:
-        return self._target or commit_of(self.place, self._main_ref), commit_of(self.place, self._ref)
+        main, tip = self._clone.objects.commits_of([self._main_ref, self._ref])
+        return self._target or main, tip
 
     def entries(self, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
         found, wanted = self.trees.files(tree), set(paths)
         return {path: row for path, row in found.items() if path in wanted}
 
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
-        return self._footing.commit(tree, parents, message, None)
+        return self._clone.commit(tree, parents, message, None)
 
     def move(self, old: str, new: str) -> Moved:
         return self._mover.move(old, new, f"lineclear: sync with {self.main}")
@@ -68,4 +69,4 @@ class GitDesk:
         return self._keeper.repair() or self._mover.repair()
 
     def close(self) -> None:
-        self._footing.close()
+        self._clone.close()

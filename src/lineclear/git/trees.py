@@ -16,7 +16,6 @@ from lineclear.git.objects import (
     parse_tree,
 )
 from lineclear.git.run import GitFailed, Live, git
-from lineclear.git.tree_diff import diff_trees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from lineclear.git.objects import Entry
 
+    Change = tuple[Entry | None, Entry | None]
     Open = dict[str, dict[int, tuple[str, str]]]  # path -> stage -> (mode, object id)
 
 # Git's own driver, also where we are installed as the default: we ask for its result, then for ours.
@@ -32,6 +32,8 @@ _STAYING = ("--no-pager", *_MERGE, "--stdin")
 # Longer than a merge for which a process counts; a git that waits for the end of its input waits for ever.
 _PATIENCE_S = 1.0
 _PLAIN = ("100644", "100755")
+_DIFF = ("diff-tree", "--stdin", "-r", "-z", "--no-renames")
+_MOST_DIFFS = 64
 
 
 class GitTrees:
@@ -40,12 +42,16 @@ class GitTrees:
     def __init__(self, cwd: str, store: ObjectStore | None = None) -> None:
         self.cwd, self.store = cwd, store or ObjectStore(cwd)
         self._live: list[Live] = []  # at most one
+        self._comparing: list[Live] = []  # at most one
+        self._differences: dict[tuple[str, str], dict[str, Change]] = {}
         self._has_merged, self._may_live = False, True
         finalize(self, _close_all, self._live)
+        finalize(self, _close_all, self._comparing)
 
     def close(self) -> None:
-        """Twice is once."""
+        """Closing it again has no effect."""
         _close_all(self._live)
+        _close_all(self._comparing)
         self.store.close()
 
     def merge(self, base: str, left: str, right: str) -> tuple[str, Open]:
@@ -102,11 +108,40 @@ class GitTrees:
     def changed(self, base: str, side: str) -> dict[str, tuple[str, str, str]]:
         absent = ("000000", "0" * len(base))
         found = {}
-        for path, (before, after) in diff_trees(self.store.read, base, side).items():
+        for path, (before, after) in self.differences(base, side).items():
             if all(entry is None or entry[0] in _PLAIN for entry in (before, after)):
                 status = "A" if before is None else "D" if after is None else "M"
                 found[path] = (status, (before or absent)[1], (after or absent)[1])
         return found
+
+    def differences(self, old: str, new: str) -> dict[str, Change]:
+        """path -> ((mode, object id) or None, on each side) for every file, link and submodule that differs
+        between two trees. One git compares them all, and no two trees twice."""
+        if not old or not new:
+            raise GitFailed(_DIFF, 128, f"no tree to compare with {old or new}")
+        if old == new:
+            return {}
+        if (old, new) not in self._differences:
+            if len(self._differences) >= _MOST_DIFFS:
+                self._differences.clear()
+            self._differences[old, new] = self._compare(old, new)
+        return self._differences[old, new]
+
+    def _compare(self, old: str, new: str) -> dict[str, Change]:
+        if not self._comparing:
+            self._comparing.append(Live(_DIFF, self.cwd))
+        # Git repeats a line that is no object id, and sends what it has kept back. No path can hold this one:
+        # the ids of the trees depend on their paths.
+        end = f"end of {old} {new}\n".encode()
+        try:
+            self._comparing[0].ask(f"{old} {new}\n".encode() + end)
+            _, line, rows = self._comparing[0].take_until(end, timeout_s=600).partition(b"\n")
+        except BaseException:
+            _close_all(self._comparing)
+            raise
+        if not line:
+            raise GitFailed(_DIFF, 128, f"no tree {old}, or no tree {new}")
+        return _changes(_fields(rows))
 
     def paths(self, tree: str, directories: Iterable[str]) -> list[str]:
         words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree, "--"]
@@ -144,6 +179,16 @@ class GitTrees:
 def _close_all(lives: list[Live]) -> None:
     while lives:
         lives.pop().close()
+
+
+def _changes(fields: list[str]) -> dict[str, Change]:
+    """Of the output of `diff-tree -z`."""
+    found: dict[str, Change] = {}
+    for info, path in zip(fields[::2], fields[1::2], strict=False):
+        old_mode, new_mode, old_id, new_id, _ = info.removeprefix(":").split()
+        before = (old_mode, old_id) if old_mode != "000000" else None
+        found[path] = (before, (new_mode, new_id) if new_mode != "000000" else None)
+    return found
 
 
 def _fields(output: bytes) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.core.landing import Author
 from lineclear.git.commits import Commits, Signer
 from lineclear.git.detached import file_at
-from lineclear.git.landing import commit_of, landing_ref
+from lineclear.git.landing import landing_ref
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.run import git
 from lineclear.git.trees import GitTrees
@@ -28,13 +28,13 @@ class GitWorkshop:
         self.branch = self._ref.removeprefix("refs/heads/")
         store = ObjectStore(self._cwd, layout.common_dir + "/objects")
         self.trees = GitTrees(self._cwd, store)
-        self._commits, self._signer = Commits(store, layout.common_dir), Signer(self._cwd)
+        self._commits, self._signer = Commits(store), Signer(self._cwd)
 
     def close(self) -> None:
         self.trees.close()
 
     def main(self) -> str:
-        return commit_of(self._cwd, self._ref)
+        return self.trees.store.commit_of(self._ref)
 
     def tree_of(self, commit: str) -> str:
         return self._commits.tree_of(commit)
@@ -44,8 +44,7 @@ class GitWorkshop:
 
     def parent_of(self, commit: str) -> str:
         """The first one; "" for the first commit of all."""
-        parents = self._commits.links(commit)[0]
-        return parents[0] if parents else ""
+        return self.trees.store.commit_of(f"{commit}^1")
 
     def subject_of(self, commit: str) -> str:
         words = ["log", "-1", "--format=%s", "--end-of-options", commit]

@@ -15,7 +15,7 @@ from lineclear.process.commands import Finished, run_to_end, shell_words
 from lineclear.process.files import remove_tree
 from lineclear.process.logs import new_log
 from lineclear.settings.variables import is_secret
-from lineclear.wiring.check_settings import repo_at, require_trusted, stated_checks
+from lineclear.wiring.check_settings import require_trusted, stated_checks
 from lineclear.wiring.check_trees import (
     end_strays,
     environment_of,
@@ -67,12 +67,13 @@ class Ended:
 
 
 class CheckRunner:
-    """Checks by the settings that `main`, a commit, has. It uses its repo's store: one for each thread."""
+    """Checks by the settings of `repo`, which are main's (`repo_at`). It uses its store: one for each
+    thread."""
 
     __slots__ = ("_secrets", "repo")
 
-    def __init__(self, repo: Repo, main: str) -> None:
-        self.repo = repo_at(repo, main)
+    def __init__(self, repo: Repo) -> None:
+        self.repo = repo
         self._secrets: tuple[str, ...] | None = None
 
     def checks(self, changed: Iterable[str]) -> list[Check]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from lineclear.core import refusals_settings
 from lineclear.core.checks import Check
-from lineclear.git.detached import file_at
+from lineclear.git.commits import Commits
 from lineclear.git.layout import ignores_case
-from lineclear.git.trees import GitTrees
+from lineclear.git.object_store import ObjectStore
+from lineclear.git.objects import TREE_MODE, parse_tree
 from lineclear.settings.loading import MAX_FILE_BYTES, load_under
 from lineclear.settings.table import TEAM_FILE
 from lineclear.wiring.repo import Repo, state_directory
@@ -18,36 +19,56 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lineclear.core.resources import Resource
+    from lineclear.git.objects import Entry
     from lineclear.settings import Settings
 
 _PLAIN_FILES = ("100644", "100755")
 
 
-def settings_at(repo: Repo, commit: str) -> Settings:
-    """The settings with the team's file as this commit has it."""
-    layout = repo.layout
-    return load_under(
-        _team_file(layout.common_dir, commit),
-        local_dir=state_directory(layout),
-        environ=repo.environ,
-        folds_case=ignores_case(layout.common_dir),
-    )
+class CommittedSettings:
+    """The settings with the team's file as a commit has it. A file that several commits share is read once:
+    what this clone and the environment add counts as it was then."""
 
+    def __init__(self, repo: Repo, objects: ObjectStore) -> None:
+        self._repo, self._objects = repo, objects
+        self._known: dict[Entry | None, Settings] = {}
 
-def _team_file(common_dir: str, commit: str) -> bytes | None:
-    oid, size_bytes, mode = file_at(common_dir, commit, TEAM_FILE)
-    if not oid:
-        return None
-    if mode not in _PLAIN_FILES:
-        raise refusals_settings.settings_unreadable(TEAM_FILE, TEAM_FILE, "it is not a plain file")
-    if size_bytes > MAX_FILE_BYTES:
-        raise refusals_settings.settings_too_large(TEAM_FILE, MAX_FILE_BYTES)
-    return GitTrees(common_dir).read([oid])[oid]
+    def at(self, commit: str) -> Settings:
+        entry = self._entry(commit)
+        if entry not in self._known:
+            layout = self._repo.layout
+            self._known[entry] = load_under(
+                self._content(entry) if entry is not None else None,
+                local_dir=state_directory(layout),
+                environ=self._repo.environ,
+                folds_case=ignores_case(layout.common_dir),
+            )
+        return self._known[entry]
+
+    def repo_at(self, commit: str) -> Repo:
+        """The same repository and store, by the settings of that commit. Its opener closes it."""
+        return Repo(self._repo.layout, self.at(commit), self._repo.store, self._repo.environ)
+
+    def _entry(self, commit: str) -> Entry | None:
+        tree = Commits(self._objects).tree_of(self._objects.commit_of(commit))
+        root = self._objects.read([tree])[tree]
+        return parse_tree(root, len(tree) // 2).get(TEAM_FILE.encode())
+
+    def _content(self, entry: Entry) -> bytes | None:
+        mode, oid = entry
+        if mode == TREE_MODE:
+            return None
+        if mode not in _PLAIN_FILES:
+            raise refusals_settings.settings_unreadable(TEAM_FILE, TEAM_FILE, "it is not a plain file")
+        if self._objects.size_of(oid) > MAX_FILE_BYTES:
+            raise refusals_settings.settings_too_large(TEAM_FILE, MAX_FILE_BYTES)
+        return self._objects.read([oid])[oid]
 
 
 def repo_at(repo: Repo, commit: str) -> Repo:
-    """The same repository and store, by the settings of that commit. Whoever opened `repo` closes it."""
-    return Repo(repo.layout, settings_at(repo, commit), repo.store, repo.environ)
+    """The same repository and store, by the settings of that commit. The opener of `repo` closes it."""
+    with ObjectStore(repo.layout.common_dir) as objects:
+        return CommittedSettings(repo, objects).repo_at(commit)
 
 
 def stated_checks(settings: Settings) -> list[tuple[Check, Resource | None]]:

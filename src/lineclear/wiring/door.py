@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.core.refusals import Refusal
 from lineclear.git.layout import STATE_DIRECTORY, find_layout
-from lineclear.git.quick import LOCAL_NAMES
+from lineclear.git.run import LOCAL_NAMES
 from lineclear.process.door import read_door
 
 TYPE_CHECKING = False

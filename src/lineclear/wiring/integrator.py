@@ -15,12 +15,12 @@ from lineclear.app.worktrees import worktrees_of
 from lineclear.core import refusals_landing
 from lineclear.core.phases import INTEGRATOR
 from lineclear.git import detached
-from lineclear.git.landing import commit_of, landing_ref
-from lineclear.git.run import GitFailed, git
+from lineclear.git.landing import commit_of
+from lineclear.git.run import GitFailed
+from lineclear.git.run import git as run_git
 from lineclear.process.commands import run_to_end, shell_words
 from lineclear.process.files import remove_tree, write_atomically
 from lineclear.wiring import phases, worktrees
-from lineclear.wiring.check_settings import repo_at
 from lineclear.wiring.outputs import workplace
 from lineclear.wiring.provisioning import sandboxed, unbound
 from lineclear.wiring.trust import require_trust
@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from lineclear.wiring.queue_git import CloneQueueGit
     from lineclear.wiring.repo import Repo
     from lineclear.wiring.worktrees import Place
 
@@ -38,18 +39,19 @@ _SETTING, _RECORD, _PREFIX = "queue.integrator", "integrator.json", "LINECLEAR_"
 _NO_LIMIT_S = 30 * 24 * 3_600.0
 
 
-def after_landing(repo: Repo, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
+def after_landing(git: CloneQueueGit, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Decide the proposals that have landed, then let the stated command work, if there is one.
 
     `landed` are candidates as the queue shows them. None: nothing was to be done. Its own work alone does not
     call it again. Refused when the command is not trusted; `result` is submitted, nothing or failed.
     """
+    repo = git.repo
     phases.settle(repo)
     news = [row for row in landed if row["branch"] != BRANCH]
-    main = commit_of(repo.layout.worktree, landing_ref(repo.layout))
+    main = git.clone.commit_of(git.clone.ref)
     if not news or not main:
         return None
-    at_main = repo_at(repo, main)
+    at_main = git.settings.repo_at(main)
     if not at_main.settings.queue_integrator:
         return None
     require_trust(at_main, [_SETTING])
@@ -132,6 +134,6 @@ def _environment(repo: Repo, place: Place, news: str) -> dict[str, str]:
 def _submit(repo: Repo, tip: str) -> str:
     from lineclear.wiring.queue import submit
 
-    git(["update-ref", "-m", "lineclear: integrate", f"refs/heads/{BRANCH}", tip], repo.layout.worktree)
+    run_git(["update-ref", "-m", "lineclear: integrate", f"refs/heads/{BRANCH}", tip], repo.layout.worktree)
     found = submit(repo, Caller(INTEGRATOR, tree=repo.tree), branch=BRANCH, agent=INTEGRATOR)
     return str(found["candidate"])

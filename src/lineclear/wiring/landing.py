@@ -4,34 +4,35 @@ was, and how main is put back. What brings work to main is the queue.
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 from lineclear.core import refusals_landing
 from lineclear.core.landing import NeedsYou, Stray
 from lineclear.core.tables import TASK, WORKTREE
 from lineclear.core.tasks import HANDED_OVER, MERGED, TAKEN
 from lineclear.git.checkouts import checkouts_of, head_ref
-from lineclear.git.landing import GitGround, LandingLock, commit_of, landing_ref
+from lineclear.git.landing import LOCK_WAIT_S, CloneGit, commit_of, landing_ref, locked_main
 from lineclear.git.leftovers import dirty_paths
 from lineclear.git.run import GitFailed
 from lineclear.git.strays import Moves, keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from lineclear.app.ports import View
     from lineclear.core.tables import Task
+    from lineclear.git.landing import LockedMain
     from lineclear.wiring.repo import Repo
 
 __all__ = ["NeedsYou", "Stray", "contain_stray", "find_stray", "restore_main", "watch_main", "who_moved"]
 
-# A landing takes moments; one that takes this long waits for something.
-WAIT_S = 120.0
-
 
 def agent_of(repo: Repo, branch: str) -> str:
     """Whose worktree a branch was made for; "" when it is nobody's, and so a person's."""
-    rows = repo.store.read(lambda view: view.scan(WORKTREE, "key")) if branch else []
+    return repo.store.read(lambda view: agent_on(view, branch)) if branch else ""
+
+
+def agent_on(view: View, branch: str) -> str:
+    rows = view.scan(WORKTREE, "key")
     return next((row.agent for row in rows if row.branch == branch and row.agent), "")
 
 
@@ -58,38 +59,45 @@ def who_moved(repo: Repo, old: str, new: str) -> str:
     return stray.agent if stray is not None and (stray.old, stray.new) == (old, new) else ""
 
 
-def restore_main(repo: Repo, old: str, new: str, agent: str, *, wait_s: float = WAIT_S) -> str | NeedsYou:
+def restore_main(
+    repo: Repo, old: str, new: str, agent: str, *, wait_s: float = LOCK_WAIT_S
+) -> str | NeedsYou:
     """Main back at `old`, with its files; says under which ref the agent's commits are kept."""
-    with _ground(repo, wait_s) as ground:
-        ground.repair()
-        return _put_back(repo, ground, Stray(agent, old, new))
+    try:
+        with closing(CloneGit(repo.layout)) as git, locked_main(git, repo.state_directory, wait_s) as main:
+            main.repair()
+            return _put_back(repo, main, Stray(agent, old, new))
+    except GitFailed as error:
+        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
 
 
-def contain_stray(repo: Repo, ground: GitGround) -> str | NeedsYou:
+def contain_stray(repo: Repo, main: LockedMain) -> str | NeedsYou:
     """What an agent put on main itself is taken away; says what was done, nothing when nothing was."""
-    stray = _moves(repo, ground.ref).newest_stray()
-    if stray is None or stray.new != ground.main():
+    stray = _moves(repo, main.ref).newest_stray()
+    if stray is None or stray.new != main.commit():
         return ""
-    kept = _put_back(repo, ground, stray)
+    kept = _put_back(repo, main, stray)
     if isinstance(kept, NeedsYou):
         return kept
-    return f"{stray.agent} had moved {ground.branch} itself; it was put back, its commits are at {kept}"
+    return f"{stray.agent} had moved {main.branch} itself; it was put back, its commits are at {kept}"
 
 
-def _put_back(repo: Repo, ground: GitGround, stray: Stray) -> str | NeedsYou:
+def _put_back(repo: Repo, main: LockedMain, stray: Stray) -> str | NeedsYou:
     kept = keep(repo.layout.worktree, stray.agent, stray.new)
-    moved = ground.move(stray.new, stray.old, f"lineclear: put back what {stray.agent} moved")
+    moved = main.move(stray.new, stray.old, f"lineclear: put back what {stray.agent} moved")
     if moved.how == "moved":
         return kept
-    why = moved.why or f"{ground.branch} has moved on since"
+    why = moved.why or f"{main.branch} has moved on since"
     return NeedsYou(
-        f"{stray.agent} moved {ground.branch} itself, and it cannot be put back: {why}", moved.files
+        f"{stray.agent} moved {main.branch} itself, and it cannot be put back: {why}", moved.files
     )
 
 
 def _moves(repo: Repo, ref: str) -> Moves:
-    rows = repo.store.read(lambda view: view.scan(WORKTREE, "key"))
-    trees = {row.path: row.agent for row in rows if row.agent}
+    def trees() -> dict[str, str]:
+        rows = repo.store.read(lambda view: view.scan(WORKTREE, "key"))
+        return {row.path: row.agent for row in rows if row.agent}
+
     return Moves(repo.layout.worktree, repo.layout.common_dir, ref, trees)
 
 
@@ -122,17 +130,3 @@ def uncommitted(repo: Repo, branch: str) -> list[str]:
     ref = f"refs/heads/{branch}"
     places = checkouts_of(repo.layout.common_dir, ref)
     return [path for place in places for path in dirty_paths(place.path)]
-
-
-@contextmanager
-def _ground(repo: Repo, wait_s: float) -> Iterator[GitGround]:
-    lock = LandingLock(repo.state_directory)
-    if not lock.take(wait_s):
-        raise refusals_landing.landing_busy(int(wait_s))
-    try:
-        with closing(GitGround(repo.layout, repo.state_directory, lock)) as ground:
-            yield ground
-    except GitFailed as error:
-        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
-    finally:
-        lock.free()

@@ -121,9 +121,10 @@ def _remake(repo: Repo, commit: str, path: str, command: str) -> bytes | None:
 
     from lineclear.core.checks import Check
     from lineclear.wiring.check_runner import CheckRunner
+    from lineclear.wiring.check_settings import repo_at
     from lineclear.wiring.check_trees import CheckTrees
 
-    runner = CheckRunner(repo, commit)
+    runner = CheckRunner(repo_at(repo, commit))
     settings = runner.repo.settings
     if command not in settings.worktrees_setup:
         return None

@@ -10,7 +10,7 @@ from lineclear.core import refusals_worktrees
 from lineclear.core import worktrees as rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
-from lineclear.git.quick import LOCAL_NAMES
+from lineclear.git.run import LOCAL_NAMES
 from lineclear.process import copying
 from lineclear.process.files import free_bytes
 from lineclear.wiring.worktree_git import Site

@@ -17,7 +17,7 @@ from lineclear.core.tasks import TAKEN, show_id
 from lineclear.git.run import GitFailed, git
 from lineclear.process.commands import capture
 from lineclear.wiring.provisioning import unbound
-from lineclear.wiring.queue_sight import main_commit, main_name
+from lineclear.wiring.queue_facts import main_commit, main_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

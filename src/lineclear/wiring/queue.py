@@ -9,25 +9,26 @@ from __future__ import annotations
 import time
 from contextlib import closing, contextmanager
 
-from lineclear.app import claims, queue, queue_look
+from lineclear.app import claims, queue, queue_overview
 from lineclear.app.ports import Caller
 from lineclear.app.queue_runner import News, QueueRules, Runner
 from lineclear.core import refusals_landing, refusals_queue
 from lineclear.core.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
 from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.landing import LINEAR, MERGE, Landed, NeedsYou, SentBack, made_in
+from lineclear.core.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
 from lineclear.core.refusals import Refusal
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import TASK
-from lineclear.core.tasks import HANDED_OVER, show_id
-from lineclear.git.landing import GitFooting, LandingLock, commit_of, landing_ref
+from lineclear.core.tasks import HANDED_OVER, MERGED, show_id
+from lineclear.git.landing import LandingLock
 from lineclear.git.remotes import share_commit, withdraw
-from lineclear.git.run import GitFailed, git
-from lineclear.wiring import queue_sight
-from lineclear.wiring.check_settings import settings_at, stated_checks
-from lineclear.wiring.landing import agent_of, contain_stray
-from lineclear.wiring.queue_bench import CheckBench
-from lineclear.wiring.queue_yard import KEPT, GitYard
+from lineclear.git.run import GitFailed
+from lineclear.git.run import git as run_git
+from lineclear.wiring import queue_facts
+from lineclear.wiring.check_pool import ThreadedCheckPool
+from lineclear.wiring.check_settings import stated_checks
+from lineclear.wiring.landing import agent_on
+from lineclear.wiring.queue_git import KEPT, CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Turn:
 
 @contextmanager
 def take_turn(repo: Repo, wait_s: float = 0.0) -> Iterator[Turn]:
-    lock = LandingLock(repo.state_directory, queue_sight.QUEUE_LOCK)
+    lock = LandingLock(repo.state_directory, queue_facts.QUEUE_LOCK)
     if not lock.take(wait_s):
         raise refusals_queue.queue_runs_elsewhere("")
     turn = Turn(repo, lock)
@@ -106,10 +107,15 @@ def take_turn(repo: Repo, wait_s: float = 0.0) -> Iterator[Turn]:
 
 @contextmanager
 def open_runner(repo: Repo, caller: Caller, tell: Callable[[News], None]) -> Iterator[Runner]:
-    """A runner with its git and its check trees; whoever opens it has the turn."""
-    settings = repo.settings
-    yard = GitYard(repo, lambda ground: contain_stray(repo, ground))
-    bench = CheckBench(repo, settings.queue_workers)
+    """A runner with its git and its check trees, for one who has the turn."""
+    with closing(CloneQueueGit(repo)) as git, _runner(git, caller, tell) as runner:
+        yield runner
+
+
+@contextmanager
+def _runner(git: CloneQueueGit, caller: Caller, tell: Callable[[News], None]) -> Iterator[Runner]:
+    repo, settings = git.repo, git.repo.settings
+    checks = ThreadedCheckPool(repo, settings.queue_workers, git.settings.repo_at)
     rules = QueueRules(
         batch=settings.queue_batch, workers=settings.queue_workers, review=settings.queue_review
     )
@@ -120,12 +126,11 @@ def open_runner(repo: Repo, caller: Caller, tell: Callable[[News], None]) -> Ite
         tell(news)
 
     try:
-        yield Runner(repo.store, caller, yard, bench, rules, pass_on)
+        yield Runner(repo.store, caller, git, checks, rules, pass_on)
     except GitFailed as error:
         raise refusals_landing.git_failed(error.command[0], error.stderr) from error
     finally:
-        bench.close()
-        yard.close()
+        checks.close()
 
 
 def run_once(
@@ -133,13 +138,21 @@ def run_once(
     is_over: Callable[[], bool] = lambda: False,
 ) -> int:  # fmt: skip
     """Until nothing more can be done, or `is_over`; gives how far the log was when that was found."""
-    with take_turn(repo, wait_s) as turn:
+    with closing(CloneQueueGit(repo)) as git:
+        return _run_once(git, caller, tell=tell, wait_s=wait_s, is_over=is_over)
+
+
+def _run_once(
+    git: CloneQueueGit, caller: Caller, *, tell: Callable[[News], None], is_over: Callable[[], bool],
+    wait_s: float = 0.0,
+) -> int:  # fmt: skip
+    with take_turn(git.repo, wait_s) as turn:
 
         def stop() -> bool:
             return is_over() or not turn.keep()
 
         while True:
-            is_more, seen = _round(repo, caller, tell, stop)
+            is_more, seen = _round(git, caller, tell, stop)
             if not is_more or stop():
                 return seen
 
@@ -152,11 +165,12 @@ def run(repo: Repo, caller: Caller, *, tell: Callable[[News], None], is_over: Ca
             return is_over() or not turn.keep()
 
         while not stop():
-            _round(repo, caller, tell, stop, ear.wait)
+            with closing(CloneQueueGit(repo)) as git:
+                _round(git, caller, tell, stop, ear.wait)
 
 
 def _round(
-    repo: Repo, caller: Caller, tell: Callable[[News], None], stop: Callable[[], bool],
+    git: CloneQueueGit, caller: Caller, tell: Callable[[News], None], stop: Callable[[], bool],
     wait: Callable[[float], object] | None = None,
 ) -> tuple[bool, int]:  # fmt: skip
     """Reviews that a command gives, the runner, what follows a landing: (whether that made new work, how far
@@ -167,15 +181,16 @@ def _round(
     from lineclear.wiring.integrator import FAILED, SUBMITTED, after_landing
     from lineclear.wiring.queue_review import has_unreviewed, review_waiting
 
+    repo = git.repo
     review_waiting(repo, caller, tell=tell, is_over=stop)
     landed: list[dict[str, Any]] = []
 
     def hear(news: News) -> None:
-        if news.kind == "landed":
-            landed.append(repo.store.read(lambda view: queue.show_brief(queue.known(view, news.candidate))))
+        if news.row is not None:
+            landed.append(queue.show_brief(news.row))
         tell(news)
 
-    with open_runner(repo, caller, hear) as runner:
+    with _runner(git, caller, hear) as runner:
 
         def is_over() -> bool:
             is_asked = bool(landed) or has_unreviewed(repo)
@@ -186,7 +201,7 @@ def _round(
         else:
             runner.run(is_over, wait)
     try:
-        followed = after_landing(repo, caller, landed) if landed else None
+        followed = after_landing(git, caller, landed) if landed else None
     except Refusal as refusal:  # what landed has landed
         tell(News("warned", 0, f"after the landing: {refusal.what}"))
         return False, runner.seen
@@ -203,26 +218,35 @@ def submit(
     priority: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
     """The branch as it is now, as a candidate; refused when it cannot land or holds nothing new."""
+    with closing(CloneQueueGit(repo)) as git:
+        return _submit(git, caller, branch=branch, task=task, agent=agent, after=after, priority=priority)
+
+
+def _submit(
+    git: CloneQueueGit, caller: Caller, *, branch: str, task: int, agent: str, after: Sequence[int],
+    priority: int,
+) -> dict[str, Any]:  # fmt: skip
+    repo = git.repo
+    row, waiting, owner = repo.store.read(
+        lambda view: (_task(view, task), queue.live(view), agent_on(view, branch))
+    )
     if task:
-        queue_sight.require_task(repo, task)
-    cwd, main_name = repo.layout.worktree, queue_sight.main_name(repo)
-    notes = _free_main(repo)
-    main, tip = queue_sight.ends_of(repo, branch)
-    footing = GitFooting(repo.layout, main_name)
-    try:
-        bases = footing.history.bases(main, tip)
-    finally:
-        footing.close()
+        queue_facts.check_task(row, task)
+    git.main()  # what an agent put on main itself is taken away before anything is compared with it
+    notes = git.take_notes()
+    main, tip = git.ends_of(branch)
+    bases = git.clone.history.bases(main, tip)
     if not bases:
-        raise refusals_landing.unrelated(branch, main_name)
-    if bases == [tip] and not _is_handed_over(repo, task):
-        raise refusals_landing.nothing_to_land(branch, main_name, show_id(task) if task else "")
-    own = set(git(["rev-list", f"{main}..{tip}"], cwd).decode().split())
-    waiting = repo.store.read(queue.live)
-    on = [row.id for row in waiting if row.tip in own and row.tip != tip and row.branch != branch]
+        raise refusals_landing.unrelated(branch, git.branch)
+    # What is on main already is no mistake for a task that was handed over: all that is left is to end it.
+    if bases == [tip] and not (row is not None and row.state == HANDED_OVER):
+        raise refusals_landing.nothing_to_land(branch, git.branch, show_id(task) if task else "")
+    others = [other for other in waiting if other.tip != tip and other.branch != branch]
+    own = git.clone.history.own(main, tip) if others else []
+    on = [other.id for other in others if other.tip in own]
     keep(repo, tip)
     # An agent that hands in what is nobody's answers for it.
-    author = agent or agent_of(repo, branch) or ("" if caller.is_person else caller.name)
+    author = agent or owner or ("" if caller.is_person else caller.name)
     found = queue.submit(
         repo.store, caller, queue.Branch(branch, tip, main, on), task=task, agent=author, after=after,
         priority=priority,
@@ -230,33 +254,23 @@ def submit(
     return {**found, "notes": notes}
 
 
-def _free_main(repo: Repo) -> list[str]:
-    """What an agent put on main itself is taken away before anything is compared with it; says so."""
-    said: list[str | NeedsYou] = []
-    with closing(GitYard(repo, lambda ground: said.append(contain_stray(repo, ground)))) as yard:
-        yard.main()
-    return [one.why if isinstance(one, NeedsYou) else one for one in said if one]
+def _task(view: View, number: int) -> Task | None:
+    return view.get(TASK, (number,)) if number else None
 
 
 def keep(repo: Repo, tip: str) -> None:
     """Before anybody can be told of it: whoever runs the queue must find it, on this machine or another."""
     cwd, remote = repo.layout.worktree, repo.settings.queue_remote
-    git(["update-ref", f"{KEPT}/{tip}", tip], cwd)
+    run_git(["update-ref", f"{KEPT}/{tip}", tip], cwd)
     if remote:
         share_commit(cwd, remote, tip, f"{KEPT}/{tip}")
 
 
-def _is_handed_over(repo: Repo, task: int) -> bool:
-    """Then a branch that is on main already is no mistake: all that is left is to end the task."""
-    row = repo.store.read(lambda view: view.get(TASK, (task,))) if task else None
-    return row is not None and row.state == HANDED_OVER
-
-
-def has_to_wait(repo: Repo) -> bool:
+def _has_to_wait(git: CloneQueueGit) -> bool:
     """Something has to happen between a submission and its landing: a check, or somebody's word."""
-    main = commit_of(repo.layout.worktree, landing_ref(repo.layout))
-    settings = settings_at(repo, main) if main else repo.settings
-    return bool(stated_checks(settings)) or repo.settings.queue_review != "none"
+    main = git.clone.commit_of(git.clone.ref)
+    settings = git.settings.at(main) if main else git.repo.settings
+    return bool(stated_checks(settings)) or git.repo.settings.queue_review != "none"
 
 
 def settle(repo: Repo, caller: Caller, *, lands: bool) -> list[str]:
@@ -268,11 +282,12 @@ def settle(repo: Repo, caller: Caller, *, lands: bool) -> list[str]:
             if repo.store.read(lambda view, branch=row.branch: queue.live_on(view, branch)) is None:  # type: ignore[misc]
                 _submit_again(repo, caller, row)
     try:
-        if not has_to_wait(repo) and lands:
-            run_once(repo, caller, wait_s=_SETTLE_S)
-        else:
-            with take_turn(repo, _SETTLE_S), open_runner(repo, caller, lambda _: None) as runner:
-                runner.settle()
+        with closing(CloneQueueGit(repo)) as git:
+            if not _has_to_wait(git) and lands:
+                _run_once(git, caller, tell=lambda _: None, is_over=lambda: False, wait_s=_SETTLE_S)
+            else:
+                with take_turn(repo, _SETTLE_S), _runner(git, caller, lambda _: None) as runner:
+                    runner.settle()
     except Refusal as refusal:
         if refusal.code != "queue.running":
             raise
@@ -295,106 +310,133 @@ def _submit_again(repo: Repo, caller: Caller, task: Task) -> None:
 
 def forget(repo: Repo, number: int) -> None:
     """A candidate's commit needs no ref of ours once main or a branch holds it."""
-    row = repo.store.read(lambda view: queue.known(view, number))
-    cwd, remote, ref = repo.layout.worktree, repo.settings.queue_remote, f"{KEPT}/{row.tip}"
-    if any(other.tip == row.tip for other in repo.store.read(queue.live)):
+
+    def look(view: View) -> tuple[Candidate, bool]:
+        row = queue.known(view, number)
+        return row, any(other.tip == row.tip for other in queue.live(view))
+
+    row, is_wanted = repo.store.read(look)
+    if is_wanted:
         return
+    cwd, remote, ref = repo.layout.worktree, repo.settings.queue_remote, f"{KEPT}/{row.tip}"
     words = ["for-each-ref", "--contains", row.tip, "--count=1", "refs/heads", "refs/remotes"]
-    if row.state == LANDED or git(words, cwd, check=False, timeout_s=120).strip():
-        git(["update-ref", "-d", ref], cwd, check=False)
+    if row.state == LANDED or run_git(words, cwd, check=False, timeout_s=120).strip():
+        run_git(["update-ref", "-d", ref], cwd, check=False)
         if remote:
             withdraw(cwd, remote, ref)
 
 
 def land(
     repo: Repo, caller: Caller, *, branch: str, task: int = 0, agent: str = "", after: Sequence[int] = (),
-    priority: int = 0, wait_s: float = -1.0, tell: Callable[[News], None] = lambda _: None,
+    priority: int = 0, wait_s: float | None = -1.0, tell: Callable[[News], None] = lambda _: None,
 ) -> tuple[dict[str, Any], Result | None]:  # fmt: skip
     """Submit, then stay until the candidate has come to an end, running the queue whenever nobody else does.
 
-    `wait_s` < 0: as long as it takes; 0: not at all; None as result: it still waits. Once more is harmless:
-    what is on main already, for a task that has ended so or for none, is answered without a candidate.
+    `wait_s` < 0: as long as it takes; 0: not at all; None: as long as it takes unless something has to happen
+    first, a check or a review. None as result: it still waits; `has_waited` says whether anybody stayed for
+    it. Once more is harmless: what is on main already, for a task that has ended so or for none, is answered
+    without a candidate.
     """
-    try:
-        found = submit(repo, caller, branch=branch, task=task, agent=agent, after=after, priority=priority)
-    except Refusal as refusal:
-        if refusal.code != "land.nothing" or (task and not queue_sight.is_merged(repo, task)):
-            raise
-        nothing = {"candidate": "", "is_new": False, "renewed": False, "notes": []}
-        return nothing, queue_sight.nothing_new(repo)
-    number = int(found["candidate"][2:])
+    with closing(CloneQueueGit(repo)) as git:
+        if wait_s is None:
+            wait_s = 0.0 if _has_to_wait(git) else -1.0
+        try:
+            found = _submit(
+                git, caller, branch=branch, task=task, agent=agent, after=after, priority=priority
+            )
+        except Refusal as refusal:
+            if refusal.code != "land.nothing" or (task and not _is_merged(repo, task)):
+                raise
+            nothing = {"candidate": "", "is_new": False, "renewed": False, "notes": [], "has_waited": False}
+            return nothing, _nothing_new(git)
+        number = int(found["candidate"][2:])
+        if wait_s != 0:
+            _stay(git, caller, number, wait_s, tell)
+        result = _result_of(git, number)
+        if isinstance(result, Landed):
+            result.notes += found["notes"]
+        return {**found, "has_waited": wait_s != 0}, result
+
+
+def _stay(
+    git: CloneQueueGit, caller: Caller, number: int, wait_s: float, tell: Callable[[News], None]
+) -> None:
+    """Until the candidate has ended, the time is over, or the queue can do nothing more for it now."""
     end_at_s = time.monotonic() + wait_s if wait_s >= 0 else float("inf")
+    ended: set[int] = set()
+
+    def hear(news: News) -> None:
+        if news.kind in ("landed", "sent back"):
+            ended.add(news.candidate)
+        tell(news)
 
     def is_over() -> bool:
-        return _has_ended(repo, number) or time.monotonic() >= end_at_s
+        return number in ended or time.monotonic() >= end_at_s or _has_ended(git.repo, number)
 
-    with repo.store.listen() as ear:
-        while not is_over():
+    with git.repo.store.listen() as ear:
+        while True:
             try:
-                run_once(repo, caller, tell=tell, is_over=is_over)
+                _run_once(git, caller, tell=hear, is_over=is_over)
+                return  # if it has not ended: it is held, unreviewed, in the way, or behind such a one
             except Refusal as refusal:
                 if refusal.code != "queue.running":
                     raise
-                ear.wait(_WAIT_S)
-                continue
-            break  # if it has not ended: it is held, unreviewed, in the way, or behind such a one
-    result = result_of(repo, number)
-    if isinstance(result, Landed):
-        result.notes += found["notes"]
-    return found, result
+            if is_over():
+                return
+            git.close()  # nothing to ask while somebody else runs the queue
+            ear.wait(_WAIT_S)
 
 
-def _row(repo: Repo, number: int) -> Candidate:
-    return repo.store.read(lambda view: queue.known(view, number))
+def _is_merged(repo: Repo, task: int) -> bool:
+    row = repo.store.read(lambda view: _task(view, task))
+    return row is not None and row.state == MERGED
+
+
+def _nothing_new(git: CloneQueueGit) -> Landed:
+    """What landing comes to where main holds all of it."""
+    main = git.known_main()
+    return Landed(main, git.tree_of(main), NOTHING, main=git.branch)
 
 
 def _has_ended(repo: Repo, number: int) -> bool:
-    return _row(repo, number).state not in LIVE
+    return repo.store.read(lambda view: queue.known(view, number)).state not in LIVE
 
 
 def result_of(repo: Repo, number: int) -> Result | None:
     """What a candidate has come to; None while it waits."""
-    row = _row(repo, number)
-    main = landing_ref(repo.layout).removeprefix("refs/heads/")
-    footing = GitFooting(repo.layout, main)
-    try:
-        if row.state == LANDED:
-            below = repo.store.read(lambda view: queue_look.below_of(view, row))
-            files = footing.history.changed(below, row.commit)[0] if below else []
-            tree, how = footing.history.tree_of(row.commit), _how(repo, row)
-            notes = _made_anew(footing, row.commit) if how in (MERGE, LINEAR) else []
-            return Landed(row.commit, tree, how, main=main, files=files, notes=notes)
-    finally:
-        footing.close()
+    with closing(CloneQueueGit(repo)) as git:
+        return _result_of(git, number)
+
+
+def _result_of(git: CloneQueueGit, number: int) -> Result | None:
+    row, below, last = git.repo.store.read(lambda view: _last_known(view, number))
+    files = last.get("files", [])
+    if row.state == LANDED:
+        history, how = git.clone.history, str(last.get("how", ""))
+        files = history.changed(below, row.commit)[0] if below else []
+        notes = _made_anew(git, row.commit) if how in (MERGE, LINEAR) else []
+        return Landed(row.commit, git.tree_of(row.commit), how, main=git.branch, files=files, notes=notes)
     if row.state == SENT_BACK:
-        told = _told(repo, row)
-        return SentBack(row.reason, told["files"], _conflicts(repo, row) if row.kind == BY_CONFLICT else [])
-    return NeedsYou(row.reason, _told(repo, row)["files"]) if row.state == STOPPED else None
+        return SentBack(row.reason, files, _conflicts(git, row) if row.kind == BY_CONFLICT else [])
+    return NeedsYou(row.reason, files) if row.state == STOPPED else None
 
 
-def _made_anew(footing: GitFooting, commit: str) -> list[str]:
+def _last_known(view: View, number: int) -> tuple[Candidate, str, dict[str, Any]]:
+    """(the candidate, what it was put on if it has landed, what its last event says)."""
+    row = queue.known(view, number)
+    below = queue_overview.below_of(view, row) if row.state == LANDED else ""
+    return row, below, queue.show(view, number)["history"][-1]
+
+
+def _made_anew(git: CloneQueueGit, commit: str) -> list[str]:
     """As the landing's own commit tells it."""
-    message = footing.trees.read([commit])[commit].decode("utf-8", "replace")
+    message = git.clone.objects.read([commit])[commit].decode("utf-8", "replace")
     return [f"made anew: {words}" for words in made_in(message)]
 
 
-def _how(repo: Repo, row: Candidate) -> str:
-    return str(_told(repo, row)["how"])
-
-
-def _told(repo: Repo, row: Candidate) -> dict[str, Any]:
-    """What its last event says besides."""
-    shown = repo.store.read(lambda view: queue.show(view, row.id))
-    last = shown["history"][-1]
-    return {"files": last.get("files", []), "how": last.get("how", ""), "output": last.get("output", "")}
-
-
-def _conflicts(repo: Repo, row: Candidate) -> list[dict[str, Any]]:
+def _conflicts(git: CloneQueueGit, row: Candidate) -> list[dict[str, Any]]:
     """The places where it does not fit, looked at once more: the log only keeps the files."""
-    yard = GitYard(repo, lambda _: "")
     try:
-        return yard.level(yard.main(), row, None).conflicts
+        return git.level(git.main(), row, None).conflicts
     except Refusal:
         return []
-    finally:
-        yard.close()

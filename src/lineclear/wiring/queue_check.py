@@ -12,10 +12,10 @@ from lineclear.core import refusals_landing
 from lineclear.core.gate import tell
 from lineclear.core.landing import NOTHING, Landed, SentBack
 from lineclear.git.run import GitFailed
+from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.landing import agent_of
-from lineclear.wiring.queue_bench import CheckBench
-from lineclear.wiring.queue_sight import ends_of, main_name, task_of, unsubmitted
-from lineclear.wiring.queue_yard import GitYard
+from lineclear.wiring.queue_facts import task_of, unsubmitted
+from lineclear.wiring.queue_git import CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,21 +52,20 @@ def check(
     repo: Repo, caller: Caller, *, branch: str, task: int = 0, agent: str = "", runs_checks: bool = False
 ) -> Checked:
     """Refuses what cannot be landed at all, as landing does."""
-    main, tip = ends_of(repo, branch)
-    name = main_name(repo)
-    row = unsubmitted(branch, tip, main, task=task, agent=agent or agent_of(repo, branch))
-    try:
-        with closing(GitYard(repo, lambda _: "")) as yard:
-            checked = _forbidden(yard, row, main, name) or Checked(_merged(repo, yard, row, main, name), name)
-    except GitFailed as error:
-        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
-    if runs_checks and isinstance(checked.result, Landed):
-        _run(repo, caller, main, checked.result, checked)
+    with closing(CloneQueueGit(repo)) as git:
+        main, tip = git.ends_of(branch)
+        row = unsubmitted(branch, tip, main, task=task, agent=agent or agent_of(repo, branch))
+        try:
+            checked = _forbidden(git, row, main) or Checked(_merged(git, row, main), git.branch)
+        except GitFailed as error:
+            raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+        if runs_checks and isinstance(checked.result, Landed):
+            _run(git, caller, main, checked.result, checked)
     return checked
 
 
-def _forbidden(yard: GitYard, row: Candidate, main: str, name: str) -> Checked | None:
-    findings = yard.forbidden(row, main)
+def _forbidden(git: CloneQueueGit, row: Candidate, main: str) -> Checked | None:
+    findings = git.forbidden(row, main)
     if not findings:
         return None
     why = f"it changes what {row.agent or 'its author'} may not change: {tell(findings)}"
@@ -75,40 +74,41 @@ def _forbidden(yard: GitYard, row: Candidate, main: str, name: str) -> Checked |
         for one in findings
     ]
     result = SentBack(why[: words.MOST_WHY], [one.path for one in findings], places)
-    return Checked(result, name, is_forbidden=True)
+    return Checked(result, git.branch, is_forbidden=True)
 
 
-def _merged(repo: Repo, yard: GitYard, row: Candidate, main: str, name: str) -> Landed | SentBack:
-    level = yard.level(main, row, task_of(repo, row))
+def _merged(git: CloneQueueGit, row: Candidate, main: str) -> Landed | SentBack:
+    level = git.level(main, row, task_of(git.repo, row))
     if not level.fits:
         files = sorted({conflict["path"] for conflict in level.conflicts})
-        return SentBack(words.tell_conflicts(name, level.conflicts), files, level.conflicts)
+        return SentBack(words.tell_conflicts(git.branch, level.conflicts), files, level.conflicts)
     notes = [*level.notes, *(f"then run {command}" for command in level.commands)]
-    return Landed(level.commit, level.tree, level.how, main=name, files=level.files, notes=notes)
+    return Landed(level.commit, level.tree, level.how, main=git.branch, files=level.files, notes=notes)
 
 
-def _run(repo: Repo, caller: Caller, main: str, landed: Landed, checked: Checked) -> None:
+def _run(git: CloneQueueGit, caller: Caller, main: str, landed: Landed, checked: Checked) -> None:
     """The checks that the queue would ask for, up to the first that fails; verdicts are kept as it keeps
     them, so what passes here is not run again when it lands."""
     if landed.how == NOTHING:
         return
-    with closing(CheckBench(repo, 1)) as bench:
-        bench.prepare(main)
-        keys = {bench.key(landed.tree, one): one for one in bench.checks_for(landed.files)}
-        passed = repo.store.read(lambda view: queue.passed_before(view, keys))
+    store = git.repo.store
+    with closing(ThreadedCheckPool(git.repo, 1, git.settings.repo_at)) as pool:
+        pool.prepare(main)
+        keys = {pool.key(landed.tree, one): one for one in pool.checks_for(landed.files)}
+        passed = store.read(lambda view: queue.passed_before(view, keys))
         checked.checks = [
             {"command": keys[key].command, "result": "passed before"} for key in keys if key in passed
         ]
         unknown = [one for key, one in keys.items() if key not in passed]
         if not unknown:
             return
-        bench.start(_JOB, landed.commit, landed.tree, unknown)
-        ended = bench.ended()
+        pool.start(_JOB, landed.commit, landed.tree, unknown)
+        ended = pool.ended()
         while not ended:
-            bench.wait(_WAIT_S)
-            ended = bench.ended()
+            pool.wait(_WAIT_S)
+            ended = pool.ended()
         results = ended[0][1]
-    queue.remember_checks(repo.store, caller, results, [])
+    queue.remember_checks(store, caller, results, [])
     for one in results:
         result = "passed" if one.is_green else "failed"
         checked.checks.append({"command": one.command, "result": result, "took_ms": one.took_ms})

@@ -12,7 +12,7 @@ from contextlib import closing
 
 from lineclear.app import queue
 from lineclear.app.ports import Caller
-from lineclear.app.queue_look import is_unreviewed
+from lineclear.app.queue_overview import is_unreviewed
 from lineclear.app.queue_runner import News
 from lineclear.core import landing as words
 from lineclear.core.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING, in_order, show_number
@@ -22,8 +22,8 @@ from lineclear.git.snapshot_refs import diff
 from lineclear.process.files import write_atomically
 from lineclear.wiring.check_runner import LOGS, CheckRunner
 from lineclear.wiring.check_trees import CheckTrees
-from lineclear.wiring.queue_sight import main_commit, main_name, task_of
-from lineclear.wiring.queue_yard import GitYard
+from lineclear.wiring.queue_facts import task_of
+from lineclear.wiring.queue_git import CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,20 +49,20 @@ def review_waiting(
 
     Nothing happens unless the repository asks for review by an agent and names a command for it.
     """
-    main = main_commit(repo)
-    if repo.settings.queue_review != BY_AGENT or not main:
-        return []
-    runner = CheckRunner(repo, main)
-    if not runner.repo.settings.queue_reviewer:
+    if repo.settings.queue_review != BY_AGENT:
         return []
     decided = []
-    with closing(GitYard(repo, lambda _: "")) as yard:
+    with closing(CloneQueueGit(repo)) as git:
+        main = git.known_main()
+        runner = CheckRunner(git.settings.repo_at(main)) if main else None
+        if runner is None or not runner.repo.settings.queue_reviewer:
+            return []
         for row in in_order(repo.store.read(queue.live)):
             if row.state != WAITING or not is_unreviewed(row, BY_AGENT):
                 continue
             if is_over():
                 break
-            if _decide(repo, caller, runner, yard, main, row, _Over(is_over)):
+            if _decide(repo, caller, runner, git, main, row, _Over(is_over)):
                 decided.append(row.id)
                 _pass_on(repo, row.id, tell)
     return decided
@@ -94,15 +94,15 @@ def _pass_on(repo: Repo, number: int, tell: Callable[[News], None]) -> None:
 
 
 def _decide(
-    repo: Repo, caller: Caller, runner: CheckRunner, yard: GitYard, main: str, row: Candidate,
+    repo: Repo, caller: Caller, runner: CheckRunner, git: CloneQueueGit, main: str, row: Candidate,
     cancel: threading.Event,
 ) -> bool:  # fmt: skip
     try:
-        level = yard.level(main, row, task_of(repo, row))
+        level = git.level(main, row, task_of(repo, row))
     except Refusal as refusal:
         return _send_back(repo, caller, row, BY_GONE, refusal.what)
     if not level.fits:
-        why = words.tell_conflicts(main_name(repo), level.conflicts)
+        why = words.tell_conflicts(git.branch, level.conflicts)
         files = sorted({conflict["path"] for conflict in level.conflicts})
         return _send_back(repo, caller, row, BY_CONFLICT, why, files)
     ended = _ask(repo, runner, main, row, level, cancel)

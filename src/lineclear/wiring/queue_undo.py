@@ -4,18 +4,18 @@ other. History is never rewritten, and what landed since stays.
 
 from __future__ import annotations
 
-from lineclear.app import queue, queue_look
+from lineclear.app import queue, queue_overview
 from lineclear.app.lock_making import made_of
 from lineclear.core import refusals, refusals_queue
 from lineclear.core.candidates import LANDED, LIVE, show_number
 from lineclear.core.landing import conflicts_of, undo_message, with_made
 from lineclear.core.tables import CANDIDATE, TASK
 from lineclear.core.tasks import show_id
-from lineclear.git.landing import GitFooting, commit_of
+from lineclear.git.landing import CloneGit, commit_of
 from lineclear.git.run import git
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import merge_tree
-from lineclear.wiring.queue_sight import main_commit, main_name
+from lineclear.wiring.queue_facts import main_commit, main_name
 from lineclear.wiring.sides import End, add_sides
 
 TYPE_CHECKING = False
@@ -47,13 +47,13 @@ def revert(
     conflicts = conflicts_of(report)
     if conflicts:
         return add_sides(cwd, repo.store, conflicts, End(main), End(commit))
-    footing = GitFooting(repo.layout, main_name(repo))
+    clone = CloneGit(repo.layout, main_name(repo))
     try:
-        if report["tree"] == footing.history.tree_of(main):
+        if report["tree"] == clone.history.tree_of(main):
             return ""
-        return footing.commit(report["tree"], [main], with_made(words, made_of(report)), author)
+        return clone.commit(report["tree"], [main], with_made(words, made_of(report)), author)
     finally:
-        footing.close()
+        clone.close()
 
 
 def prepare(repo: Repo, caller: Caller, number: int = 0) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def prepare(repo: Repo, caller: Caller, number: int = 0) -> dict[str, Any]:
 def _landing(view: View, caller: Caller, number: int) -> tuple[Candidate, str, str]:
     """(the candidate, what it was put on, the title of its task)."""
     row = _named(view, caller, number) if number else _newest(view, caller)
-    below = queue_look.below_of(view, row)
+    below = queue_overview.below_of(view, row)
     if not below:
         raise refusals_queue.not_landed(show_number(row.id), "on main without a landing of ours")
     task = view.get(TASK, (row.task,)) if row.task else None
@@ -106,8 +106,10 @@ def _newest(view: View, caller: Caller) -> Candidate:
     undone = _undone(view)
     own = [row.id for row in view.scan(CANDIDATE, "key") if row.branch.startswith(BRANCH)]
     agent = "" if caller.is_person else caller.name
-    empty = [row.id for row in view.scan(CANDIDATE, "state", (LANDED,)) if not queue_look.below_of(view, row)]
-    row = queue_look.last_landed(view, agent, [*undone, *own, *empty])
+    empty = [
+        row.id for row in view.scan(CANDIDATE, "state", (LANDED,)) if not queue_overview.below_of(view, row)
+    ]
+    row = queue_overview.last_landed(view, agent, [*undone, *own, *empty])
     if row is None:
         raise refusals_queue.nothing_to_undo(caller.name)
     return row

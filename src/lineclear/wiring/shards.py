@@ -6,9 +6,9 @@ from contextlib import closing
 
 from lineclear.core import refusals_phases
 from lineclear.core.checks import Check, verdict_key
+from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.check_settings import full_check, repo_at, require_trusted
 from lineclear.wiring.check_trees import provisioning_digest
-from lineclear.wiring.queue_bench import CheckBench
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ class Shards:
         return verdict_key(tree, self.name(part), self._provisioning)
 
     def run(self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, Ended], None]) -> None:
-        with closing(CheckBench(self._repo, self.parts)) as bench:
-            bench.prepare(self._main)
+        with closing(ThreadedCheckPool(self._repo, self.parts, lambda _: self._at_main)) as pool:
+            pool.prepare(self._main)
             for part in parts:
-                bench.start(part, commit, tree, [self._part(part)])
+                pool.start(part, commit, tree, [self._part(part)])
             left = set(parts)
             while left:
-                bench.wait(_WAIT_S)
-                for part, results in bench.ended():
+                pool.wait(_WAIT_S)
+                for part, results in pool.ended():
                     left.discard(part)
                     if results:
                         done(part, results[-1])

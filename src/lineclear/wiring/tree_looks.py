@@ -19,7 +19,7 @@ from contextlib import suppress
 from lineclear.git.layout import has_reftable, head_branch
 from lineclear.git.objects import BLOB, Objects
 from lineclear.git.pictures import STATUS, keep_content
-from lineclear.git.quick import quick_git
+from lineclear.git.run import quick_git
 from lineclear.git.snapshot_files import is_old, signature_of
 from lineclear.git.snapshot_trees import head_in_files
 from lineclear.git.status_rows import UNTRACKED, Rows, is_below, outermost

@@ -1,30 +1,32 @@
-"""Objects read and trees compared without a process for each: always as git itself tells it."""
+"""Objects and refs read and trees compared by gits that stay: always as git tells it when asked alone."""
 
 from __future__ import annotations
 
+import ast
 import os
 import random
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from lineclear.git import object_store
-from lineclear.git.checkouts import changed_entries
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.objects import BLOB, Objects
 from lineclear.git.run import GitFailed
-from lineclear.git.tree_diff import diff_trees
 from lineclear.git.trees import GitTrees
 from tests.repository import TemporaryRepo
 
+if TYPE_CHECKING:
+    from lineclear.git.objects import Entry
 
-@pytest.fixture(params=["asked", "read"])
-def store(repo: TemporaryRepo, request: pytest.FixtureRequest) -> Iterator[ObjectStore]:
-    """Once through git alone, once with the files read by ourselves."""
-    directory = str(repo.path / ".git/objects") if request.param == "read" else ""
-    with ObjectStore(str(repo.path), directory) as store:
+
+@pytest.fixture
+def store(repo: TemporaryRepo) -> Iterator[ObjectStore]:
+    with ObjectStore(str(repo.path)) as store:
         yield store
 
 
@@ -79,7 +81,7 @@ def test_an_object_that_was_replaced_is_read_as_git_shows_it(repo: TemporaryRepo
     for pack in (False, True):
         if pack:
             repo.git("pack-refs", "--all")
-        with ObjectStore(str(repo.path), str(repo.path / ".git/objects")) as store:
+        with ObjectStore(str(repo.path)) as store:
             assert store.read([old]) == {old: b"new\n"}
 
 
@@ -88,7 +90,7 @@ def test_a_damaged_file_is_for_git_to_judge(repo: TemporaryRepo) -> None:
     path = repo.path / ".git/objects" / oid[:2] / oid[2:]
     path.chmod(0o600)
     path.write_bytes(b"no object")
-    with ObjectStore(str(repo.path), str(repo.path / ".git/objects")) as store, pytest.raises(GitFailed):
+    with ObjectStore(str(repo.path)) as store, pytest.raises(GitFailed):
         store.read([oid])
 
 
@@ -113,6 +115,34 @@ def test_a_store_that_is_forgotten_leaves_no_git_behind(repo: TemporaryRepo) -> 
     assert child.returncode is not None
 
 
+def test_refs_are_read_as_they_are_now(repo: TemporaryRepo, store: ObjectStore) -> None:
+    first = repo.commit("One", {"a": "1\n"})
+    names = [
+        "refs/heads/main",
+        "refs/heads/none",
+        first,
+        "HEAD",
+        f"{first}^{{tree}}",
+        "a\ninfo HEAD",
+        "7 8 9",
+        "",
+    ]
+    assert store.commits_of(names) == [first, "", first, first, "", "", "", ""]
+    second = repo.commit("Two", {"a": "2\n"})
+    repo.git("pack-refs", "--all")
+    assert store.commit_of("refs/heads/main") == second
+    repo.git("update-ref", "refs/heads/main", first)
+    assert store.commit_of("refs/heads/main") == first
+    repo.git("switch", "-q", "-c", "side")
+    repo.git("branch", "-q", "-D", "main")
+    assert store.commit_of("refs/heads/main") == ""
+
+
+def test_the_size_of_an_object_is_known_without_its_content(repo: TemporaryRepo, store: ObjectStore) -> None:
+    oid = blob(repo, "x" * 1_000)
+    assert (store.size_of(oid), store.size_of("0" * 39 + "1"), store._kept) == (1_000, -1, {})
+
+
 # -- trees ----------------------------------------------------------------------------------------
 
 PLACES = ["a", "b", "a.c", "d/x", "d/y/z", "d/y", "d", "e/f/g", "e", "\xe4/\n", "-n"]
@@ -130,41 +160,64 @@ def random_tree(repo: TemporaryRepo, dice: random.Random, scratch: Path) -> str:
     return inside.git("write-tree")
 
 
-def test_trees_differ_as_git_tells_it(repo: TemporaryRepo, store: ObjectStore, tmp_path: Path) -> None:
+def told_by_git(repo: TemporaryRepo, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+    """By a git of its own, which quotes what it must."""
+    rows = repo.git("-c", "core.quotePath=true", "diff-tree", "-r", "--no-renames", old, new).splitlines()
+    found: dict[str, tuple[Entry | None, Entry | None]] = {}
+    for row in rows:
+        info, _, path = row.partition("\t")
+        old_mode, new_mode, old_id, new_id, _ = info.removeprefix(":").split(" ")
+        if path.startswith('"'):
+            path = ast.literal_eval("b" + path).decode()
+        sides = [(mode, oid) if int(mode) else None for mode, oid in ((old_mode, old_id), (new_mode, new_id))]
+        found[path] = (sides[0], sides[1])
+    return found
+
+
+@pytest.fixture
+def trees(repo: TemporaryRepo) -> Iterator[GitTrees]:
+    with closing(GitTrees(str(repo.path))) as trees:
+        yield trees
+
+
+def test_trees_differ_as_git_tells_it(repo: TemporaryRepo, trees: GitTrees, tmp_path: Path) -> None:
     dice = random.Random(5)
-    trees = [random_tree(repo, dice, tmp_path / "index") for _ in range(14)]
-    pairs = [(old, new) for old in trees for new in trees[::3]]
-    assert sum(len(changed_entries(str(repo.path), *pair)) for pair in pairs) > 100
-    for old, new in pairs:
-        assert diff_trees(store.read, old, new) == changed_entries(str(repo.path), old, new)
+    made = [random_tree(repo, dice, tmp_path / "index") for _ in range(14)]
+    pairs = [(old, new) for old in made for new in made[::3]]
+    expected = {pair: told_by_git(repo, *pair) for pair in pairs}
+    assert sum(map(len, expected.values())) > 100
+    assert {pair: trees.differences(*pair) for pair in pairs} == expected
 
 
-def test_only_directories_that_differ_are_read(repo: TemporaryRepo, store: ObjectStore) -> None:
-    files = {f"d{number}/e{number}/f": "1\n" for number in range(20)}
-    old = repo.commit("Old", files)
-    new = repo.commit("New", {"d3/e3/f": "2\n"})
-    trees = [repo.git("rev-parse", f"{commit}^{{tree}}") for commit in (old, new)]
-    read: list[str] = []
-
-    def noted(oids: object) -> dict[str, bytes]:
-        wanted = list(oids)  # type: ignore[call-overload]
-        read.extend(wanted)
-        return store.read(wanted)
-
-    assert list(diff_trees(noted, *trees)) == ["d3/e3/f"]
-    assert len(read) == 6
+def test_trees_of_many_files_are_compared_whole(repo: TemporaryRepo, trees: GitTrees) -> None:
+    old = repo.commit("Old", {"a": "1\n"})
+    new = repo.commit("New", {f"{'long-name-' * 20}{number}": "1\n" for number in range(3_000)})
+    ends = [repo.git("rev-parse", f"{commit}^{{tree}}") for commit in (old, new)]
+    assert len(trees.differences(*ends)) == 3_000
+    assert next(iter(trees.differences(*reversed(ends)).values()))[1] is None
 
 
-def test_modes_of_old_repositories_are_those_git_shows(repo: TemporaryRepo, store: ObjectStore) -> None:
+def test_a_tree_that_is_not_there_is_an_error_and_the_next_question_is_answered(
+    repo: TemporaryRepo, trees: GitTrees
+) -> None:
+    old, new = (repo.commit(text, {"a": text}) for text in ("1\n", "2\n"))
+    ends = [repo.git("rev-parse", f"{commit}^{{tree}}") for commit in (old, new)]
+    for missing in ("0" * 39 + "1", ""):
+        with pytest.raises(GitFailed, match="no tree"):
+            trees.differences(ends[0], missing)
+    assert list(trees.differences(*ends)) == ["a"]
+
+
+def test_modes_of_old_repositories_are_those_git_shows(repo: TemporaryRepo, trees: GitTrees) -> None:
     oid = blob(repo, "x")
-    trees = []
+    made = []
     for mode in ("100664", "100644", "100755"):
         objects = Objects("sha1")
-        trees.append(objects.add("tree", f"{mode} f\0".encode() + bytes.fromhex(oid)))
+        made.append(objects.add("tree", f"{mode} f\0".encode() + bytes.fromhex(oid)))
         ObjectStore(str(repo.path)).write(objects)
-    for old in trees:
-        for new in trees:
-            assert diff_trees(store.read, old, new) == changed_entries(str(repo.path), old, new)
+    for old in made:
+        for new in made:
+            assert trees.differences(old, new) == told_by_git(repo, old, new)
 
 
 def test_a_written_tree_is_the_one_git_writes(repo: TemporaryRepo) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from lineclear.git.layout import find_layout
 from lineclear.git.pictures import STATUS
-from lineclear.git.quick import quick_git
+from lineclear.git.run import quick_git
 from lineclear.wiring import tree_looks
 from lineclear.wiring.tree_looks import Looks, Tree
 from tests.hooked_repo import HookedRepo, Served

@@ -77,11 +77,11 @@ def test_a_held_symbol_denies_edits_inside_it_and_edits_of_an_unknown_place(
         edit(asked, "    return 0\n\n\nclass Login:\n    def check(self):\n"),
         edit(asked, "    return 0", "        return 1"),
         edit(asked, "not in the file"),
-        edit(session),
-        edit(session, "    return 0", is_whole=True),
+        edit(asked),
+        edit(asked, "    return 0", is_whole=True),
     ):
         assert f"ben holds {CHECK} (exclusive)" in answer.reason
-    elsewhere = edit(session, "    return 0")
+    elsewhere = edit(asked, "    return 0")
     assert not elsewhere.is_denied
     assert f"ben is changing {CHECK}" in elsewhere.context
 

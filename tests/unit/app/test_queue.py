@@ -26,7 +26,7 @@ def test_priority_comes_before_age_and_dependencies_before_both() -> None:
     first = scene.submit("base", priority=9)
     scene.submit("urgent", priority=1, after=[first])
     scene.run()
-    assert scene.yard.at == "main+old+base+urgent"
+    assert scene.git.at == "main+old+base+urgent"
 
 
 def test_a_person_can_put_one_first_but_not_before_what_it_builds_on() -> None:
@@ -39,7 +39,7 @@ def test_a_person_can_put_one_first_but_not_before_what_it_builds_on() -> None:
     with refused("person.only"):
         queue.move(scene.store, ANN, a)
     scene.run()
-    assert scene.yard.at == "main+b+a+c"
+    assert scene.git.at == "main+b+a+c"
 
 
 def test_a_task_waits_for_the_tasks_it_comes_after() -> None:
@@ -55,7 +55,7 @@ def test_a_task_waits_for_the_tasks_it_comes_after() -> None:
     queue.submit(scene.store, ANN, queue.Branch("first", "f@1", "main"), task=1)
     scene.run()
     assert second["state"] == WAITING
-    assert scene.yard.at == "main+first+second"
+    assert scene.git.at == "main+first+second"
 
 
 # -- reviews, holds, drops ------------------------------------------------------------------------
@@ -122,10 +122,10 @@ def test_what_is_held_waits_and_others_pass_it() -> None:
 def test_held_while_it_is_checked_it_does_not_land() -> None:
     scene = Scene(passes)
     number = scene.submit("work")
-    scene.bench.on_wait = lambda: queue.hold(scene.store, PAT, number, "wait")  # type: ignore[assignment]
+    scene.checks.on_wait = lambda: queue.hold(scene.store, PAT, number, "wait")  # type: ignore[assignment]
     scene.run()
     assert scene.states() == {"work": HELD}
-    assert scene.yard.at == "main"
+    assert scene.git.at == "main"
 
 
 def test_paused_nothing_lands_and_resumed_it_does() -> None:
@@ -133,10 +133,10 @@ def test_paused_nothing_lands_and_resumed_it_does() -> None:
     scene.submit("work")
     queue.pause(scene.store, PAT, "release day")
     scene.run()
-    assert scene.yard.at == "main"
+    assert scene.git.at == "main"
     queue.resume(scene.store, PAT)
     scene.run()
-    assert scene.yard.at == "main+work"
+    assert scene.git.at == "main+work"
 
 
 def test_dropped_it_is_gone_and_its_task_goes_on() -> None:
@@ -170,11 +170,11 @@ def test_only_what_is_in_a_persons_way_waits_for_them() -> None:
     scene = Scene(passes)
     scene.submit("mine")
     scene.submit("other")
-    scene.yard.in_the_way = ["mine.py"]
+    scene.git.in_the_way = ["mine.py"]
     scene.run()
     assert scene.states() == {"mine": STOPPED, "other": LANDED}
     assert [news.kind for news in scene.news] == ["needs you", "landed"]
-    scene.yard.in_the_way = []
+    scene.git.in_the_way = []
     scene.run()
     assert scene.states() == {"mine": LANDED, "other": LANDED}
 
@@ -182,15 +182,15 @@ def test_only_what_is_in_a_persons_way_waits_for_them() -> None:
 def test_main_moved_by_somebody_else_is_built_upon_never_forced() -> None:
     scene = Scene(passes)
     scene.submit("work")
-    scene.yard.on_move = lambda when: setattr(scene.yard, "at", "main+person") if when == "before" else None
+    scene.git.on_move = lambda when: setattr(scene.git, "at", "main+person") if when == "before" else None
     runner = scene.runner()
     for _ in range(3):
         runner.step()
-        scene.bench.wait(0)
-    scene.yard.on_move = lambda _when: None
+        scene.checks.wait(0)
+    scene.git.on_move = lambda _when: None
     scene.run()
-    assert scene.yard.at == "main+person+work"
-    assert scene.bench.passed >= {"main+person+work"}
+    assert scene.git.at == "main+person+work"
+    assert scene.checks.passed >= {"main+person+work"}
 
 
 # -- what fails -----------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_a_later_fix_lets_the_whole_stack_land() -> None:
     scene.submit("half")
     scene.submit("rest")
     scene.run()
-    assert scene.yard.at == "main+half+rest"
+    assert scene.git.at == "main+half+rest"
     assert scene.runs == 1
 
 
@@ -252,7 +252,7 @@ def test_with_more_places_levels_are_checked_at_once() -> None:
         scene.submit(name)
     runner = scene.runner()
     runner.step()
-    assert [tree.count("+") for tree in scene.bench.checked] == [8, 4, 2, 6]
+    assert [tree.count("+") for tree in scene.checks.checked] == [8, 4, 2, 6]
     runner.run_once()
     assert len(scene.landed()) == 8
 
@@ -275,12 +275,12 @@ def test_a_place_that_cannot_be_made_ready_is_nobodys_fault() -> None:
     scene = Scene(passes)
     scene.submit("first")
     scene.run()
-    scene.bench.set_up_fails = True
+    scene.checks.set_up_fails = True
     scene.submit("work")
     scene.run()
     row = scene.row("work")
     assert (row.state, row.reason) == (STOPPED, "main itself fails the check, with or without it")
-    scene.bench.set_up_fails = False
+    scene.checks.set_up_fails = False
     scene.run()
     assert scene.row("work").state == LANDED
 
@@ -293,16 +293,16 @@ def test_what_was_checked_by_other_commands_than_mains_is_checked_again() -> Non
 
     def prepare(main: str) -> bool:
         if main.endswith("stricter"):
-            scene.bench.checks = [Check("make strict", timeout_ms=1_000)]
+            scene.checks.checks = [Check("make strict", timeout_ms=1_000)]
         return main.endswith("stricter")
 
-    scene.bench.on_prepare = prepare
+    scene.checks.on_prepare = prepare
     runner = scene.runner()
     runner.step()
-    assert scene.bench.checked == ["main+stricter+work", "main+stricter"]
-    scene.bench.end("main+stricter")
+    assert scene.checks.checked == ["main+stricter+work", "main+stricter"]
+    scene.checks.end("main+stricter")
     runner.run_once()
-    assert scene.yard.at == "main+stricter+work"
-    assert scene.bench.checked[2:] == ["main+stricter+work"]
+    assert scene.git.at == "main+stricter+work"
+    assert scene.checks.checked[2:] == ["main+stricter+work"]
     commands = [record["command"] for record in scene.store.read(queue.check_records)]
     assert commands == ["make strict", "make test"]

@@ -45,7 +45,7 @@ def meanwhile(scene: Scene, act: Callable[[], object]) -> None:
         if when == "before":
             act()
 
-    scene.yard.on_move = on_move
+    scene.git.on_move = on_move
 
 
 def test_a_taken_task_is_handed_over_landed_and_merged(scene: Scene) -> None:
@@ -66,11 +66,11 @@ def test_only_its_holder_or_a_person_hands_it_over(scene: Scene) -> None:
 
 
 def test_what_is_in_a_persons_way_leaves_the_task_handed_over(scene: Scene) -> None:
-    scene.yard.in_the_way = ["ada.py"]
+    scene.git.in_the_way = ["ada.py"]
     submit(scene)
     scene.run()
     assert row(scene).state == "handed over"
-    scene.yard.in_the_way = []
+    scene.git.in_the_way = []
     submit(scene)
     scene.run()
     assert row(scene).state == "merged"

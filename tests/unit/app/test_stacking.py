@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.app.stacking import Level, Shipment, put_on
+from lineclear.app.stacking import Level, Submission, put_on
 from lineclear.core.landing import LINEAR, MERGE, Author
 from tests.pretended_git import Ground, spread
 from tests.world import refused
@@ -16,7 +16,7 @@ def ground() -> Ground:
 
 
 def put(ground: Ground, tip: str, style: str = MERGE, **more: str) -> Level:
-    return put_on(ground, spread, "m0", Shipment("side", tip, id=7, **more), style=style)
+    return put_on(ground, spread, "m0", Submission("side", tip, id=7, **more), style=style)
 
 
 def test_a_merge_has_both_sides_as_parents_and_says_whose_work_it_is(ground: Ground) -> None:

@@ -27,7 +27,7 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 def list_(context: Context, args: Namespace) -> None:
     from lineclear.cli.queue_words import as_data, list_lines
-    from lineclear.wiring.queue_sight import overview
+    from lineclear.wiring.queue_facts import overview
 
     facts = overview(context.repo, ended=MOST_ENDED if args.all else 0)
     data = {
@@ -48,7 +48,7 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> int:
-    from lineclear.app.queue_look import explain
+    from lineclear.app.queue_overview import explain
     from lineclear.cli.queue_words import as_data, show_lines
 
     review = context.repo.settings.queue_review
@@ -62,15 +62,15 @@ def show(context: Context, args: Namespace) -> int:
 
 def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
     from lineclear.core.landing import tell_conflict
-    from lineclear.wiring import queue_sight
+    from lineclear.wiring import queue_facts
 
-    change = queue_sight.change_of(context.repo, number)
+    change = queue_facts.change_of(context.repo, number)
     for conflict in change.conflicts:
         context.out.warn(f"it does not fit main as it is now: {tell_conflict(conflict)}")
     if context.out.is_rich:
         context.out.flush()
-        return queue_sight.show_change(context.repo, change)
-    patch = queue_sight.patch_of(context.repo, change)
+        return queue_facts.show_change(context.repo, change)
+    patch = queue_facts.patch_of(context.repo, change)
     context.out.content({**data, "conflicts": change.conflicts, "patch": patch}, patch)
     return 0
 
@@ -143,7 +143,7 @@ def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
 
 
 def _sum_up(context: Context, told: list[dict[str, str]], *, is_stopped: bool) -> None:
-    from lineclear.wiring.queue_sight import overview
+    from lineclear.wiring.queue_facts import overview
 
     facts = overview(context.repo)
     waiting = [{"candidate": row["candidate"], "waits_for": row["waits_for"]} for row in facts["candidates"]]

@@ -10,13 +10,13 @@ from lineclear.core.refusals import Refusal
 from lineclear.wiring.check_runner import CheckRunner, Ended
 from lineclear.wiring.check_settings import require_trusted, stated_checks
 from lineclear.wiring.check_trees import CheckTrees
-from lineclear.wiring.repo import open_repo
+from lineclear.wiring.repo import Repo, open_repo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from lineclear.wiring.repo import Repo
+    from lineclear.settings import Settings
 
 
 class Judged:
@@ -53,11 +53,11 @@ class Judged:
         return self._ended.words
 
 
-class CheckBench:
-    """The `Bench` of app/queue_ports.py."""
+class ThreadedCheckPool:
+    """The `CheckPool` of app/queue_ports.py. `repo_at` gives the repository by the settings of a commit."""
 
-    def __init__(self, repo: Repo, places: int) -> None:
-        self._repo, self._places = repo, places
+    def __init__(self, repo: Repo, places: int, repo_at: Callable[[str], Repo]) -> None:
+        self._repo, self._places, self._repo_at = repo, places, repo_at
         self._main, self._provisioning = "", ""
         self._rules: list[tuple[str, str]] = []
         self._runner: CheckRunner | None = None
@@ -68,7 +68,7 @@ class CheckBench:
     def prepare(self, main: str) -> bool:
         if main == self._main:
             return False
-        runner = CheckRunner(self._repo, main)
+        runner = CheckRunner(self._repo_at(main))
         stated = stated_checks(runner.repo.settings)
         # What is not trusted is said before anything is built upon it.
         require_trusted(runner.repo, [check for check, _ in stated])
@@ -88,28 +88,33 @@ class CheckBench:
 
     def start(self, job: int, commit: str, tree: str, checks: Sequence[Check]) -> None:
         cancel = self._cancels[job] = threading.Event()
-        given = (job, commit, tree, list(checks), self._main, self._provisioning, cancel)
+        given = (job, commit, tree, list(checks), self._ready().repo.settings, self._provisioning, cancel)
         threading.Thread(target=self._work, args=given, name=f"check-{job}", daemon=True).start()
 
     def _work(
-        self, job: int, commit: str, tree: str, checks: list[Check], main: str, provisioning: str,
+        self, job: int, commit: str, tree: str, checks: list[Check], settings: Settings, provisioning: str,
         cancel: threading.Event,
     ) -> None:  # fmt: skip
         answer: list[Judged] | BaseException
         try:
-            answer = [Judged(ended, tree, provisioning) for ended in self._run(commit, checks, main, cancel)]
+            answer = [
+                Judged(ended, tree, provisioning) for ended in self._run(commit, checks, settings, cancel)
+            ]
         except BaseException as error:  # noqa: BLE001  told to the thread that asked: nobody else hears it
             answer = error
         self._answers.put((job, answer))
 
-    def _run(self, commit: str, checks: list[Check], main: str, cancel: threading.Event) -> list[Ended]:
+    def _run(
+        self, commit: str, checks: list[Check], settings: Settings, cancel: threading.Event
+    ) -> list[Ended]:
         repo = open_repo(self._repo.layout.worktree, self._repo.environ)
         try:
             place = CheckTrees(repo, self._places).hold(cancel)
             if place is None:
                 return []
             with place:
-                return CheckRunner(repo, main).run(commit, place, checks, cancel=cancel)
+                at_main = Repo(repo.layout, settings, repo.store, repo.environ)
+                return CheckRunner(at_main).run(commit, place, checks, cancel=cancel)
         finally:
             repo.close()
 
@@ -155,5 +160,5 @@ class CheckBench:
 
     def _ready(self) -> CheckRunner:
         if self._runner is None:
-            raise RuntimeError("the bench was not prepared")
+            raise RuntimeError("no checks are known: call `prepare` first")
         return self._runner

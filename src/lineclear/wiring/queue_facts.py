@@ -6,23 +6,21 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from lineclear.app import queue, queue_look
-from lineclear.core import refusals, refusals_landing, refusals_tasks
+from lineclear.app import queue, queue_overview
+from lineclear.core import refusals, refusals_tasks
 from lineclear.core.candidates import LANDED, WAITING
-from lineclear.core.landing import NOTHING, Landed
 from lineclear.core.tables import TASK, Candidate
 from lineclear.core.tasks import DEFAULT_PRIORITY, HANDED_OVER, MERGED, TAKEN, show_id
-from lineclear.git.landing import GitFooting, LandingLock, commit_of, landing_ref
+from lineclear.git.landing import LandingLock, commit_of, landing_ref
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshot_refs import diff
-from lineclear.wiring.check_settings import settings_at, stated_checks
-from lineclear.wiring.queue_yard import GitYard
+from lineclear.wiring.check_settings import stated_checks
+from lineclear.wiring.queue_git import CloneQueueGit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.stacking import Level
     from lineclear.core.tables import Task
     from lineclear.wiring.repo import Repo
 
@@ -45,44 +43,24 @@ def tip_of(repo: Repo, branch: str) -> str:
     return commit_of(repo.layout.worktree, f"refs/heads/{branch}")
 
 
-def ends_of(repo: Repo, branch: str) -> tuple[str, str]:
-    """(main, the branch's newest commit); refused where there is nothing that could land."""
-    main, name = main_commit(repo), main_name(repo)
-    if not main:
-        raise refusals_landing.main_unborn(name)
-    if branch == name:
-        raise refusals_landing.branch_is_main(branch)
-    tip = tip_of(repo, branch)
-    if not tip:
-        raise refusals_landing.branch_unknown(branch)
-    return main, tip
-
-
-def nothing_new(repo: Repo) -> Landed:
-    """What landing comes to where main holds all of it."""
-    main, name = main_commit(repo), main_name(repo)
-    with closing(GitFooting(repo.layout, name)) as footing:
-        return Landed(main, footing.history.tree_of(main), NOTHING, main=name)
-
-
 def require_task(repo: Repo, number: int) -> None:
     """Refuse a task that is not there, or whose work nobody can land now."""
-    row = repo.store.read(lambda view: view.get(TASK, (number,)))
+    check_task(repo.store.read(lambda view: view.get(TASK, (number,))), number)
+
+
+def check_task(row: Task | None, number: int) -> None:
+    """Refuse a task that is not there, or whose work nobody can land now."""
     if row is None:
         raise refusals.not_found("task", show_id(number), "lineclear task list")
     if row.state not in (TAKEN, HANDED_OVER, MERGED):
         raise refusals_tasks.task_wrong_state(show_id(number), row.state, "land")
 
 
-def is_merged(repo: Repo, number: int) -> bool:
-    row = repo.store.read(lambda view: view.get(TASK, (number,)))
-    return row is not None and row.state == MERGED
-
-
 def commands(repo: Repo) -> list[str]:
     """The checks that every candidate has to pass, whatever it changes, by main's own settings."""
-    main = main_commit(repo)
-    stated = stated_checks(settings_at(repo, main) if main else repo.settings)
+    with closing(CloneQueueGit(repo)) as git:
+        main = git.known_main()
+        stated = stated_checks(git.settings.at(main) if main else repo.settings)
     return [check.command for check, place in stated if place is None]
 
 
@@ -90,7 +68,7 @@ def overview(repo: Repo, *, ended: int = 0) -> dict[str, Any]:
     """The queue as people want to see it, with the time that is left by what checks took so far."""
     settings, gate = repo.settings, commands(repo)
     return repo.store.read(
-        lambda view: queue_look.overview(
+        lambda view: queue_overview.overview(
             view, review=settings.queue_review, commands=gate,
             at_once=settings.queue_batch * settings.queue_workers, ended=ended,
         )
@@ -132,12 +110,6 @@ def unsubmitted(branch: str, tip: str, base: str, *, task: int, agent: str) -> C
     )
 
 
-def level_on(repo: Repo, main: str, row: Candidate) -> Level:
-    """The candidate on top of main, made and not moved to. Refuses what cannot be merged at all."""
-    with closing(GitYard(repo, lambda _: "")) as yard:
-        return yard.level(main, row, task_of(repo, row))
-
-
 def task_of(repo: Repo, row: Candidate) -> Task | None:
     return repo.store.read(lambda view: view.get(TASK, (row.task,))) if row.task else None
 
@@ -155,14 +127,14 @@ class Change:
 def change_of(repo: Repo, number: int) -> Change:
     row = repo.store.read(lambda view: queue.known(view, number))
     if row.state == LANDED:
-        below = repo.store.read(lambda view: queue_look.below_of(view, row))
+        below = repo.store.read(lambda view: queue_overview.below_of(view, row))
         return Change(below or row.commit, row.commit, [])
-    main = main_commit(repo)
-    level = level_on(repo, main, row)
-    if level.fits:
-        return Change(main, level.commit, [])
-    with closing(GitYard(repo, lambda _: "")) as yard:
-        return Change(yard.chain(row, main)[0], row.tip, level.conflicts)
+    with closing(CloneQueueGit(repo)) as git:
+        main = git.known_main()
+        level = git.level(main, row, task_of(repo, row))
+        if level.fits:
+            return Change(main, level.commit, [])
+        return Change(git.chain(row, main)[0], row.tip, level.conflicts)
 
 
 def patch_of(repo: Repo, change: Change) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import queue, queue_look, tasks
+from lineclear.app import queue, queue_overview, tasks
 from lineclear.app.ports import Caller
 from lineclear.core.tables import Candidate
 from lineclear.core.task_import import TaskDraft
@@ -23,7 +23,7 @@ def scene() -> Scene:
 
 def overview(scene: Scene, **more: Any) -> dict[str, Any]:
     return scene.store.read(
-        lambda view: queue_look.overview(view, **{"review": "none", "commands": GATE, **more})
+        lambda view: queue_overview.overview(view, **{"review": "none", "commands": GATE, **more})
     )
 
 
@@ -32,11 +32,11 @@ def waits(scene: Scene, **more: Any) -> dict[str, str]:
 
 
 def explain(scene: Scene, number: int, review: str = "none") -> dict[str, Any]:
-    return scene.store.read(lambda view: queue_look.explain(view, number, review))
+    return scene.store.read(lambda view: queue_overview.explain(view, number, review))
 
 
 def below(scene: Scene, row: Candidate) -> str:
-    return scene.store.read(lambda view: queue_look.below_of(view, row))
+    return scene.store.read(lambda view: queue_overview.below_of(view, row))
 
 
 def test_the_list_is_in_landing_order_with_places(scene: Scene) -> None:
@@ -145,7 +145,7 @@ def test_a_landing_knows_what_it_was_put_on(scene: Scene) -> None:
 
 
 def test_what_was_on_main_already_was_put_on_nothing(scene: Scene) -> None:
-    scene.yard.at = "main+one"
+    scene.git.at = "main+one"
     scene.submit("one")
     scene.run()
     assert scene.row("one").state == "landed"
@@ -154,12 +154,12 @@ def test_what_was_on_main_already_was_put_on_nothing(scene: Scene) -> None:
 
 def test_the_newest_landing_of_an_agent_or_of_anybody(scene: Scene) -> None:
     for branch, agent in (("one", "ada"), ("two", "ben")):
-        queue.submit(scene.store, PAT, queue.Branch(branch, f"{branch}@1", scene.yard.at), agent=agent)
+        queue.submit(scene.store, PAT, queue.Branch(branch, f"{branch}@1", scene.git.at), agent=agent)
         scene.run()
         scene.world.clock.advance(MINUTE_MS)
 
     def newest(agent: str, *skip: int) -> int:
-        row = scene.store.read(lambda view: queue_look.last_landed(view, agent, skip))
+        row = scene.store.read(lambda view: queue_overview.last_landed(view, agent, skip))
         return row.id if row is not None else 0
 
     assert (newest("ada"), newest("ben"), newest(""), newest("", 2), newest("ada", 1)) == (1, 2, 2, 1, 0)
