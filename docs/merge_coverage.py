@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from lineclear.code.languages import table_of
+from lineclear.code.parse import GRAMMARS, language_of
 from lineclear.merge import imports
-from lineclear.merge.grammars import GRAMMARS, language_of
 from lineclear.merge.registry import HANDLERS, handlers_for
 from lineclear.merge.rules import REASONS
-from lineclear.merge.syntax import table_of
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "merge_cases"
 PATHS = {"ignore-list": ".gitignore", "python": "shop.py"}

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.merge.judge import judge
+from lineclear.code.languages import table_of
+from lineclear.code.parse import language_of, parse
 from lineclear.merge import merge_texts
-from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.syntax import table_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from lineclear.code.parse import language_of, parse
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
 from lineclear.merge.generated import why_generated
-from lineclear.merge.grammars import language_of
 from lineclear.merge.hunks import Hunk, resolve, resolve_by_entities
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
-from lineclear.merge.syntax import Trees
 from lineclear.merge.verify import MISPLACED, find_doubt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tree_sitter import Node
+
+    from lineclear.merge.entities import Members
     from lineclear.merge.lines import Chunk
-    from lineclear.merge.syntax.entities import Members
 
     Resolve = Callable[[Hunk, Steps], tuple[str, str, Chunk] | None]
 
@@ -84,6 +85,24 @@ def _handled(path: str, base: str, left: str, right: str, labels: Labels) -> Mer
         if result is not None:
             return result
     return None
+
+
+class Trees:
+    """The root nodes of base, left and right; None where there is no grammar."""
+
+    __slots__ = ("language", "texts", "_roots")
+
+    def __init__(self, language: str, base: str, left: str, right: str) -> None:
+        self.language = language
+        self.texts = (base, left, right)
+        self._roots: dict[int, Node | None] = {}
+
+    def root(self, version: int) -> Node | None:
+        """0 base, 1 left, 2 right."""
+        if version not in self._roots:
+            tree = parse(self.language, self.texts[version])
+            self._roots[version] = tree.root_node if tree else None
+        return self._roots[version]
 
 
 class FileMerge:

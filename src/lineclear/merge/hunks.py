@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from lineclear.code.symbols import is_in_text, symbols_in
 from lineclear.merge import adjacent, exact
 from lineclear.merge.diff import Steps
+from lineclear.merge.entities import merge_entities
 from lineclear.merge.imports import merge_imports
-from lineclear.merge.syntax.entities import merge_entities
-from lineclear.merge.syntax.members import unite_added
-from lineclear.merge.syntax.symbols import is_in_text, symbols_in
+from lineclear.merge.members import unite_added
 from lineclear.merge.tokens import merge_tokens
 
 TYPE_CHECKING = False

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from lineclear.merge.grammars import parse, parser_of
+from lineclear.code.parse import parse, parser_of
+from lineclear.code.reparse import changed_rows
 from lineclear.merge.parts import Part, Parts, chain_of, top_of
-from lineclear.merge.reparse import changed_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Parser
 
-    from lineclear.merge.reparse import Change
+    from lineclear.code.reparse import Change
 
 MIN_BYTES = 4_000  # a smaller text is parsed as quickly as it is compared
 MIN_LEFT_OUT = 3  # things in one stretch

@@ -12,8 +12,8 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
+from lineclear.code.parse import language_of
 from lineclear.merge.doubts import structure_doubt
-from lineclear.merge.grammars import language_of
 from lineclear.merge.inventory import imports_of, known_parts, take_definitions, take_inventory, words_of
 from lineclear.merge.parts import Shared
 from lineclear.merge.tops import read_versions

@@ -6,7 +6,7 @@ import pytest
 
 from lineclear.merge import merge_texts
 from lineclear.merge.handlers.keyed import Entry
-from lineclear.merge.syntax.renames import match_renamed
+from lineclear.merge.renames import match_renamed
 
 HEAD = "import os\n\n\n"
 

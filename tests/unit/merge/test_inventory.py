@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.merge.grammars import language_of, parse
+from lineclear.code.parse import language_of, parse
 from lineclear.merge.inventory import Inventory, take_inventory
 from lineclear.merge.parts import Part, Parts, Shared
 

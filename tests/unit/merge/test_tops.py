@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.code.parse import forget_trees, language_of, parse
 from lineclear.merge import tops
-from lineclear.merge.grammars import forget_trees, language_of, parse
 from lineclear.merge.parts import Part, Parts
 from lineclear.merge.tops import read_versions
 from tests.unit.merge.test_cases import FOUND as CASES

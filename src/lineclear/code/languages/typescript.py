@@ -1,6 +1,6 @@
 """TypeScript, TSX, JavaScript, JSX: declarations, members, object keys, fields of types, tests by title."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _DECLARATIONS = (
     "function_declaration",

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from lineclear.code.languages import table_of
+from lineclear.code.routes import flat_text
 from lineclear.merge.exact import one_holds_the_other
 from lineclear.merge.handlers.by_key import as_text
 from lineclear.merge.handlers.keyed import Entry, Undecided, merge_entries
 from lineclear.merge.lines import Chunk
-from lineclear.merge.syntax import table_of
-from lineclear.merge.syntax.members import name_in, path_of
-from lineclear.merge.syntax.registrations import flat_text
-from lineclear.merge.syntax.renames import match_renamed
+from lineclear.merge.members import name_in, path_of
+from lineclear.merge.renames import match_renamed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from lineclear.code.languages.table import Table
     from lineclear.merge.diff import Steps
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.handlers.keyed import Choose
-    from lineclear.merge.syntax.table import Table
 
 MAX_UNITS = 2_000
 MAX_MOVES = 5  # how often the place grows to follow what was moved

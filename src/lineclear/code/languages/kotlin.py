@@ -1,6 +1,6 @@
 """Kotlin: functions, types, objects."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _ITEMS = ("function_declaration", "class_declaration", "object_declaration")
 TABLE = Table(

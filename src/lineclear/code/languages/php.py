@@ -1,6 +1,6 @@
 """PHP: functions, types, methods."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _ITEMS = (
     "function_definition",

@@ -1,6 +1,6 @@
 """Java: types and the members of their bodies."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _MEMBERS = (
     "method_declaration",

@@ -1,6 +1,6 @@
 """Rust: items, methods of an impl, fields, variants."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _ITEMS = (
     "function_item",

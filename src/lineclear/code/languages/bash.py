@@ -1,5 +1,5 @@
 """Bash: functions."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 TABLE = Table(members={"program": ("function_definition",)})

@@ -1,6 +1,6 @@
 """Python: functions and classes, dictionary keys, names in `__all__`-like lists."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _DEFINITIONS = ("function_definition", "class_definition", "decorated_definition")
 TABLE = Table(

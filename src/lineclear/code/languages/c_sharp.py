@@ -1,6 +1,6 @@
 """C#: types, members, enum members."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _MEMBERS = (
     "method_declaration",

@@ -1,6 +1,6 @@
 """C and C++: functions and named types at file or namespace level."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _ITEMS = ("function_definition", "struct_specifier", "enum_specifier", "class_specifier")
 TABLE = Table(

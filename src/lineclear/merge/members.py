@@ -5,17 +5,17 @@ What was added must be whole members of one parent in each side's own tree; anyt
 
 from __future__ import annotations
 
+from lineclear.code.languages import table_of
+from lineclear.code.routes import are_apart, element, registered
 from lineclear.merge.handlers.keyed import sorted_here
-from lineclear.merge.syntax import table_of
-from lineclear.merge.syntax.registrations import are_apart, element, registered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from lineclear.code.languages.table import Table
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.lines import Chunk
-    from lineclear.merge.syntax.table import Table
 
 MAX_SLIDE_LINES = 12
 NEIGHBOURS = 4

@@ -1,6 +1,6 @@
 """Go: functions, methods, types, constants, fields, keyed elements of literals."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 TABLE = Table(
     members={

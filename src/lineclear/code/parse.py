@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from lineclear.merge.reparse import parse_beside
+from lineclear.code.reparse import parse_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

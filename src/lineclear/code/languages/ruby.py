@@ -1,6 +1,6 @@
 """Ruby: methods, classes, modules, hash keys, tests by title."""
 
-from lineclear.merge.syntax.table import Table
+from lineclear.code.languages.table import Table
 
 _ITEMS = ("method", "singleton_method", "class", "module")
 TABLE = Table(

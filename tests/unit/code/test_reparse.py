@@ -10,9 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tree_sitter import Parser, Tree
 
-from lineclear.merge import grammars, reparse
-from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.reparse import changed_rows, parse_beside
+from lineclear.code import parse as parsing
+from lineclear.code import reparse
+from lineclear.code.parse import language_of, parse
+from lineclear.code.reparse import changed_rows, parse_beside
 from tests.unit.merge.test_cases import FOUND as CASES
 from tests.unit.merge.test_cases import path_of, read
 
@@ -21,7 +22,7 @@ ROWS = st.lists(st.sampled_from([b"", b"a", b"b", b"}", b"return", b"\xc3\xa4"])
 
 
 def parser_of(name: str) -> Parser:
-    parser = grammars._load(language_of(name))
+    parser = parsing._load(language_of(name))
     assert parser is not None
     return parser
 
@@ -68,7 +69,7 @@ def test_the_versions_of_a_case_have_the_trees_of_the_whole_texts(
     language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reparse, "MIN_BYTES", 0)
-    parser = grammars._load(language)
+    parser = parsing._load(language)
     assert parser is not None
     compared = 0
     for case in (case for case in CASES if language_of(path_of(case)) == language):
@@ -91,8 +92,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, Tree] | None]:
         seen.append(beside)
         return parse_beside(parser, text, beside)
 
-    monkeypatch.setattr(grammars, "parse_beside", noted)
-    grammars.forget_trees()
+    monkeypatch.setattr(parsing, "parse_beside", noted)
+    parsing.forget_trees()
     return seen
 
 
