@@ -7,21 +7,17 @@ order as long as nothing that fits the one key can fit the other.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.code.nodes import flat_text
+from lineclear.code.references import read_call
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CALLS = {"call", "call_expression", "scoped_call_expression", "member_call_expression", "method_invocation"}
-_NAMES = {
-    "identifier",
-    "attribute",
-    "member_expression",
-    "class_constant_access_expression",
-    "new_expression",
-}
-_OBJECTS = {"object", "dictionary"}
-# Whoever calls these registers something, under a string or a name.
+    from lineclear.code.languages.table import Language
+
+# A call of these registers something, under a string or a name.
 _REGISTER = re.compile(
     r"add_(?:command|parser|url_rule|route|api_route|typer)|register(?:_\w+|[A-Z]\w*)?|include_router"
     r"|Handle(?:Func)?|resources?|Map(?:Get|Post|Put|Patch|Delete)"
@@ -40,17 +36,17 @@ _KEYS = ("path", "name", "id", "key", "command", "route")
 _WILD = re.compile(r"[:*<{(\[^$+?\\]")
 
 
-def registered(node: Node) -> tuple[str, str] | None:
+def registered(language: Language, node: Node) -> tuple[str, str] | None:
     """(name, key) of a call that registers something; the name tells apart what may be there twice."""
     call = node.named_children[0] if node.type == "expression_statement" and node.named_children else node
-    receiver, method, arguments = _parts(call)
+    receiver, method, arguments = read_call(language, call)
     first = arguments[0] if arguments else None
     if first is None or not method:
         return None
     key = _key(first)
     is_route = key.strip("\"'").startswith("/")
     if _REGISTER.fullmatch(method):
-        is_known = bool(key) or first.type in _NAMES
+        is_known = bool(key) or first.type in language.values
     else:
         is_verb = _VERBS.fullmatch(method) and _ROUTER.fullmatch(receiver)
         is_known = bool(is_verb) and is_route and len(arguments) > 1
@@ -60,17 +56,17 @@ def registered(node: Node) -> tuple[str, str] | None:
     return f"{receiver}.{method} {told}", told
 
 
-def element(node: Node, container: Node) -> tuple[str, str] | None:
+def element(language: Language, node: Node, container: Node) -> tuple[str, str] | None:
     """(name, key) of an element of a list that is a registry by its name."""
     if not _REGISTRY.fullmatch(_name_of(container)):
         return None
-    if node.type in _NAMES:
+    if node.type in language.values:
         return flat_text(node), flat_text(node)
-    if node.type in _CALLS:
-        receiver, method, arguments = _parts(node)
+    if node.type in language.calls:
+        receiver, method, arguments = read_call(language, node)
         key = (_key(arguments[0]) or flat_text(arguments[0])) if arguments else ""
         return f"{receiver}.{method} {key}", key or f"{receiver}.{method}"
-    if node.type in _OBJECTS:
+    if node.type in language.objects:
         key = _key_in(node)
         return (key, key) if key else None
     return None
@@ -94,24 +90,6 @@ def _steps(key: str) -> list[str]:
     return path.split("/") if path else []
 
 
-def _parts(call: Node) -> tuple[str, str, list[Node]]:
-    """Receiver, method and arguments of a call; empty where it is none."""
-    if call.type not in _CALLS:
-        return "", "", []
-    function = call.child_by_field_name("function")
-    if function is not None:
-        found = re.fullmatch(r"(?s)(?:(.*?)(?:\.|::|->))?(\w+)", flat_text(function))
-        receiver, method = (found[1] or "", found[2]) if found else ("", "")
-    else:
-        fields = (call.child_by_field_name(name) for name in ("object", "scope", "receiver"))
-        receiver = next((flat_text(field) for field in fields if field is not None), "")
-        name = call.child_by_field_name("name") or call.child_by_field_name("method")
-        method = flat_text(name) if name is not None else ""
-    arguments = call.child_by_field_name("arguments")
-    given = list(arguments.named_children) if arguments is not None else []
-    return receiver, method, [part.named_children[0] if part.type == "argument" else part for part in given]
-
-
 def _key(node: Node) -> str:
     is_plain = node.type.endswith(("string", "string_literal", "symbol")) and "interpolation" not in str(node)
     return flat_text(node).removeprefix(":") if is_plain else ""
@@ -133,8 +111,3 @@ def _name_of(container: Node) -> str:
         if name is not None:
             return flat_text(name).strip("\"'").partition(":")[0].rstrip()
     return ""
-
-
-def flat_text(node: Node) -> str:
-    """On one line, with one blank where there were any."""
-    return " ".join((node.text or b"").decode("utf-8", "replace").split())

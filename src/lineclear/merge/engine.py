@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from lineclear.code.parse import language_of, parse
+from lineclear.code.languages import language_of
+from lineclear.code.parse import parse
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
 from lineclear.merge.generated import why_generated
@@ -12,7 +14,6 @@ from lineclear.merge.hunks import Hunk, resolve, resolve_by_entities
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 from lineclear.merge.verify import MISPLACED, find_doubt
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -87,24 +88,6 @@ def _handled(path: str, base: str, left: str, right: str, labels: Labels) -> Mer
     return None
 
 
-class Trees:
-    """The root nodes of base, left and right; None where there is no grammar."""
-
-    __slots__ = ("language", "texts", "_roots")
-
-    def __init__(self, language: str, base: str, left: str, right: str) -> None:
-        self.language = language
-        self.texts = (base, left, right)
-        self._roots: dict[int, Node | None] = {}
-
-    def root(self, version: int) -> Node | None:
-        """0 base, 1 left, 2 right."""
-        if version not in self._roots:
-            tree = parse(self.language, self.texts[version])
-            self._roots[version] = tree.root_node if tree else None
-        return self._roots[version]
-
-
 class FileMerge:
     """One file on its way: the line merge, then each hunk by the rules."""
 
@@ -119,12 +102,21 @@ class FileMerge:
         self.line_chunks = lines.three_way(self.base, self.left, self.right, steps)
         self.chunks = self.line_chunks
         self._offsets: dict[int, list[int]] = {}
-        self.trees = Trees(self.language, base, left, right)
+        self._texts = (base, left, right)
+        self._roots: dict[int, Node | None] = {}
         self.members: dict[tuple[int, str, int], Members | None] = {}
         self.import_starts: dict[int, list[int]] = {}
 
+    def root(self, version: int) -> Node | None:
+        """The syntax tree of a version (0 base, 1 left, 2 right), parsed when a rule first asks for it; None
+        where there is no grammar."""
+        if version not in self._roots:
+            tree = parse(self.language, self._texts[version]) if self.language else None
+            self._roots[version] = tree.root_node if tree else None
+        return self._roots[version]
+
     def offset(self, version: int, line: int) -> int:
-        """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""
+        """Where a line begins in the bytes that the parser reads."""
         if version not in self._offsets:
             sizes = (
                 len(line) if line.isascii() else len(line.encode("utf-8", "surrogatepass"))

@@ -9,21 +9,20 @@ are united only where order means nothing.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from lineclear.code.languages import table_of
-from lineclear.code.routes import flat_text
+from lineclear.code.nodes import flat_text
+from lineclear.code.symbols import member_name, path_of
 from lineclear.merge.exact import one_holds_the_other
 from lineclear.merge.handlers.by_key import as_text
 from lineclear.merge.handlers.keyed import Entry, Undecided, merge_entries
 from lineclear.merge.lines import Chunk
-from lineclear.merge.members import name_in, path_of
 from lineclear.merge.renames import match_renamed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from lineclear.code.languages.table import Table
+    from lineclear.code.languages.table import Language
     from lineclear.merge.diff import Steps
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.handlers.keyed import Choose
@@ -32,7 +31,7 @@ MAX_UNITS = 2_000
 MAX_MOVES = 5  # how often the place grows to follow what was moved
 
 
-class Unit:
+class Entity:
     """One entity with the comments that belong to it, as rows of its file (the last one excluded)."""
 
     __slots__ = ("first", "last", "kind", "key", "is_free")
@@ -50,7 +49,7 @@ class Members:
 
     __slots__ = ("units", "inner_rows", "by_key")
 
-    def __init__(self, units: list[Unit]) -> None:
+    def __init__(self, units: list[Entity]) -> None:
         self.units = units
         self.inner_rows = {row for unit in units for row in range(unit.first + 1, unit.last)}
         self.by_key = {unit.key: unit for unit in units}
@@ -58,8 +57,8 @@ class Members:
 
 def merge_entities(file: FileMerge, chunk: Chunk, steps: Steps) -> tuple[Chunk, str] | None:
     """The widened place and its text, or None."""
-    table = table_of(file.language)
-    members = None if table is None else _members_around(file, chunk, table)
+    language = file.language
+    members = _members_around(file, chunk, language) if language and language.members else None
     if members is None:
         return None
     wide = _place_of(file.chunks, chunk, members)
@@ -72,7 +71,7 @@ def merge_entities(file: FileMerge, chunk: Chunk, steps: Steps) -> tuple[Chunk, 
     return None if text is None else (wide, text)
 
 
-def _inside(members: list[Members], wide: Chunk) -> list[list[Unit]]:
+def _inside(members: list[Members], wide: Chunk) -> list[list[Entity]]:
     return [
         [unit for unit in part.units if start <= unit.first and unit.last <= end]
         for part, (start, end) in zip(members, wide.spans(), strict=True)
@@ -82,16 +81,16 @@ def _inside(members: list[Members], wide: Chunk) -> list[list[Unit]]:
 # -- the entities of one version -----------------------------------------------------------------
 
 
-def _members_around(file: FileMerge, chunk: Chunk, table: Table) -> list[Members] | None:
+def _members_around(file: FileMerge, chunk: Chunk, language: Language) -> list[Members] | None:
     """Per version the members of the innermost parent around the hunk; the same parent in all three."""
     found: list[Members] = []
     paths = set()
     for version, (first, last) in enumerate(chunk.spans()):
-        root = file.trees.root(version)
+        root = file.root(version)
         if root is None or root.has_error:
             return None
-        parent = _parent_around(root, first, last, table)
-        members = None if parent is None else _members_of(file, version, parent, table)
+        parent = _parent_around(root, first, last, language)
+        members = None if parent is None else _members_of(file, version, parent, language)
         if parent is None or members is None:
             return None
         paths.add(path_of(parent))
@@ -99,20 +98,20 @@ def _members_around(file: FileMerge, chunk: Chunk, table: Table) -> list[Members
     return found if len(paths) == 1 else None
 
 
-def _members_of(file: FileMerge, version: int, parent: Node, table: Table) -> Members | None:
+def _members_of(file: FileMerge, version: int, parent: Node, language: Language) -> Members | None:
     """Kept by the file: the hunks of one file often lie in one parent."""
     key = (version, parent.type, parent.start_byte)
     if key not in file.members:
-        units = _units_of(parent, table)
+        units = _units_of(parent, language)
         file.members[key] = None if units is None else Members(units)
     return file.members[key]
 
 
-def _parent_around(root: Node, first: int, last: int, table: Table) -> Node | None:
+def _parent_around(root: Node, first: int, last: int, language: Language) -> Node | None:
     """The innermost node with members whose first and last row lie outside the rows."""
     node = root.descendant_for_point_range((first, 0), (max(first, last - 1), 0))
     while node is not None:
-        if node.type in table.members and (node == root or _is_around(node, first, last)):
+        if node.type in language.members and (node == root or _is_around(node, first, last)):
             return node
         node = node.parent
     return None
@@ -132,44 +131,44 @@ def _rows(node: Node) -> tuple[int, int]:
     return node.start_point[0], end
 
 
-def _units_of(parent: Node, table: Table) -> list[Unit] | None:
+def _units_of(parent: Node, language: Language) -> list[Entity] | None:
     """None where two members share a row or commas stand between them: then lines are not whole members."""
-    units: list[Unit] = []
-    waiting: Unit | None = None
-    allowed = table.members[parent.type]
+    units: list[Entity] = []
+    waiting: Entity | None = None
+    allowed = language.members[parent.type]
     if len(parent.children) > MAX_UNITS or any(child.type == "," for child in parent.children):
         return None
     for child in parent.named_children:
         first, last = _rows(child)
         before = units[-1].last if units else -1
-        if child.type in table.attached:
+        if child.type in language.attached:
             if units and first < before:
                 continue  # behind the member, on its last row
             if waiting is not None and first <= waiting.last:
                 waiting.last = last
             else:
                 units += [waiting] if waiting is not None else []
-                waiting = Unit(first, last, child.type, f"= {flat_text(child)}", False)
+                waiting = Entity(first, last, child.type, f"= {flat_text(child)}", False)
             continue
         if waiting is not None and waiting.last < first:
             units.append(waiting)
             waiting = None
         if first < (units[-1].last if units else -1):
             return None
-        units.append(_unit(child, first, last, waiting, allowed, table))
+        units.append(_unit(child, first, last, waiting, allowed, language))
         waiting = None
     return [*units, waiting] if waiting is not None else units
 
 
 def _unit(
-    node: Node, first: int, last: int, waiting: Unit | None, allowed: tuple[str, ...], table: Table
-) -> Unit:
+    node: Node, first: int, last: int, waiting: Entity | None, allowed: tuple[str, ...], language: Language
+) -> Entity:
     start = waiting.first if waiting is not None else first
-    name = name_in(node, table) if node.type in allowed else ""
+    name = member_name(language, node) if node.type in allowed else ""
     if name:
-        return Unit(start, last, node.type, f"{node.type} {name}", True)
+        return Entity(start, last, node.type, f"{node.type} {name}", True)
     declared = _declared(node)
-    return Unit(
+    return Entity(
         start, last, node.type, f"{node.type} {declared}" if declared else f"= {flat_text(node)}", False
     )
 
@@ -251,7 +250,7 @@ def _widen(
     return Chunk("conflict", start[0], end[0], start[1], end[1], start[2], end[2])
 
 
-def _is_one_unit(inside: list[list[Unit]]) -> bool:
+def _is_one_unit(inside: list[list[Entity]]) -> bool:
     """Nothing was taken apart: the rules for text have seen it already."""
     return all(len(part) <= 1 for part in inside)
 
@@ -259,7 +258,7 @@ def _is_one_unit(inside: list[list[Unit]]) -> bool:
 # -- the merge ---------------------------------------------------------------------------------
 
 
-def _merge(file: FileMerge, inside: list[list[Unit]], wide: Chunk) -> str | None:
+def _merge(file: FileMerge, inside: list[list[Entity]], wide: Chunk) -> str | None:
     sides = (file.base, file.left, file.right)
     entries = []
     for lines, units, (start, end) in zip(sides, inside, wide.spans(), strict=True):
@@ -282,7 +281,7 @@ def _merge(file: FileMerge, inside: list[list[Unit]], wide: Chunk) -> str | None
     return merged.write()
 
 
-def _entry(lines: list[str], units: list[Unit], start: int, end: int) -> Entry | None:
+def _entry(lines: list[str], units: list[Entity], start: int, end: int) -> Entry | None:
     """The rows as entries; None when a row is in no unit and not blank."""
     root = Entry("", "", "", [])
     assert root.children is not None

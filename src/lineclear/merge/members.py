@@ -5,24 +5,26 @@ What was added must be whole members of one parent in each side's own tree; anyt
 
 from __future__ import annotations
 
-from lineclear.code.languages import table_of
+from typing import TYPE_CHECKING
+
 from lineclear.code.routes import are_apart, element, registered
+from lineclear.code.symbols import member_name, path_of
 from lineclear.merge.handlers.keyed import sorted_here
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from lineclear.code.languages.table import Table
+    from lineclear.code.languages.table import Language
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.lines import Chunk
 
 MAX_SLIDE_LINES = 12
 NEIGHBOURS = 4
+_SEPARATORS = (",", ";")
 LEAST_HEAD = 3  # letters before an ending
 
 
-class Added:
+class AddedMembers:
     """What one side added: under which parent, the names, and the keys that it registers something under."""
 
     __slots__ = ("parent", "names", "keys")
@@ -35,15 +37,15 @@ class Added:
 
 def unite_added(file: FileMerge, chunk: Chunk) -> str | None:
     """The text of both additions, left's first, for a hunk whose base is empty."""
-    table = table_of(file.language)
-    if table is None or chunk.b0 != chunk.b1:
+    language = file.language
+    if language is None or not language.members or chunk.b0 != chunk.b1:
         return None
     ours, theirs = file.left[chunk.l0 : chunk.l1], file.right[chunk.r0 : chunk.r1]
     for slide in range(MAX_SLIDE_LINES):
         if slide > chunk.b0 or not _can_slide(file, chunk, slide, ours, theirs):
             return None
-        left = _added(file, table, 1, file.left, chunk.l0 - slide, chunk.l1 - slide)
-        right = _added(file, table, 2, file.right, chunk.r0 - slide, chunk.r1 - slide)
+        left = _added(file, language, 1, file.left, chunk.l0 - slide, chunk.l1 - slide)
+        right = _added(file, language, 2, file.right, chunk.r0 - slide, chunk.r1 - slide)
         if left and right:
             if left.parent != right.parent or set(left.names) & set(right.names):
                 return None
@@ -126,9 +128,9 @@ def _gap(ours: list[str], theirs: list[str], file: FileMerge, chunk: Chunk) -> l
 
 
 def _added(
-    file: FileMerge, table: Table, version: int, lines: list[str], first: int, last: int
-) -> Added | None:
-    root = file.trees.root(version)
+    file: FileMerge, language: Language, version: int, lines: list[str], first: int, last: int
+) -> AddedMembers | None:
+    root = file.root(version)
     if root is None or root.has_error:
         return None
     text = "".join(lines[first:last])
@@ -138,11 +140,11 @@ def _added(
     head = len(text) - len(text.lstrip())
     start = before + len(text[:head].encode("utf-8", "surrogatepass"))
     end = before + len(text.rstrip().encode("utf-8", "surrogatepass"))
-    parent = _parent_of(root, start, end, table)
-    return None if parent is None else _named(parent, start, end, table)
+    parent = _parent_of(root, start, end, language)
+    return None if parent is None else _named(parent, start, end, language)
 
 
-def _parent_of(node: Node, start: int, end: int, table: Table) -> Node | None:
+def _parent_of(node: Node, start: int, end: int, language: Language) -> Node | None:
     """The node of which the stretch is whole children (separators left aside)."""
     while True:
         touching = [c for c in node.children if c.start_byte < end and c.end_byte > start]
@@ -150,7 +152,8 @@ def _parent_of(node: Node, start: int, end: int, table: Table) -> Node | None:
         if not touching:
             return None
         if not outside:
-            if len(touching) == 1 and node.type not in table.members and touching[0].type in table.members:
+            is_around = len(touching) == 1 and touching[0].type in language.members
+            if is_around and node.type not in language.members:
                 node = touching[0]
                 continue
             return node
@@ -159,8 +162,8 @@ def _parent_of(node: Node, start: int, end: int, table: Table) -> Node | None:
         node = outside[0]
 
 
-def _named(parent: Node, start: int, end: int, table: Table) -> Added | None:
-    allowed = table.members.get(parent.type)
+def _named(parent: Node, start: int, end: int, language: Language) -> AddedMembers | None:
+    allowed = language.members.get(parent.type)
     if allowed is None:
         return None
     names: list[str] = []
@@ -169,14 +172,14 @@ def _named(parent: Node, start: int, end: int, table: Table) -> Added | None:
     for child in parent.children:
         if child.end_byte <= start or child.start_byte >= end:
             continue
-        if child.type in table.attached:
+        if child.type in language.attached:
             pending = True
             continue
-        if child.type in table.separators:
+        if child.type in _SEPARATORS:
             continue
-        name = name_in(child, table) if child.type in allowed else ""
+        name = member_name(language, child) if child.type in allowed else ""
         if not name:
-            found = registered(child) if child.type in allowed else _element(child, parent, table)
+            found = _registered(language, child, parent)
             if found is None:
                 return None
             name, key = found
@@ -185,69 +188,10 @@ def _named(parent: Node, start: int, end: int, table: Table) -> Added | None:
         pending = False
     if pending or not names or len(set(names)) != len(names):
         return None
-    return Added(path_of(parent), names, keys)
+    return AddedMembers(path_of(parent), names, keys)
 
 
-def _element(node: Node, parent: Node, table: Table) -> tuple[str, str] | None:
-    return element(node, parent) if parent.type in table.lists else None
-
-
-def name_in(node: Node, table: Table) -> str:
-    if node.type in table.wrappers:
-        inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
-        return name_in(inner, table) if inner is not None else ""
-    if node.type in ("expression_statement", "call"):
-        return _titled(node, table)
-    if node.type in ("string", "identifier", "shorthand_property_identifier", "shorthand_field_initializer"):
-        return _text(node)
-    field = table.keyed.get(node.type, "name")
-    if field == "*head":
-        body = node.child_by_field_name("body")
-        return _text(node)[: (body.start_byte if body else node.end_byte) - node.start_byte]
-    name = node.child_by_field_name(field) or _inner_name(node)
-    if name is None:
-        return ""
-    receiver = node.child_by_field_name("receiver")
-    parameters = node.child_by_field_name("parameters") if table.overloads else None
-    before = _text(receiver) if receiver else ""
-    return f"{before} {_text(name)}{_text(parameters) if parameters else ''}"
-
-
-def _inner_name(node: Node) -> Node | None:
-    """Declarations that wrap one named thing: Go's type, Java's field."""
-    for child in node.named_children:
-        name = child.child_by_field_name("name")
-        if name is not None:
-            return name
-    return None
-
-
-def _titled(node: Node, table: Table) -> str:
-    """The title under which a call registers something, for the functions of the table."""
-    call = node if node.type == "call" else node.named_children[0] if node.named_child_count == 1 else None
-    if call is None or call.child_by_field_name("receiver") is not None:
-        return ""
-    function = call.child_by_field_name("function") or call.child_by_field_name("method")
-    arguments = call.child_by_field_name("arguments")
-    if function is None or arguments is None or not arguments.named_child_count:
-        return ""
-    if _text(function).partition(".")[0] not in table.calls or not arguments.named_children[0].type.endswith(
-        "string"
-    ):
-        return ""
-    return _text(arguments.named_children[0])
-
-
-def path_of(node: Node) -> str:
-    """Names of everything around, so that equal parents on both sides are the same place."""
-    parts = [node.type]
-    above = node.parent
-    while above is not None:
-        name = above.child_by_field_name("name") or above.child_by_field_name("left")
-        parts.append(f"{above.type} {_text(name) if name is not None else ''}")
-        above = above.parent
-    return "/".join(parts)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+def _registered(language: Language, node: Node, parent: Node) -> tuple[str, str] | None:
+    if node.type in language.members[parent.type]:
+        return registered(language, node)
+    return element(language, node, parent) if parent.type in language.registries else None

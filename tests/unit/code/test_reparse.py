@@ -12,7 +12,9 @@ from tree_sitter import Parser, Tree
 
 from lineclear.code import parse as parsing
 from lineclear.code import reparse
-from lineclear.code.parse import language_of, parse
+from lineclear.code.languages import language_named, language_of
+from lineclear.code.languages.python import PYTHON
+from lineclear.code.parse import parse
 from lineclear.code.reparse import changed_rows, parse_beside
 from tests.unit.merge.test_cases import FOUND as CASES
 from tests.unit.merge.test_cases import path_of, read
@@ -22,7 +24,9 @@ ROWS = st.lists(st.sampled_from([b"", b"a", b"b", b"}", b"return", b"\xc3\xa4"])
 
 
 def parser_of(name: str) -> Parser:
-    parser = parsing._load(language_of(name))
+    language = language_of(name)
+    assert language is not None
+    parser = parsing._load(language)
     assert parser is not None
     return parser
 
@@ -64,11 +68,14 @@ def test_the_tree_is_that_of_the_whole_text(program: Path, monkeypatch: pytest.M
             assert every_node(parse_beside(parser, text, (before, tree))) == every_node(parser.parse(text))
 
 
-@pytest.mark.parametrize("language", sorted({language_of(path_of(case)) for case in CASES} - {""}))
+@pytest.mark.parametrize(
+    "name", sorted({found.name for case in CASES if (found := language_of(path_of(case)))})
+)
 def test_the_versions_of_a_case_have_the_trees_of_the_whole_texts(
-    language: str, monkeypatch: pytest.MonkeyPatch
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reparse, "MIN_BYTES", 0)
+    language = language_named(name)
     parser = parsing._load(language)
     assert parser is not None
     compared = 0
@@ -99,15 +106,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, Tree] | None]:
 
 def test_a_tree_is_made_from_that_of_the_last_text(asked: list[tuple[bytes, Tree] | None]) -> None:
     old = "".join(f"def f{n}():\n    return {n}\n" for n in range(400))
-    first = parse("python", old)
-    parse("python", old.replace("return 7\n", "return 8\n"))
+    first = parse(PYTHON, old)
+    parse(PYTHON, old.replace("return 7\n", "return 8\n"))
     assert first is not None
     assert asked == [None, (old.encode(), first)]
 
 
 def test_no_tree_is_made_from_one_with_an_error(asked: list[tuple[bytes, Tree] | None]) -> None:
     for text in ("def f(:\n", "def f():\n    return 1\n"):
-        parse("python", text)
+        parse(PYTHON, text)
     assert asked == [None, None]
 
 

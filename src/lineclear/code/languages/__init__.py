@@ -1,35 +1,53 @@
-"""Tables of languages."""
+"""The languages whose programs can be read: a row here and a table in its module.
+
+A table is loaded when the first file of its language comes.
+"""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from lineclear.code.languages.table import Table
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
-# language -> module in `languages`
-_TABLES = {
-    "python": "python",
-    "typescript": "typescript",
-    "tsx": "typescript",
-    "javascript": "typescript",
-    "go": "go",
-    "rust": "rust",
-    "java": "java",
-    "c": "cpp",
-    "cpp": "cpp",
-    "c_sharp": "c_sharp",
-    "ruby": "ruby",
-    "php": "php",
-    "kotlin": "kotlin",
-    "bash": "bash",
+if TYPE_CHECKING:
+    from lineclear.code.languages.table import Language
+
+# name -> (module here, which holds the table under the same name in capitals; endings of file names)
+LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "python": ("python", (".py", ".pyi")),
+    "typescript": ("typescript", (".ts", ".mts", ".cts")),
+    "tsx": ("typescript", (".tsx",)),
+    "javascript": ("typescript", (".js", ".jsx", ".mjs", ".cjs")),
+    "go": ("go", (".go",)),
+    "rust": ("rust", (".rs",)),
+    "java": ("java", (".java",)),
+    "css": ("css", (".css",)),
+    "scss": ("css", (".scss",)),
+    "c": ("cpp", (".c",)),
+    "cpp": ("cpp", (".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx")),
+    "c_sharp": ("c_sharp", (".cs",)),
+    "ruby": ("ruby", (".rb", ".rake", "Rakefile")),
+    "php": ("php", (".php",)),
+    "kotlin": ("kotlin", (".kt", ".kts")),
+    "bash": ("bash", (".sh", ".bash")),
+    "json": ("json", (".json",)),
+    "toml": ("toml", (".toml",)),
+    "yaml": ("yaml", (".yaml", ".yml")),
+    "html": ("markup", (".html", ".htm")),
+    "xml": ("markup", (".xml",)),
 }
 
 
-def table_of(language: str) -> Table | None:
-    from importlib import import_module
+@lru_cache(maxsize=256)
+def language_of(path: str) -> Language | None:
+    """The language by the file's name."""
+    for name, (_, endings) in LANGUAGES.items():
+        if path.endswith(endings):
+            return language_named(name)
+    return None
 
-    if language not in _TABLES:
-        return None
-    module = import_module(f"lineclear.code.languages.{_TABLES[language]}")
-    table: Table = module.TABLE
-    return table
+
+@lru_cache
+def language_named(name: str) -> Language:
+    module = import_module(f"lineclear.code.languages.{LANGUAGES[name][0]}")
+    return cast("Language", getattr(module, name.upper()))

@@ -1,10 +1,21 @@
-"""Ruby: methods, classes, modules, hash keys, tests by title."""
+"""Ruby."""
 
-from lineclear.code.languages.table import Table
+from lineclear.code.languages.table import Language
 
 _ITEMS = ("method", "singleton_method", "class", "module")
-TABLE = Table(
-    members={"program": (*_ITEMS, "call"), "body_statement": (*_ITEMS, "call"), "hash": ("pair",)},
+RUBY = Language(
+    name="ruby",
+    grammar="tree_sitter_ruby",
+    definitions={"method": "method", "singleton_method": "method", "class": "type", "module": "type"},
     keyed={"pair": "key"},
-    calls=("it", "describe", "context", "specify", "test", "scenario", "feature"),
+    bodies=("body_statement", "block"),
+    name_fields={"pair": "key"},
+    members={"program": (*_ITEMS, "call"), "body_statement": (*_ITEMS, "call"), "hash": ("pair",)},
+    lists=("array",),
+    calls=("call",),
+    arguments=("argument_list",),
+    values=("identifier",),
+    titled_calls=("it", "describe", "context", "specify", "test", "scenario", "feature"),
+    opaque=("comment", "string"),
+    texts=("chained_string", "heredoc_body", "string", "string_array"),
 )

@@ -1,6 +1,35 @@
-"""TypeScript, TSX, JavaScript, JSX: declarations, members, object keys, fields of types, tests by title."""
+"""TypeScript, TSX and JavaScript with JSX."""
 
-from lineclear.code.languages.table import Table
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lineclear.code.languages.table import Language
+from lineclear.code.nodes import flat_text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def _imported(node: Node) -> list[str]:
+    text = flat_text(node)
+    source = node.child_by_field_name("source")
+    clause = next((child for child in node.named_children if child.type == "import_clause"), None)
+    if source is None or clause is None:
+        return [text.rstrip(";")]
+    is_type = text.startswith("import type")
+    origin = flat_text(source).strip("'\"") + (" (type)" if is_type else "")
+    names = []
+    for part in clause.named_children:
+        if part.type == "named_imports":
+            specifiers = [child for child in part.named_children if child.type == "import_specifier"]
+            names += [f"{origin}: {flat_text(specifier)}" for specifier in specifiers]
+        else:
+            names.append(f"{origin}: {flat_text(part)}")
+    return names or [text.rstrip(";")]
+
 
 _DECLARATIONS = (
     "function_declaration",
@@ -13,7 +42,36 @@ _DECLARATIONS = (
     "export_statement",
     "expression_statement",
 )
-TABLE = Table(
+_DEFINITIONS = {
+    "function_declaration": "function",
+    "generator_function_declaration": "function",
+    "method_definition": "method",
+    "class_declaration": "type",
+    "class": "type",
+    "variable_declarator": "variable",
+}
+_TYPED = _DEFINITIONS | {
+    "abstract_class_declaration": "type",
+    "interface_declaration": "type",
+    "enum_declaration": "type",
+    "type_alias_declaration": "type",
+    "module": "type",
+    "internal_module": "namespace",
+    "public_field_definition": "field",
+    "property_signature": "field",
+    "required_parameter": "parameter",
+}
+TYPESCRIPT = Language(
+    name="typescript",
+    grammar="tree_sitter_typescript",
+    grammar_function="language_typescript",
+    definitions=_TYPED,
+    keyed={"pair": "key", "switch_case": "case", "enum_assignment": "case"},
+    wrappers=("export_statement",),
+    groups=("lexical_declaration",),
+    bodies=("class_body", "interface_body", "enum_body", "object_type", "export_statement"),
+    name_fields={"pair": "key", "field_definition": "property"},
+    overloads=True,
     members={
         "program": _DECLARATIONS,
         "statement_block": ("expression_statement",),
@@ -25,8 +83,38 @@ TABLE = Table(
         "array": ("string",),
     },
     attached=("comment", "decorator"),
-    keyed={"pair": "key", "field_definition": "property"},
-    calls=("it", "test", "describe", "context", "specify"),
-    wrappers=("export_statement",),
     lists=("array",),
+    registries=("array",),
+    calls=("call_expression",),
+    arguments=("arguments",),
+    values=("identifier", "member_expression", "new_expression"),
+    objects=("object",),
+    titled_calls=("it", "test", "describe", "context", "specify"),
+    imports=("import_statement",),
+    imported=_imported,
+    imports_bind_names=True,
+    import_line=re.compile(
+        r"import\b(?!\s*\()|export\s+(?:type\s+)?(?:\*|\{)|(?:const|let|var)\s+[\w{].*=\s*require\("
+    ),
+    import_words=("import", "export", "const", "let", "var"),
+    import_end=re.compile(r"(?s).*[\"'][^\"']*[\"']\)?\s*;?\s*(?://[^\n]*)?$"),
+    import_names=re.compile(r"(?s)((?:import|export)[^{]*)\{(?P<names>[^{}]*?),?\s*\}(?P<rest>[^{}]*)$"),
+    opaque=("comment", "string", "template_string"),
+    texts=("string", "template_string", "template_literal_type", "jsx_text"),
+)
+TSX = replace(
+    TYPESCRIPT,
+    name="tsx",
+    grammar_function="language_tsx",
+    definitions=_TYPED | {"jsx_attribute": "attribute"},
+)
+JAVASCRIPT = replace(
+    TYPESCRIPT,
+    name="javascript",
+    grammar="tree_sitter_javascript",
+    grammar_function="language",
+    definitions=_DEFINITIONS | {"jsx_attribute": "attribute"},
+    keyed={"pair": "key", "switch_case": "case"},
+    bodies=("class_body", "export_statement"),
+    overloads=False,
 )
