@@ -32,6 +32,14 @@ _REGISTRY = re.compile(
     r"|handlers|modules|extensions|resolvers|entities|integrations|components|tools|registry)",
     re.I,
 )
+LOCAL_ROUTE = "route below"  # may hang below a prefix that another file gives it
+_ROUTE = re.compile(
+    r"""@(\w+(?:\.\w+)*\.(?:route|get|post|put|patch|delete))\(\s*["']([^"'\n]+)["']"""
+    r"""|\b((?:app|router|server)\.(?:get|post|put|patch|delete))\(\s*["'`](/[^"'`\n]*)["'`]"""
+    r"""|^\s*(?:re_)?path\(\s*r?["']([^"'\n]*)["']"""
+    r"""|@(Get|Post|Put|Patch|Delete|Request)Mapping\(\s*["']([^"'\n]+)["']""",
+    re.M,
+)
 _KEYS = ("path", "name", "id", "key", "command", "route")
 _WILD = re.compile(r"[:*<{(\[^$+?\\]")
 
@@ -111,3 +119,16 @@ def _name_of(container: Node) -> str:
         if name is not None:
             return flat_text(name).strip("\"'").partition(":")[0].rstrip()
     return ""
+
+
+def routes_of(text: str) -> dict[str, str]:
+    """Method and path of each route that a text registers, with its line; by its lines alone, so that whole
+    trees can be looked through."""
+    found: dict[str, str] = {}
+    for match in _ROUTE.finditer(text):
+        words = [group for group in match.groups() if group is not None]
+        end = text.find("\n", match.end())
+        line = text[match.start() : end if end >= 0 else len(text)]
+        kind = "route of" if words[0].startswith("app.") else LOCAL_ROUTE
+        found[" ".join([kind, *words])] = line.strip()
+    return found
