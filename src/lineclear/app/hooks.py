@@ -10,6 +10,7 @@ from lineclear.app.agents import ensure_agent
 from lineclear.app.hooks_claims import begin_short, change_intents, end_shorts, writer_of
 from lineclear.app.hooks_judging import JUDGEMENTS, judge
 from lineclear.app.messages import inbox, mark_read
+from lineclear.code.outline import symbol_at
 from lineclear.core import hooks
 from lineclear.core.claims import EXCLUSIVE, is_over
 from lineclear.core.hooks import HookAnswer
@@ -68,7 +69,7 @@ def _before_edit(desk: Desk, call: HookCall, reply: HookAnswer) -> None:
     if shared:
         begin_short(desk, shared)
     own = [spot for spot in spots if not spot.is_shared]
-    if change_intents(desk, own, lambda spot: hooks.symbol_at(desk.text_of(spot), call.old_text)):
+    if change_intents(desk, own, lambda spot: symbol_at(desk.text_of(spot), call.old_text)):
         # Whoever announced it since we looked was told of us, and has to be told to us.
         others = desk.store.read(lambda view: [judge(view, desk, spot) for spot in spots])
     for spot, found in zip(spots, others, strict=True):
