@@ -85,6 +85,8 @@ def name_of(language: Language, node: Node) -> str:
     if node.type in language.wrappers:
         inner = _wrapped(node)
         return name_of(language, inner) if inner is not None else ""
+    if node.type in language.groups and node.named_child_count:
+        return name_of(language, node.named_children[-1])
     kind = language.definitions.get(node.type) or language.keyed.get(node.type)
     is_use = node.type in language.defined_by_body and node.child_by_field_name("body") is None
     if not kind or kind in _NOT_SHOWN or is_use:
@@ -99,6 +101,11 @@ def name_of(language: Language, node: Node) -> str:
 
 def _wrapped(node: Node) -> Node | None:
     return node.child_by_field_name("definition") or node.child_by_field_name("declaration")
+
+
+def _unwrapped(language: Language, node: Node) -> Node:
+    inner = _wrapped(node) if node.type in language.wrappers else None
+    return _unwrapped(language, inner) if inner is not None else node
 
 
 def member_name(language: Language, node: Node) -> str:
@@ -163,20 +170,28 @@ def path_of(node: Node) -> str:
 def symbols_in(language: Language, root: Node, first_row: int, last_row: int) -> list[str]:
     """Dotted names of the definitions around rows (0-based, the last one excluded), or of those inside."""
     around: list[str] = []
-    node = root
-    while True:
-        inner = _covering(node, first_row, max(first_row, last_row - 1))
-        if inner is None:
-            break
-        node = inner
+    node, inner = root, _covering(root, first_row, last_row)
+    while inner is not None:
+        node, inner = inner, _covering(inner, first_row, last_row)
         name = name_of(language, node)
-        if name:
+        if name and name not in around[-1:]:  # a wrapper has the name of what it wraps
             around.append(name)
     touched = (name_of(language, child) for child in _touching(node, first_row, last_row))
     inside = [name for name in touched if name]
     if around and not inside:
         return [".".join(around[-2:])]
     return [".".join([*around[-1:], name]) for name in inside[:MAX_SYMBOLS]]
+
+
+def names_in(language: Language, root: Node, first_row: int, last_row: int) -> set[str]:
+    """The names of the definitions that begin in the rows and are not part of one that begins there. A
+    decorator above a definition is not its beginning."""
+    node, inner = root, _covering(root, first_row, last_row)
+    while inner is not None and inner.start_point[0] < first_row:
+        node, inner = inner, _covering(inner, first_row, last_row)
+    defined = [_unwrapped(language, child) for child in _touching(node, first_row, last_row)]
+    begun = (child for child in defined if first_row <= child.start_point[0] < last_row)
+    return {name_of(language, child) for child in begun} - {""}
 
 
 def is_in_text(language: Language, root: Node, row: int) -> bool:
@@ -190,9 +205,9 @@ def is_in_text(language: Language, root: Node, row: int) -> bool:
 
 
 def _covering(node: Node, first_row: int, last_row: int) -> Node | None:
-    """The first inner node around both rows, if it has more than one."""
+    """The first inner node around the rows (the last one excluded), if it has more than one."""
     inner = node.named_children
-    place = bisect_left(inner, last_row, key=_last_row)
+    place = bisect_left(inner, max(first_row, last_row - 1), key=_last_row)
     child = inner[place] if place < len(inner) else None
     if child is None or child.start_point[0] > first_row:
         return None

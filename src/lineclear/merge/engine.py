@@ -152,7 +152,7 @@ class FileMerge:
         doubt = self._doubt_beside(open_ones, settled) if settled else ""
         if doubt:
             return self.plain(doubt)
-        return self.marked(settled, rules, "both sides changed these lines")
+        return self.marked(settled, rules)
 
     def _doubt_beside(self, open_ones: list[Chunk], settled: dict[Chunk, str]) -> str:
         """The verifier's word on what was settled, with left's text where it is still open."""
@@ -185,7 +185,7 @@ class FileMerge:
             return "".join(self.right[chunk.r0 : chunk.r1])
         return "".join(self.left[chunk.l0 : chunk.l1])
 
-    def marked(self, settled: dict[Chunk, str], rules: list[tuple[str, str]], doubt: str) -> MergeResult:
+    def marked(self, settled: dict[Chunk, str], rules: list[tuple[str, str]], doubt: str = "") -> MergeResult:
         out: list[str] = []
         conflicts: list[Conflict] = []
         line = 1
@@ -204,6 +204,8 @@ class FileMerge:
             ending = hunk.left_lines[len(hunk.left_lines) - tail :] if tail else []
             out += [*hunk.left_lines[:head], *body, *ending]
             first = line + head
-            conflicts.append(Conflict(first, first + len(body) - 1, hunk.kind(), symbols, doubt))
+            conflicts.append(
+                Conflict(first, first + len(body) - 1, hunk.kind(), symbols, doubt or hunk.reason())
+            )
             line = first + len(body) + tail
-        return MergeResult("".join(out), conflicts, rules, doubt)
+        return MergeResult("".join(out), conflicts, rules, doubt or (conflicts[0].doubt if conflicts else ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.code.symbols import is_in_text, symbols_in
+from lineclear.code.symbols import is_in_text, names_in, symbols_in
 from lineclear.merge import adjacent, exact
 from lineclear.merge.diff import Steps
 from lineclear.merge.entities import merge_entities
@@ -62,6 +62,22 @@ class Hunk:
         if not self.base_lines:
             return "add/add"
         return "content" if self.left_lines and self.right_lines else "delete/edit"
+
+    def reason(self) -> str:
+        """Why this hunk needs a person, where no rule settles it."""
+        kind = self.kind()
+        if kind == "delete/edit":
+            return "one side removed what the other edited"
+        if kind == "content":
+            return "both sides changed these lines"
+        names = self._names(1) & self._names(2)
+        return f"both sides added `{min(names)}`" if names else "both sides added lines at this place"
+
+    def _names(self, version: int) -> set[str]:
+        language, root = self.file.language, self.file.root(version)
+        if language is None or root is None:
+            return set()
+        return names_in(language, root, *self.chunk.spans()[version])
 
     def symbols(self) -> list[str]:
         """What the hunk touches, by the side that shows more of it."""

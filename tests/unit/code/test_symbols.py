@@ -8,7 +8,7 @@ import pytest
 
 from lineclear.code.languages import language_of
 from lineclear.code.parse import parse
-from lineclear.code.symbols import is_in_text, label_of, signature_of, symbols_in
+from lineclear.code.symbols import is_in_text, label_of, names_in, signature_of, symbols_in
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -100,6 +100,29 @@ def test_rows_over_several_definitions_name_each() -> None:
         "a.py", "class A:\n    def f(self):\n        pass\n\n    def g(self):\n        pass\n"
     )
     assert symbols_in(language, root, 1, 6) == ["A.f", "A.g"]
+
+
+def test_a_decorated_definition_is_named_once() -> None:
+    text = "class A:\n    @one\n    @two\n    def f(self):\n        x = 1\n        return x\n"
+    language, root = read("a.py", text)
+    assert symbols_in(language, root, 4, 5) == ["A.f"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "rows", "expected"),
+    [
+        ("a.py", "x = 1\ndef f():\n    y = 1\n    return y\ndef g(): ...\n", (1, 5), {"f", "g"}),
+        ("a.py", "def f():\n    x = 1\n    return x\n", (1, 2), set()),
+        ("a.py", "@one\n@two\ndef f(): ...\n", (0, 2), set()),
+        ("a.ts", "export const f = 1\nlet x = 2\n", (0, 2), {"f", "x"}),
+        ("a.json", '{\n  "a": 1,\n  "b": 2\n}\n', (1, 3), {'"a"', '"b"'}),
+    ],
+)
+def test_the_definitions_that_begin_in_rows(
+    path: str, text: str, rows: tuple[int, int], expected: set[str]
+) -> None:
+    language, root = read(path, text)
+    assert names_in(language, root, *rows) == expected
 
 
 def test_a_signature_is_compared_without_blanks() -> None:
