@@ -5,11 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from lineclear.merge import imports
-from lineclear.merge.grammars import GRAMMARS, language_of
+from lineclear.code.languages import LANGUAGES, language_named, language_of
 from lineclear.merge.registry import HANDLERS, handlers_for
 from lineclear.merge.rules import REASONS
-from lineclear.merge.syntax import table_of
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "merge_cases"
 PATHS = {"ignore-list": ".gitignore", "python": "shop.py"}
@@ -21,7 +19,7 @@ def parts() -> list[str]:
         "## Languages\n\nEvery result is parsed; what does not parse although its sources did is a conflict.",
         _table(
             ("language", "files", "imports as a set", "order-free places", "cases", "of them conflicts"),
-            [_language(name) for name in GRAMMARS],
+            [_language(name) for name in LANGUAGES],
         ),
         "## Kinds of file with a handler of their own",
         _table(("handler", "what it does", "cases", "of them conflicts"), _handlers()),
@@ -31,11 +29,11 @@ def parts() -> list[str]:
 
 
 def _language(name: str) -> tuple[str, ...]:
-    table = table_of(name)
-    places = ", ".join(f"`{parent}`" for parent in table.members) if table else ""
-    endings = ", ".join(f"`{ending}`" for ending in GRAMMARS[name][2])
-    kinds = [kind for kind in _kinds() if language_of(PATHS.get(kind, kind)) == name]
-    return name, endings, "yes" if name in imports.LANGUAGES else "", places, *_counted(kinds)
+    language = language_named(name)
+    places = ", ".join(f"`{parent}`" for parent in language.members)
+    endings = ", ".join(f"`{ending}`" for ending in LANGUAGES[name][1])
+    kinds = [kind for kind in _kinds() if language_of(PATHS.get(kind, kind)) is language]
+    return name, endings, "yes" if language.import_line else "", places, *_counted(kinds)
 
 
 def _handlers() -> list[tuple[str, ...]]:

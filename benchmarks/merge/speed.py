@@ -50,8 +50,8 @@ def _against_limit(size_kb: int, taken_ms: float) -> str:
 
 def merge(name: str, size_kb: int, edit: Edit) -> float:
     """The quickest of a few: whatever else the machine does only adds to it."""
+    from lineclear.code.parse import forget_trees
     from lineclear.merge import merge_texts
-    from lineclear.merge.grammars import forget_trees
 
     base = _grown(name, size_kb)
     left, right = edit(name, base)

@@ -181,4 +181,4 @@ def test_a_function_dropped_here_and_edited_there_is_a_conflict(path: str, place
     edited = base | {place: 77}
     left, right = (edited, dropped) if swap else (dropped, edited)
     result = merge_texts(path, program(path, base), program(path, left), program(path, right))
-    assert not result.is_clean
+    assert [conflict.doubt for conflict in result.conflicts] == ["one side removed what the other edited"]

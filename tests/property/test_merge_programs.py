@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.merge.judge import judge
+from lineclear.code.languages import language_of
+from lineclear.code.parse import parse
 from lineclear.merge import merge_texts
-from lineclear.merge.grammars import language_of, parse
-from lineclear.merge.syntax import table_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Tree
 
 PROGRAMS = {
     path.name: path.read_text() for path in sorted((Path(__file__).parent / "merge_programs").iterdir())
@@ -36,10 +36,16 @@ class Entity:
         self.name = name
 
 
-def entities_of(path: str) -> list[Entity]:
-    table, tree = table_of(language_of(path)), parse(language_of(path), PROGRAMS[path])
-    assert table is not None
+def parsed(path: str, text: str) -> Tree:
+    language = language_of(path)
+    assert language is not None
+    tree = parse(language, text)
     assert tree is not None
+    return tree
+
+
+def entities_of(path: str) -> list[Entity]:
+    tree = parsed(path, PROGRAMS[path])
     lines = PROGRAMS[path].splitlines(True)
     found: list[Entity] = []
     todo = [tree.root_node]
@@ -184,8 +190,7 @@ def worked_on(draw: st.DrawFn, path: str) -> str:
 def losses(path: str, base: str, left: str, right: str, merged: str) -> list[str]:
     """What the judge finds; in which scope a name stands is not told by a text that does not parse."""
     found = judge(path, base, left, right, merged)
-    trees = [parse(language_of(path), text) for text in (base, left, right)]
-    if all(tree is not None and not tree.root_node.has_error for tree in trees):
+    if not any(parsed(path, text).root_node.has_error for text in (base, left, right)):
         return found
     return [text for text in found if not text.startswith(("twice", "missing", "not removed", "import"))]
 

@@ -12,6 +12,7 @@ from lineclear.app.heartbeat import is_renewal_due
 from lineclear.app.hooks_claims import ANNOUNCED, announce, begin_short, end_shorts, writer_of
 from lineclear.app.hooks_judging import JUDGEMENTS, judge
 from lineclear.app.messages import inbox, mark_read_in
+from lineclear.code.outline import symbol_at
 from lineclear.core import hooks
 from lineclear.core.claims import EXCLUSIVE, is_over
 from lineclear.core.hooks import HookAnswer
@@ -88,7 +89,7 @@ def _before_edit(session: HookSession, call: HookCall, reply: HookAnswer) -> Non
     if shared:
         begin_short(session, shared)
     own = [file for file in files if not file.is_shared]
-    announce(session, own, lambda file: hooks.symbol_at(session.text_of(file), call.old_text))
+    announce(session, own, lambda file: symbol_at(session.text_of(file), call.old_text))
     if own:
         for path in call.paths:
             session.memory.set(ANNOUNCED, path, "1")
@@ -105,7 +106,7 @@ def _touches(session: HookSession, file: FileInTree, call: HookCall) -> Callable
     def touches(symbol: str) -> bool:
         if call.is_whole_write or not call.replaced:
             return True
-        from lineclear.core.symbol_places import edit_touches
+        from lineclear.code.symbol_places import edit_touches
 
         return edit_touches(session.text_of(file), call.replaced, symbol)
 

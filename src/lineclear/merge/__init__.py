@@ -1,8 +1,16 @@
 """Three texts in, one text or named conflicts out. As pure as core: no file, no process, no clock.
 
-Order per file, the first that answers: equal sides, git's own text, exact rules, the handler for this
-kind of file, tokens inside a hunk, the syntax tree; else a conflict. Whatever is not git's own text is
-checked by `verify`, which shares no rule with the mergers; any doubt makes it a conflict.
+Order per file, the first that answers:
+1. equal sides, or one side without a change;
+2. git's own text;
+3. a conflict for what no rule may touch: too large, not text, markers in a side, generated files;
+4. where git was not asked, a merge by lines that leaves no conflict;
+5. the handler for this kind of file;
+6. hunk by hunk: imports as a set, rules for lines, whole entities of the syntax tree, tokens;
+7. a conflict.
+
+What 5 and 6 made is checked by `verify`, which shares no rule with the mergers. If it finds an edit in the
+wrong definition, 6 is done once more with entities first; a doubt that stays makes it a conflict.
 """
 
 from __future__ import annotations

@@ -7,34 +7,21 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from lineclear.merge.inventory import OVERLOADED, words_of
+from lineclear.code.nodes import flat_text
+from lineclear.code.symbols import FUNCTIONS, signature_of
 from lineclear.merge.parts import Part
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tree_sitter import Node
-
+    from lineclear.code.languages.table import Language
     from lineclear.merge.parts import Shared
 
     Roots = tuple[Part, Part, Part, Part]
     Call = tuple[bytes, frozenset[bytes]]
 
-_PAIRS = {"pair", "block_mapping_pair", "flow_pair"}
-_LISTS = {"array", "block_sequence", "flow_sequence", "table_array_element"}
-_TABLES = ("json", "toml", "yaml")
-_FUNCTIONS = {
-    "function_definition",
-    "function_declaration",
-    "function_item",
-    "function_signature_item",
-    "method_declaration",
-    "method_definition",
-    "method",
-}
-_ARGUMENTS = {"arguments", "argument_list", "value_arguments"}
 _PLAIN = re.compile(rb"[^\s(){}\[\]]{1,60}")  # an argument that is no expression: nobody edits inside of it
 _LAST_WORD = re.compile(rb"[A-Za-z_]\w*$")
 _ITS_OWN = re.compile(r"(?<![\w.:])|(?<=\bself\.)|(?<=\bthis\.)")
@@ -42,42 +29,46 @@ MAX_DEPTH = 60
 
 
 def structure_doubt(
-    language: str, roots: Roots, shared: Shared, defined: list[dict[str, bytes]], texts: tuple[str, str, str]
+    language: Language,
+    roots: Roots,
+    shared: Shared,
+    defined: list[dict[str, bytes]],
+    texts: tuple[str, str, str],
 ) -> str:
     """The first doubt, or an empty string. `defined` is what base, left, right and the result define; `texts`
     are the first three."""
-    if language in _TABLES:
-        return _key_doubt(roots, shared)
-    doubt = _overload_doubt(defined) if language in OVERLOADED else ""
-    return doubt or _caller_doubt(roots, shared, texts) or _argument_doubt(roots, shared)
+    if language.is_data and language.keyed:
+        return _key_doubt(language, roots, shared)
+    doubt = _overload_doubt(defined) if language.overloads else ""
+    return doubt or _caller_doubt(language, roots, shared, texts) or _argument_doubt(language, roots, shared)
 
 
 # -- data: every key is in the table that its side put it into -----------------------------------
 
 
-def _key_doubt(roots: Roots, shared: Shared) -> str:
-    b, lt, r, m = (_keys_of(root, shared.apart) for root in roots)
+def _key_doubt(language: Language, roots: Roots, shared: Shared) -> str:
+    b, lt, r, m = (_keys_of(language, root, shared.apart) for root in roots)
     due = (lt | r) - (b - lt) - (b - r)
     if m == due:
         return ""
-    everywhere = _keys_of(roots[0], Part.inner)
+    everywhere = _keys_of(language, roots[0], Part.inner)
     for root in roots[1:]:
-        everywhere &= _keys_of(root, Part.inner)
+        everywhere &= _keys_of(language, root, Part.inner)
     astray = (m - due - everywhere) or (due - m - everywhere)
     return f"the key {min(astray)} is lost, left over or in another place" if astray else ""
 
 
-def _keys_of(root: Part, inside: Callable[[Part], list[Part]]) -> set[str]:
+def _keys_of(language: Language, root: Part, inside: Callable[[Part], list[Part]]) -> set[str]:
     """The path of every key outside of lists, in which places have no names."""
     found: set[str] = set()
     todo: list[tuple[Part, str, int]] = [(root, "", 0)]
     while todo:
         part, path, depth = todo.pop()
         for child in inside(part):
-            if child.kind in _LISTS or depth > MAX_DEPTH:
+            if child.kind in language.sequences or depth > MAX_DEPTH:
                 continue
             inner = path
-            if child.kind in _PAIRS or child.kind == "table":
+            if child.kind in language.keyed:
                 inner = f"{path}/{_key_of(child)}"
                 found.add(inner)
             todo.append((child, inner, depth + 1))
@@ -87,7 +78,7 @@ def _keys_of(root: Part, inside: Callable[[Part], list[Part]]) -> set[str]:
 def _key_of(part: Part) -> str:
     if part.key is None:
         node = part.node
-        part.key = _flat(node.child_by_field_name("key") or next(iter(node.named_children), node))
+        part.key = flat_text(node.child_by_field_name("key") or next(iter(node.named_children), node))
     return part.key
 
 
@@ -114,12 +105,12 @@ def _by_plain_name(found: dict[str, bytes]) -> dict[str, set[str]]:
     return named
 
 
-def _caller_doubt(roots: Roots, shared: Shared, texts: tuple[str, str, str]) -> str:
+def _caller_doubt(language: Language, roots: Roots, shared: Shared, texts: tuple[str, str, str]) -> str:
     """One side changed what a function takes, the other calls it in new places, in the old way."""
-    b, lt, r = (_parameters_of(shared.apart(root)) for root in roots[:3])
+    b, lt, r = (_parameters_of(language, shared.apart(root)) for root in roots[:3])
     if b == lt == r:
         return ""
-    b, lt, r = (_parameters_of(root.inner()) for root in roots[:3])
+    b, lt, r = (_parameters_of(language, root.inner()) for root in roots[:3])
     for changed, other in ((r, texts[1]), (lt, texts[2])):
         for name in sorted(b.keys() & changed.keys()):
             is_changed = len(b[name]) == len(changed[name]) == 1 and b[name] != changed[name]
@@ -134,7 +125,7 @@ def _calls(name: str, text: str) -> int:
     return sum(_ITS_OWN.match(text, found.start()) is not None for found in called.finditer(text))
 
 
-def _argument_doubt(roots: Roots, shared: Shared) -> str:
+def _argument_doubt(language: Language, roots: Roots, shared: Shared) -> str:
     """An argument is passed to a function to which no side passes it, nor what stands beside it: one side put
     another call there, the other changed what is passed."""
     made, given = shared.apart(roots[3]), [*shared.apart(roots[1]), *shared.apart(roots[2])]
@@ -142,7 +133,7 @@ def _argument_doubt(roots: Roots, shared: Shared) -> str:
     known: set[Call] = set()
     while made or given:
         new, old = set(made) - set(given), set(given) - set(made)
-        made, given = _inside(new, passed), _inside(old, known)
+        made, given = _inside(language, new, passed), _inside(language, old, known)
     pairs = {(called, argument) for called, arguments in known for argument in arguments}
     lost = {(called, argument) for called, arguments in passed for argument in arguments} - pairs
     for called, argument in sorted(lost):
@@ -152,13 +143,13 @@ def _argument_doubt(roots: Roots, shared: Shared) -> str:
     return ""
 
 
-def _inside(parts: set[Part], calls: set[Call]) -> list[Part]:
+def _inside(language: Language, parts: set[Part], calls: set[Call]) -> list[Part]:
     """What is right inside of the parts; notes what is called with which plain arguments."""
     further: list[Part] = []
     for part in parts:
         inner = part.inner()
         for before, child in pairwise(inner):
-            called = _LAST_WORD.search(before.text) if child.kind in _ARGUMENTS else None
+            called = _LAST_WORD.search(before.text) if child.kind in language.arguments else None
             if called is not None:
                 plain = (argument.text for argument in child.inner())
                 calls.add((called[0], frozenset(text for text in plain if _PLAIN.fullmatch(text))))
@@ -166,30 +157,26 @@ def _inside(parts: set[Part], calls: set[Call]) -> list[Part]:
     return further
 
 
-def _parameters_of(parts: list[Part]) -> dict[str, set[str]]:
+def _parameters_of(language: Language, parts: list[Part]) -> dict[str, set[str]]:
     """Name -> what it takes, of every function that is not inside of another."""
     found: dict[str, set[str]] = {}
     for part in parts:
         if part.functions is None:
-            part.functions = _functions_in(part)
+            part.functions = _functions_in(language, part)
         for name, takes in part.functions:
             found.setdefault(name, set()).add(takes)
     return found
 
 
-def _functions_in(whole: Part) -> list[tuple[str, str]]:
+def _functions_in(language: Language, whole: Part) -> list[tuple[str, str]]:
     found = []
     todo = [whole]
     while todo:
         part = todo.pop()
-        if part.kind in _FUNCTIONS:
-            name, parameters = (part.node.child_by_field_name(field) for field in ("name", "parameters"))
-            if name is not None and parameters is not None:
-                found.append((_flat(name), "".join(_flat(parameters).split())))
+        if language.definitions.get(part.kind) in FUNCTIONS:
+            signature = signature_of(part.node)
+            if signature is not None:
+                found.append(signature)
         elif not part.is_leaf():
             todo += part.inner()
     return found
-
-
-def _flat(node: Node) -> str:
-    return words_of(node.text or b"")

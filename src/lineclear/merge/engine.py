@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
+from lineclear.code.languages import language_of
+from lineclear.code.parse import parse
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
 from lineclear.merge.generated import why_generated
-from lineclear.merge.grammars import language_of
 from lineclear.merge.hunks import Hunk, resolve, resolve_by_entities
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
-from lineclear.merge.syntax import Trees
 from lineclear.merge.verify import MISPLACED, find_doubt
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tree_sitter import Node
+
+    from lineclear.merge.entities import Members
     from lineclear.merge.lines import Chunk
-    from lineclear.merge.syntax.entities import Members
 
     Resolve = Callable[[Hunk, Steps], tuple[str, str, Chunk] | None]
 
@@ -100,12 +102,21 @@ class FileMerge:
         self.line_chunks = lines.three_way(self.base, self.left, self.right, steps)
         self.chunks = self.line_chunks
         self._offsets: dict[int, list[int]] = {}
-        self.trees = Trees(self.language, base, left, right)
+        self._texts = (base, left, right)
+        self._roots: dict[int, Node | None] = {}
         self.members: dict[tuple[int, str, int], Members | None] = {}
         self.import_starts: dict[int, list[int]] = {}
 
+    def root(self, version: int) -> Node | None:
+        """The syntax tree of a version (0 base, 1 left, 2 right), parsed when a rule first asks for it; None
+        where there is no grammar."""
+        if version not in self._roots:
+            tree = parse(self.language, self._texts[version]) if self.language else None
+            self._roots[version] = tree.root_node if tree else None
+        return self._roots[version]
+
     def offset(self, version: int, line: int) -> int:
-        """Where a line begins in the bytes that the parser reads; 0 base, 1 left, 2 right."""
+        """Where a line begins in the bytes that the parser reads."""
         if version not in self._offsets:
             sizes = (
                 len(line) if line.isascii() else len(line.encode("utf-8", "surrogatepass"))
@@ -141,7 +152,7 @@ class FileMerge:
         doubt = self._doubt_beside(open_ones, settled) if settled else ""
         if doubt:
             return self.plain(doubt)
-        return self.marked(settled, rules, "both sides changed these lines")
+        return self.marked(settled, rules)
 
     def _doubt_beside(self, open_ones: list[Chunk], settled: dict[Chunk, str]) -> str:
         """The verifier's word on what was settled, with left's text where it is still open."""
@@ -174,7 +185,7 @@ class FileMerge:
             return "".join(self.right[chunk.r0 : chunk.r1])
         return "".join(self.left[chunk.l0 : chunk.l1])
 
-    def marked(self, settled: dict[Chunk, str], rules: list[tuple[str, str]], doubt: str) -> MergeResult:
+    def marked(self, settled: dict[Chunk, str], rules: list[tuple[str, str]], doubt: str = "") -> MergeResult:
         out: list[str] = []
         conflicts: list[Conflict] = []
         line = 1
@@ -193,6 +204,8 @@ class FileMerge:
             ending = hunk.left_lines[len(hunk.left_lines) - tail :] if tail else []
             out += [*hunk.left_lines[:head], *body, *ending]
             first = line + head
-            conflicts.append(Conflict(first, first + len(body) - 1, hunk.kind(), symbols, doubt))
+            conflicts.append(
+                Conflict(first, first + len(body) - 1, hunk.kind(), symbols, doubt or hunk.reason())
+            )
             line = first + len(body) + tail
-        return MergeResult("".join(out), conflicts, rules, doubt)
+        return MergeResult("".join(out), conflicts, rules, doubt or (conflicts[0].doubt if conflicts else ""))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from lineclear.code.symbols import is_in_text, names_in, symbols_in
 from lineclear.merge import adjacent, exact
 from lineclear.merge.diff import Steps
+from lineclear.merge.entities import merge_entities
 from lineclear.merge.imports import merge_imports
-from lineclear.merge.syntax.entities import merge_entities
-from lineclear.merge.syntax.members import unite_added
-from lineclear.merge.syntax.symbols import is_in_text, symbols_in
+from lineclear.merge.members import unite_added
 from lineclear.merge.tokens import merge_tokens
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
@@ -22,33 +23,6 @@ if TYPE_CHECKING:
         def __call__(self, base: str, left: str, right: str, *, inside: str) -> str | None: ...
 
 
-_BRACED = (
-    ".ts",
-    ".tsx",
-    ".js",
-    ".jsx",
-    ".mjs",
-    ".cjs",
-    ".mts",
-    ".cts",
-    ".go",
-    ".rs",
-    ".java",
-    ".c",
-    ".h",
-    ".cc",
-    ".cpp",
-    ".hpp",
-    ".cs",
-    ".rb",
-    ".php",
-    ".kt",
-    ".kts",
-    ".css",
-    ".scss",
-    ".json",
-    ".toml",
-)
 _PROSE = (".md", ".rst", ".txt", ".adoc", ".mdx")
 
 
@@ -70,31 +44,55 @@ class Hunk:
 
     def blanks(self) -> str:
         """Which blanks mean nothing in this kind of file."""
-        if not self.file.language:
+        if self.file.language is None:
             return "text"
-        return "code" if self.file.path.endswith(_BRACED) else "indented code"
+        return "indented code" if self.file.language.is_indented else "code"
 
     def may_touch_a_long_text(self) -> bool:
         if any(mark in text for text in self.texts() for mark in _LONG_TEXTS):
             return True
-        chunk, trees = self.chunk, self.file.trees
-        places = ((0, chunk.b0), (1, chunk.l0), (2, chunk.r0))
-        return any(is_in_text(trees.root(version), row) for version, row in places)
+        language = self.file.language
+        if language is None:
+            return False
+        rows = enumerate((self.chunk.b0, self.chunk.l0, self.chunk.r0))
+        roots = ((self.file.root(version), row) for version, row in rows)
+        return any(root is not None and is_in_text(language, root, row) for root, row in roots)
 
     def kind(self) -> str:
         if not self.base_lines:
             return "add/add"
         return "content" if self.left_lines and self.right_lines else "delete/edit"
 
+    def reason(self) -> str:
+        """Why this hunk needs a person, where no rule settles it."""
+        kind = self.kind()
+        if kind == "delete/edit":
+            return "one side removed what the other edited"
+        if kind == "content":
+            return "both sides changed these lines"
+        names = self._names(1) & self._names(2)
+        return f"both sides added `{min(names)}`" if names else "both sides added lines at this place"
+
+    def _names(self, version: int) -> set[str]:
+        language, root = self.file.language, self.file.root(version)
+        if language is None or root is None:
+            return set()
+        return names_in(language, root, *self.chunk.spans()[version])
+
     def symbols(self) -> list[str]:
         """What the hunk touches, by the side that shows more of it."""
-        chunk, trees = self.chunk, self.file.trees
-        return symbols_in(trees.root(1), chunk.l0, chunk.l1) or symbols_in(trees.root(2), chunk.r0, chunk.r1)
+        language = self.file.language
+        for version, (first, last) in ((1, self.chunk.spans()[1]), (2, self.chunk.spans()[2])):
+            root = self.file.root(version)
+            found = symbols_in(language, root, first, last) if language and root is not None else []
+            if found:
+                return found
+        return []
 
 
 def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
     """(rule, text, place) of the first rule that settles the hunk; the place may be wider than the hunk."""
-    united = merge_imports(hunk.file, hunk.chunk, hunk.file.language, steps)
+    united = merge_imports(hunk.file, hunk.chunk, steps)
     if united is not None:
         return "imports", united[1], united[0]
     found = _resolve_lines(hunk, steps)

@@ -8,61 +8,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 from lineclear.merge.diff import Steps
 from lineclear.merge.lines import Chunk, three_way
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lineclear.code.languages.table import Language
     from lineclear.merge.engine import FileMerge
 
-_SCRIPT = re.compile(
-    r"import\b(?!\s*\()|export\s+(?:type\s+)?(?:\*|\{)|(?:const|let|var)\s+[\w{].*=\s*require\("
-)
-_STARTS = {
-    "python": re.compile(r"from\s+[.\w]+\s+import\b|import\s+\w"),
-    "typescript": _SCRIPT,
-    "tsx": _SCRIPT,
-    "javascript": _SCRIPT,
-    "rust": re.compile(r"(?:pub(?:\([\w\s:]+\))?\s+)?(?:use\s+[\w:{*]|extern\s+crate\s|mod\s+\w+;)"),
-    "java": re.compile(r"import\s+[\w.]"),
-    "kotlin": re.compile(r"import\s+[\w.]"),
-    "c_sharp": re.compile(r"(?:global\s+)?using\s+(?:static\s+)?[\w.]+(?:\s*=\s*[\w.<>]+)?;"),
-    "php": re.compile(r"use\s+(?:function\s+|const\s+)?[\w\\]+"),
-    "go": re.compile(r"(?:import\s+)?(?:[\w.]+\s+)?\"[^\"]+\"\s*(?://.*)?$"),
-    "c": re.compile(r"#\s*include\b"),
-    "cpp": re.compile(r"#\s*include\b"),
-}
-LANGUAGES = frozenset(_STARTS)
-_SCRIPT_WORDS = ("import", "export", "const", "let", "var")
-_FIRST_WORDS: dict[str, tuple[str, ...]] = {
-    "python": ("from", "import"),
-    "typescript": _SCRIPT_WORDS,
-    "tsx": _SCRIPT_WORDS,
-    "javascript": _SCRIPT_WORDS,
-    "rust": ("use", "pub", "mod", "extern"),
-    "java": ("import",),
-    "kotlin": ("import",),
-    "c_sharp": ("using", "global"),
-    "php": ("use",),
-    "go": ("",),
-    "c": ("#",),
-    "cpp": ("#",),
-}
-_NAMES = {
-    "python": re.compile(r"(?s)(from\s+\S+\s+import\s+)\(?(?P<names>[^()#]*?),?\s*\)?\s*$"),
-    "typescript": re.compile(r"(?s)((?:import|export)[^{]*)\{(?P<names>[^{}]*?),?\s*\}(?P<rest>[^{}]*)$"),
-    "rust": re.compile(r"(?s)((?:pub\S*\s+)?use\s+[\w:]*::)\{(?P<names>.*?),?\s*\}(?P<rest>;\s*)$"),
-}
-_NAMES["tsx"] = _NAMES["javascript"] = _NAMES["typescript"]
-_WIDTH = {"python": 88, "rust": 100}
 MAX_WIDTH = 120
 MAX_STATEMENT_LINES = 100
 
 
-class Unit:
+class ImportUnit:
     """One statement, or one line between statements (blank, comment)."""
 
     __slots__ = ("key", "lines", "head", "names", "rest")
@@ -82,12 +43,20 @@ class Unit:
         return self.key.startswith("import ")
 
 
-def merge_imports(file: FileMerge, chunk: Chunk, language: str, steps: Steps) -> tuple[Chunk, str] | None:
+def merge_imports(file: FileMerge, chunk: Chunk, steps: Steps) -> tuple[Chunk, str] | None:
     """The widened place and its text, or None when something else than imports stands there."""
-    if language not in _STARTS:
+    language = file.language
+    start = language.import_line if language else None
+    if language is None or start is None:
         return None
     spans = [
-        _spans(language, lines, first, last, _starts_of(file, version))
+        _spans(
+            language,
+            lines,
+            first,
+            last,
+            _starts_of(file, version, start),
+        )
         for version, (lines, (first, last)) in enumerate(
             zip((file.base, file.left, file.right), chunk.spans(), strict=True)
         )
@@ -122,11 +91,11 @@ class _Style:
 
     __slots__ = ("language", "width", "step")
 
-    def __init__(self, language: str, file: FileMerge) -> None:
+    def __init__(self, language: Language, file: FileMerge) -> None:
         self.language = language
         lines = [line for line in (*file.left, *file.right) if len(line) <= MAX_WIDTH + 1]
         longest = max((len(line) - 1 for line in lines), default=0)
-        self.width = max(_WIDTH.get(language, 80), longest)
+        self.width = max(language.line_width, longest)
         deeper = (line for line in lines if line[:1] in " \t" and line.strip()[:1] not in ("", "*"))
         first = next(deeper, "    ")
         self.step = first[: len(first) - len(first.lstrip())] or "    "
@@ -135,19 +104,18 @@ class _Style:
 # -- statements --------------------------------------------------------------------------------
 
 
-def _starts_of(file: FileMerge, version: int) -> list[int]:
+def _starts_of(file: FileMerge, version: int, start: re.Pattern[str]) -> list[int]:
     """The lines that may begin a statement. Kept by the file: every hunk asks."""
     if version not in file.import_starts:
-        start_of = _STARTS[file.language]
-        words = _FIRST_WORDS[file.language]
+        words = file.language.import_words if file.language else ()
         stripped = enumerate(map(str.lstrip, (file.base, file.left, file.right)[version]))
         file.import_starts[version] = [
-            number for number, text in stripped if text.startswith(words) and start_of.match(text)
+            number for number, text in stripped if text.startswith(words) and start.match(text)
         ]
     return file.import_starts[version]
 
 
-def _spans(language: str, lines: list[str], first: int, last: int, starts: list[int]) -> dict[int, int]:
+def _spans(language: Language, lines: list[str], first: int, last: int, starts: list[int]) -> dict[int, int]:
     """First line of every statement around a place -> the line behind its last."""
     found: dict[int, int] = {}
     behind = 0
@@ -159,7 +127,7 @@ def _spans(language: str, lines: list[str], first: int, last: int, starts: list[
     return found
 
 
-def _end_of(language: str, lines: list[str], start: int) -> int:
+def _end_of(language: Language, lines: list[str], start: int) -> int:
     """The line behind the statement that starts here; 0 if it does not end like one."""
     depth = 0
     for number in range(start, min(len(lines), start + MAX_STATEMENT_LINES)):
@@ -168,17 +136,10 @@ def _end_of(language: str, lines: list[str], start: int) -> int:
         if depth < 0:
             return 0
         if depth == 0 and not line.rstrip().endswith("\\"):
-            return number + 1 if _is_whole(language, lines[start : number + 1]) else 0
+            text = "".join(lines[start : number + 1])
+            is_whole = language.import_end is None or language.import_end.match(text)
+            return number + 1 if is_whole else 0
     return 0
-
-
-def _is_whole(language: str, lines: list[str]) -> bool:
-    text = "".join(lines)
-    if language in ("typescript", "tsx", "javascript"):
-        return bool(re.search(r"[\"'][^\"']*[\"']\)?\s*;?\s*(?://.*)?$", text))
-    if language in ("rust", "java", "c_sharp", "php"):
-        return bool(re.search(r";\s*(?://.*)?$", text)) and text.count(";") == 1
-    return True
 
 
 def widen(chunks: list[Chunk], chunk: Chunk, spans: list[dict[int, int]]) -> Chunk | None:
@@ -208,9 +169,11 @@ def _cuts(inside: list[set[int]], places: tuple[int, int, int]) -> bool:
     return any(place in cut for place, cut in zip(places, inside, strict=True))
 
 
-def _units(language: str, lines: list[str], offset: int, spans: dict[int, int]) -> list[Unit] | None:
+def _units(
+    language: Language, lines: list[str], offset: int, spans: dict[int, int]
+) -> list[ImportUnit] | None:
     """The statements and blank lines of a stretch, or None when it holds anything else."""
-    units: list[Unit] = []
+    units: list[ImportUnit] = []
     number = 0
     while number < len(lines):
         end = spans.get(number + offset)
@@ -218,18 +181,18 @@ def _units(language: str, lines: list[str], offset: int, spans: dict[int, int]) 
             units.append(_statement(language, lines[number : end - offset]))
             number = end - offset
         elif not lines[number].strip():
-            units.append(Unit("", [lines[number]]))
+            units.append(ImportUnit("", [lines[number]]))
             number += 1
         else:
             return None
     return units
 
 
-def _statement(language: str, lines: list[str]) -> Unit:
+def _statement(language: Language, lines: list[str]) -> ImportUnit:
     text = "".join(lines)
     indent = text[: len(text) - len(text.lstrip())]
-    unit = Unit("import " + indent + " ".join(text.split()), lines)
-    pattern = _NAMES.get(language)
+    unit = ImportUnit("import " + indent + " ".join(text.split()), lines)
+    pattern = language.import_names
     found = pattern.match(text.strip()) if pattern else None
     if found and "//" not in text and "#" not in text and "/*" not in text:
         names = _split_names(found["names"])
@@ -259,9 +222,9 @@ def _split_names(text: str) -> list[str]:
 
 
 def _merge_units(
-    base: list[Unit],
-    left: list[Unit],
-    right: list[Unit],
+    base: list[ImportUnit],
+    left: list[ImportUnit],
+    right: list[ImportUnit],
     style: _Style,
     sort_key: Callable[[str], str] | None,
     steps: Steps,
@@ -316,7 +279,7 @@ def _unite(
     return [*united, *added]
 
 
-def _unit_text(key: str, maps: list[dict[str, Unit]], style: _Style) -> str | None:
+def _unit_text(key: str, maps: list[dict[str, ImportUnit]], style: _Style) -> str | None:
     base, left, right = (known.get(key) for known in maps)
     if left is None or right is None:
         only = left or right
@@ -332,7 +295,7 @@ def _unit_text(key: str, maps: list[dict[str, Unit]], style: _Style) -> str | No
     return _with_names(base.names or [] if base else [], left, right, style)
 
 
-def _with_names(base: list[str], left: Unit, right: Unit, style: _Style) -> str | None:
+def _with_names(base: list[str], left: ImportUnit, right: ImportUnit, style: _Style) -> str | None:
     ours, theirs = left.names or [], right.names or []
     names = _sorted_in(base, ours, theirs, style.language)
     if not names or len(set(names)) != len(names):
@@ -342,11 +305,11 @@ def _with_names(base: list[str], left: Unit, right: Unit, style: _Style) -> str 
     return left.text if names == ours else _render(left, right, names, style)
 
 
-def _sorted_in(base: list[str], ours: list[str], theirs: list[str], language: str) -> list[str]:
+def _sorted_in(base: list[str], ours: list[str], theirs: list[str], language: Language) -> list[str]:
     """The names of both, sorted where both sides sort them, else each where its side has it."""
     names = [name for name in ours if name not in base or name in theirs]
     added = [name for name in theirs if name not in base and name not in ours]
-    cased = _as_rustfmt if language == "rust" else _as_isort
+    cased = _as_rustfmt if language.name == "rust" else _as_isort
     keys = (str, str.lower, cased) if max(len(ours), len(theirs)) > 2 else ()
     orders = [[key for key in keys if side == sorted(side, key=key)] for side in (ours, theirs, base)]
     both = [key for key in orders[0] if key in orders[1]]
@@ -380,14 +343,14 @@ def _as_rustfmt(name: str) -> str:
     return ("2" if name.isupper() else "1" if name[:1].isupper() else "0") + name
 
 
-def _render(left: Unit, right: Unit, names: list[str], style: _Style) -> str:
+def _render(left: ImportUnit, right: ImportUnit, names: list[str], style: _Style) -> str:
     indent = left.text[: len(left.text) - len(left.text.lstrip())]
-    opening, closing = ("(", ")") if style.language == "python" else ("{", "}")
+    opening, closing = ("(", ")") if style.language.name == "python" else ("{", "}")
     many = len(left.lines) > 1 and len(right.lines) > 1
     joined = ", ".join(names)
-    if style.language == "python":
+    if style.language.name == "python":
         one = f"{indent}{left.head}{joined}\n"
-    elif style.language == "rust":
+    elif style.language.name == "rust":
         one = f"{indent}{left.head}{{{joined}}}{left.rest}\n"
     else:
         one = f"{indent}{left.head}{{ {joined} }}{left.rest}\n"
@@ -397,7 +360,7 @@ def _render(left: Unit, right: Unit, names: list[str], style: _Style) -> str:
     return f"{indent}{left.head}{opening}\n{body}{indent}{closing}{left.rest}".rstrip() + "\n"
 
 
-def _body(left: Unit, right: Unit, names: list[str], indent: str, step: str) -> str:
+def _body(left: ImportUnit, right: ImportUnit, names: list[str], indent: str, step: str) -> str:
     """One name per line, or lines filled as the longer side fills them."""
     longer = left if len(left.lines) >= len(right.lines) else right
     inner = longer.lines[1] if len(longer.lines) > 2 else indent + step
@@ -422,7 +385,7 @@ def _body(left: Unit, right: Unit, names: list[str], indent: str, step: str) -> 
 # -- order -------------------------------------------------------------------------------------
 
 
-def _group(language: str, lines: list[str], start: int, end: int, spans: dict[int, int]) -> list[str]:
+def _group(language: Language, lines: list[str], start: int, end: int, spans: dict[int, int]) -> list[str]:
     """The keys of the statements around a place, up to the next line that is none."""
     ends = {stop: first for first, stop in spans.items()}
     while start in ends:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-# Around everything in a file of data.
-_AROUND = {"stream", "document", "block_node", "block_mapping", "object"}
+    from lineclear.code.languages.table import Language
 
 
 class Part:
@@ -59,10 +58,9 @@ class Parts:
     """All parts of the versions. What holds an error is never taken for something like it: there the same
     text is read in one way or another."""
 
-    __slots__ = ("language", "_known", "_has_errors")
+    __slots__ = ("_known", "_has_errors")
 
-    def __init__(self, language: str, *, has_errors: bool) -> None:
-        self.language = language
+    def __init__(self, *, has_errors: bool) -> None:
         self._has_errors = has_errors
         self._known: dict[tuple[str, bytes], Part] = {}
 
@@ -93,8 +91,8 @@ class Shared:
 
     __slots__ = ("parts", "_tops")
 
-    def __init__(self, roots: Sequence[Part]) -> None:
-        self._tops = [top_of(root) for root in roots]
+    def __init__(self, language: Language, roots: Sequence[Part]) -> None:
+        self._tops = [top_of(language, root) for root in roots]
         once = [_once_in(top.inner()) for top in self._tops]
         self.parts = once[0].intersection(*once[1:])
 
@@ -108,22 +106,22 @@ class Shared:
         return [child for child in part.inner() if child not in shared] if shared else part.inner()
 
 
-def chain_of(root: Node) -> list[Node]:
+def chain_of(language: Language, root: Node) -> list[Node]:
     """The root, what is around everything in it, and so on; the last one holds what is at the file's top."""
     chain = [root]
     while True:
         inner = (child for child in chain[-1].named_children if child.type != "comment")
         only, more = next(inner, None), next(inner, None)
-        if only is None or more is not None or only.type not in _AROUND:
+        if only is None or more is not None or only.type not in language.outermost:
             return chain
         chain.append(only)
 
 
-def top_of(part: Part) -> Part:
+def top_of(language: Language, part: Part) -> Part:
     while True:
         inner = (child for child in part.inner() if child.kind != "comment")
         only, more = next(inner, None), next(inner, None)
-        if only is None or more is not None or only.kind not in _AROUND:
+        if only is None or more is not None or only.kind not in language.outermost:
             return part
         part = only
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from lineclear.merge.grammars import parse, parser_of
+from lineclear.code.parse import parse, parser_of
+from lineclear.code.reparse import changed_rows
 from lineclear.merge.parts import Part, Parts, chain_of, top_of
-from lineclear.merge.reparse import changed_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Parser
 
-    from lineclear.merge.reparse import Change
+    from lineclear.code.languages.table import Language
+    from lineclear.code.reparse import Change
 
 MIN_BYTES = 4_000  # a smaller text is parsed as quickly as it is compared
 MIN_LEFT_OUT = 3  # things in one stretch
 # The share of rows up to which it is worth it. A tree that is made from another one costs little, too, except
 # where the scanner remembers rows or indents: then a parser takes little from the other tree.
 MOST_READ, MOST_READ_ANEW = 1 / 16, 1 / 2
-_READ_ANEW = {"yaml", "toml", "python"}
 
 
 class Versions:
@@ -41,8 +41,8 @@ class Versions:
         self.errors = errors
 
 
-def read_versions(language: str, texts: Sequence[str], first: int) -> Versions | None:
-    """None when the language or its wheel is not there. The text at place `first` is read whole."""
+def read_versions(language: Language, texts: Sequence[str], first: int) -> Versions | None:
+    """None when the wheel of the language is not there. The text at place `first` is read whole."""
     whole = parse(language, texts[first])
     parser = parser_of(language)
     if whole is None or parser is None:
@@ -58,8 +58,8 @@ def read_versions(language: str, texts: Sequence[str], first: int) -> Versions |
             assert tree is not None
             read.append(tree.root_node)
     errors = [not isinstance(found, _Beside) and found.has_error for found in read]
-    parts = Parts(language, has_errors=any(errors))
-    tops = top_of(parts.of(whole.root_node)).inner()
+    parts = Parts(has_errors=any(errors))
+    tops = top_of(language, parts.of(whole.root_node)).inner()
     roots = [found.part(parts, tops) if isinstance(found, _Beside) else parts.of(found) for found in read]
     return Versions(roots, errors)
 
@@ -67,15 +67,16 @@ def read_versions(language: str, texts: Sequence[str], first: int) -> Versions |
 class _Model:
     """The version that is read whole: its rows, and the things at its top with the rows they begin in."""
 
-    __slots__ = ("parser", "most", "rows", "kinds", "tops", "starts")
+    __slots__ = ("parser", "language", "most", "rows", "kinds", "tops", "starts")
 
-    def __init__(self, parser: Parser, language: str, root: Node, text: str) -> None:
+    def __init__(self, parser: Parser, language: Language, root: Node, text: str) -> None:
         self.parser = parser
-        self.most = MOST_READ_ANEW if language in _READ_ANEW else MOST_READ
+        self.language = language
+        self.most = MOST_READ_ANEW if language.is_scanned_by_row else MOST_READ
         self.tops: list[Node] = []
         if len(text) < MIN_BYTES or root.has_error:
             return
-        chain = chain_of(root)
+        chain = chain_of(language, root)
         self.kinds = [node.type for node in chain]
         self.tops = chain[-1].named_children
         self.starts = [node.start_point[0] for node in self.tops]
@@ -149,7 +150,7 @@ class _Beside:
         self, model: _Model, root: Node, text: str, left_out: list[_Stretch], joints: list[int]
     ) -> None:
         self.model = model
-        self.chain = chain_of(root)
+        self.chain = chain_of(model.language, root)
         self.text = text
         self.left_out = left_out
         self.tops = self.chain[-1].named_children

@@ -7,16 +7,18 @@ selector is for us to see.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+from lineclear.code.routes import LOCAL_ROUTE, routes_of
+from lineclear.code.selectors import selectors_of
 from lineclear.merge import migrations
 from lineclear.merge.handlers.locks import command_for
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
-_LOCAL = ("route below", "change set")
+_LOCAL = (LOCAL_ROUTE, "change set")
 _CHANGES = re.compile(
     r"(?:.*/)?[^/]*(?:change|liquibase|migration)[^/]*(?:/.*)?\.(?:xml|ya?ml|json|sql)", re.I
 )
@@ -55,7 +57,7 @@ class TreeFacts:
         return bool(is_known or command_for(path) or migrations.is_migration(path))
 
 
-class Finding:
+class TreeFinding:
     """Something no rule may decide, with the files it is about."""
 
     __slots__ = ("kind", "paths", "text")
@@ -76,7 +78,7 @@ class TreePlan:
         self.renames: list[tuple[str, str]] = []
         self.rewrites: list[tuple[str, str]] = []
         self.commands: list[str] = []
-        self.findings: list[Finding] = []
+        self.findings: list[TreeFinding] = []
         self.locks: list[str] = []
 
 
@@ -91,7 +93,7 @@ def merge_trees(facts: TreeFacts) -> TreePlan:
         plan.renames = [(old, new) for old, (new, _) in moves.changed.items() if old != new]
         plan.rewrites = [(new, text) for new, text in moves.changed.values()]
         plan.commands = moves.commands
-        plan.findings += [Finding("migration", paths, text) for paths, text in moves.doubts]
+        plan.findings += [TreeFinding("migration", paths, text) for paths, text in moves.doubts]
     plan.locks = _stale_locks(facts)
     plan.commands += map(command_for, plan.locks)
     for list_names, kind_of_file, kind in _NAMED:
@@ -115,7 +117,7 @@ def _stale_locks(facts: TreeFacts) -> list[str]:
 
 def _both_add(
     facts: TreeFacts, list_names: Callable[[str], dict[str, str]], kind_of_file: re.Pattern[str], kind: str
-) -> list[Finding]:
+) -> list[TreeFinding]:
     """One name, added by each side, in two files or not alike."""
     theirs = _names(facts.right_texts, facts.base_texts, list_names, kind_of_file)
     ours = _names(facts.left_texts, facts.base_texts, list_names, kind_of_file) if theirs else {}
@@ -126,7 +128,7 @@ def _both_add(
             continue  # each file may hang below a prefix of its own, or is part of the name
         if body != text or path != other:
             where = [path] if path == other else [path, other]
-            found.append(Finding(kind, where, f"{name} is defined by both sides ({' and '.join(where)})"))
+            found.append(TreeFinding(kind, where, f"{name} is defined by both sides ({' and '.join(where)})"))
     return found
 
 
@@ -146,52 +148,9 @@ def _names(
     return found
 
 
-def _selectors(text: str) -> dict[str, str]:
-    """Selectors at the top of a style sheet with their bodies, blanks set aside."""
-    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    found: dict[str, str] = {}
-    depth, start, selector = 0, 0, ""
-    for place in (match.start() for match in re.finditer(r"[{};]", plain)):
-        letter = plain[place]
-        if letter == "{":
-            if not depth:
-                selector, start = " ".join(plain[start:place].split()), place + 1
-            depth += 1
-        elif letter == "}":
-            depth = max(0, depth - 1)
-            if not depth:
-                if selector.startswith((".", "#")):
-                    found[selector] = " ".join(plain[start:place].split())
-                start = place + 1
-        elif not depth:
-            start = place + 1
-    return found
-
-
-_ROUTE = re.compile(
-    r"""@(\w+(?:\.\w+)*\.(?:route|get|post|put|patch|delete))\(\s*["']([^"'\n]+)["']"""
-    r"""|\b((?:app|router|server)\.(?:get|post|put|patch|delete))\(\s*["'`](/[^"'`\n]*)["'`]"""
-    r"""|^\s*(?:re_)?path\(\s*r?["']([^"'\n]*)["']"""
-    r"""|@(Get|Post|Put|Patch|Delete|Request)Mapping\(\s*["']([^"'\n]+)["']""",
-    re.M,
-)
-
-
-def _routes(text: str) -> dict[str, str]:
-    """Method and path of each registration, with its line."""
-    found: dict[str, str] = {}
-    for match in _ROUTE.finditer(text):
-        words = [group for group in match.groups() if group is not None]
-        end = text.find("\n", match.end())
-        line = text[match.start() : end if end >= 0 else len(text)]
-        kind = "route of" if words[0].startswith("app.") else _LOCAL[0]
-        found[" ".join([kind, *words])] = line.strip()
-    return found
-
-
 # What both sides may name alike without git seeing it: how names are found, in which files, what they are.
 _NAMED = (
-    (_selectors, _STYLES, "selector"),
-    (_routes, _ROUTED, "route"),
+    (selectors_of, _STYLES, "selector"),
+    (routes_of, _ROUTED, "route"),
     (migrations.change_sets, _CHANGES, "change set"),
 )

@@ -1,4 +1,4 @@
-"""Doubts about a merged text. Shares no rule and no tokeniser with the mergers; only loads the same grammars.
+"""Doubts about a merged text. Shares no rule and no tokeniser with the mergers; both read the same trees.
 
 Every check is differential: it compares the result with its three sources and names what is in the result
 and in neither side, or in a side and not in the result. No doubt found does not mean that the merge is
@@ -11,24 +11,24 @@ import re
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from lineclear.code.imports import name_used_for
+from lineclear.code.languages import language_of
+from lineclear.code.nodes import flattened
 from lineclear.merge.doubts import structure_doubt
-from lineclear.merge.grammars import language_of
-from lineclear.merge.inventory import imports_of, known_parts, take_definitions, take_inventory, words_of
+from lineclear.merge.inventory import imports_of, known_parts, take_definitions, take_inventory
 from lineclear.merge.parts import Shared
 from lineclear.merge.tops import read_versions
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lineclear.code.languages.table import Language
     from lineclear.merge.parts import Part
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
-_NAMELESS = ("c", "cpp", "c_sharp")  # an import brings in names that it does not say
-_DATA = ("json", "toml", "yaml", "html", "xml")  # nothing in them is an import
-_NO_NAME = re.compile(r"v\d+(?:\.\d+)*|self|super|crate|go")  # `semconv/v1.4.0` is called semconv
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
 _PROSE = (".md", ".mdx", ".rst", ".adoc", ".txt")
 _FRAME = re.compile(r"\s*(?:#|```|~~~)|\W*$")  # headings and fences are alike in many places
@@ -267,7 +267,7 @@ def _neighbours(part: list[tuple[str, str]], words: list[tuple[str, ...]]) -> se
 
 def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
     language = language_of(path)
-    if not language:
+    if language is None:
         return ""
     read = read_versions(language, (base, left, right, merged), first=1)
     if read is None:
@@ -277,7 +277,7 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     if read.errors[3] and _line_doubt(base, left, right, merged):
         return _line_doubt(base, left, right, merged)
     b, lt, r, m = read.roots
-    shared = Shared((b, lt, r, m))
+    shared = Shared(language, (b, lt, r, m))
     taken = take_inventory(language, m, known=known_parts([lt, r]), shared=shared)
     repeated = taken.repeated
     for root in (b, lt, r):
@@ -286,7 +286,7 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
     if repeated:
         return f"{min(repeated)} is there twice"
     doubt = ""
-    if language not in _DATA:
+    if not language.is_data:
         doubt = _import_doubt(language, (b, lt, r), (left, right, merged), taken.imports)
     if doubt:
         return doubt
@@ -364,33 +364,27 @@ def _is_in_a_comment(word: str, root: Part) -> bool:
 
 def _is_same(text: bytes, other: bytes) -> bool:
     """But for blanks."""
-    return text == other or words_of(text) == words_of(other)
+    return text == other or flattened(text) == flattened(other)
 
 
 def _import_doubt(
-    language: str, roots: tuple[Part, Part, Part], texts: tuple[str, str, str], merged: set[str]
+    language: Language, roots: tuple[Part, Part, Part], texts: tuple[str, str, str], merged: set[str]
 ) -> str:
     b, lt, r = (set(imports_of(language, root)) for root in roots)
     due = (lt | r) - (b - lt) - (b - r)
     if merged != due:
         return f"import {min(merged ^ due)} is lost or left over"
-    for side, text in ((lt, texts[0]), (r, texts[1])) if language not in _NAMELESS else ():
-        used = _still_used(b - side - merged, text, texts[2])
+    for side, text in ((lt, texts[0]), (r, texts[1])):
+        used = _still_used(language, b - side - merged, text, texts[2])
         if used:
             return f"one side removed the import of `{used}`, the result uses it more than that side"
     return ""
 
 
-def _bound(name: str) -> str:
-    """The name that an import brings into the file; empty where it does not say."""
-    words = [word for word in re.findall(r"[A-Za-z_]\w*(?:\.\d+)*", name) if not _NO_NAME.fullmatch(word)]
-    return words[-1] if words else ""
-
-
-def _still_used(gone: set[str], side: str, merged: str) -> str:
+def _still_used(language: Language, gone: set[str], side: str, merged: str) -> str:
     """A name whose import one side removed, but which the other side's work still needs."""
     for name in sorted(gone):
-        word = _bound(name)
+        word = name_used_for(language, name)
         pattern = rf"\b{word}\b"
         if word and len(re.findall(pattern, merged)) > len(re.findall(pattern, side)):
             return word

@@ -106,7 +106,7 @@ def _touches(texts: TextsOf) -> Callable[[Resource, str], bool]:
     """Asked only for a file of which somebody holds a symbol."""
 
     def touches(resource: Resource, symbol: str) -> bool:
-        from lineclear.core.symbol_places import change_touches
+        from lineclear.code.symbol_places import change_touches
 
         return any(change_touches(before, after, symbol) for before, after in texts(resource.path))
 

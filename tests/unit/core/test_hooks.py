@@ -1,4 +1,4 @@
-"""The words that a hook puts into a model's context, and where in a file an edit is."""
+"""The words that a hook puts into a model's context."""
 
 from __future__ import annotations
 
@@ -8,33 +8,6 @@ import pytest
 
 from lineclear.core import hooks
 from lineclear.core.quick_json import read_json, write_json
-
-CODE = """import os
-
-class Login:
-    def check(self):
-        return 1
-
-    def leave(self):
-        return 2
-
-x = 3
-"""
-
-
-@pytest.mark.parametrize(
-    ("piece", "symbol"),
-    [
-        ("        return 1", "Login.check"),
-        ("return 2", "Login.leave"),
-        ("    def check(self):", "Login.check"),
-        ("x = 3", ""),
-        ("not there", ""),
-        ("", ""),
-    ],
-)
-def test_the_definitions_around_a_piece_are_found(piece: str, symbol: str) -> None:
-    assert hooks.symbol_at(CODE, piece) == symbol
 
 
 def test_messages_of_others_are_quoted_and_bounded() -> None:

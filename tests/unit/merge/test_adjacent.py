@@ -9,6 +9,8 @@ from lineclear.merge.adjacent import copies_what_changed, touching
 from lineclear.merge.diff import Steps
 from lineclear.merge.lines import Chunk, cover
 
+CHANGED = ["both sides changed these lines"]
+
 
 def merged(path: str, base: str, left: str, right: str) -> str:
     """The one text, whichever side is called left."""
@@ -18,10 +20,12 @@ def merged(path: str, base: str, left: str, right: str) -> str:
     return result.text
 
 
-def is_open(path: str, base: str, left: str, right: str) -> bool:
-    opened = not merge_texts(path, base, left, right).is_clean
-    assert opened != merge_texts(path, base, right, left).is_clean
-    return opened
+def reasons(path: str, base: str, left: str, right: str) -> list[str]:
+    """Why it is a conflict, whichever side is left; empty where it is none."""
+    there, back = merge_texts(path, base, left, right), merge_texts(path, base, right, left)
+    found = [conflict.doubt for conflict in there.conflicts]
+    assert found == [conflict.doubt for conflict in back.conflicts]
+    return found
 
 
 def test_a_line_edited_here_and_a_line_added_below_it_there() -> None:
@@ -50,14 +54,14 @@ def test_a_row_added_to_a_table_that_the_other_side_changed_throughout_stays_ope
     base = "[\n  ['_a.scss', 'a.css'],\n  ['_b.scss', 'b.css'],\n];\n"
     left = base.replace("'_", "'styles/_")
     right = base.replace("];", "  ['_c.scss', 'c.css'],\n];")
-    assert is_open("a.js", "const x = " + base, "const x = " + left, "const x = " + right)
+    assert reasons("a.js", "const x = " + base, "const x = " + left, "const x = " + right) == CHANGED
     wider = base.replace("', '", "',  '")
-    assert not is_open("a.js", "const x = " + base, "const x = " + wider, "const x = " + right)
+    assert not reasons("a.js", "const x = " + base, "const x = " + wider, "const x = " + right)
 
 
 def test_lines_added_at_one_place_by_both_are_a_conflict_even_beside_an_edit() -> None:
     base = "a = 1\nb = 2\n"
-    assert is_open("a.py", base, "a = 1\nopen_door()\nb = 2\n", "a = 1\nclose_door()\nb = 3\n")
+    assert reasons("a.py", base, "a = 1\nopen_door()\nb = 2\n", "a = 1\nclose_door()\nb = 3\n") == CHANGED
 
 
 def test_a_line_that_moved_into_a_branch_is_not_an_edit_of_it() -> None:
@@ -107,12 +111,14 @@ def test_the_same_argument_on_both_sides_and_one_more_on_one() -> None:
 
 
 def test_half_a_version_is_not_the_same_edit() -> None:
-    assert is_open("a.sh", "get tool 1.2.3 now\n", "get tool 1.3.0 now\n", "get tool 1.3.3 later\n")
+    assert (
+        reasons("a.sh", "get tool 1.2.3 now\n", "get tool 1.3.0 now\n", "get tool 1.3.3 later\n") == CHANGED
+    )
 
 
 def test_a_call_inside_another_call_is_not_the_same_call() -> None:
     base = "a(1);\n"
-    assert is_open("a.ts", base, "x.b(a(1));\n", "x.c(); y.b(a(1));\n")
+    assert reasons("a.ts", base, "x.b(a(1));\n", "x.c(); y.b(a(1));\n") == CHANGED
 
 
 def test_columns_set_anew_here_and_a_line_edited_there() -> None:
@@ -129,7 +135,7 @@ def test_blanks_inside_a_long_text_are_text() -> None:
     base = 'x = """\none\ntwo\n"""\n'
     left = 'x = """\n  one\n  two\n"""\n'
     right = 'x = """\none\ntwo changed\n"""\n'
-    assert is_open("a.py", base, left, right)
+    assert reasons("a.py", base, left, right) == CHANGED
 
 
 def test_names_on_several_lines_are_a_set() -> None:

@@ -43,7 +43,7 @@ def test_two_edits_inside_one_expression_are_a_conflict() -> None:
     """Each may be right, and together they may make no sense."""
     base = "total = price(item) + tax(item)\n"
     result = merge_texts("a.py", base, base.replace("price", "net"), base.replace("tax", "vat"))
-    assert not result.is_clean
+    assert [conflict.doubt for conflict in result.conflicts] == ["both sides changed these lines"]
 
 
 def test_edits_of_two_arguments_are_put_together() -> None:
@@ -78,7 +78,8 @@ def test_work_beyond_the_steps_ends_in_a_conflict_not_in_a_guess() -> None:
     base = "".join(f"{n % 3}\n" for n in range(30_000))
     left = "".join(f"{n % 4}\n" for n in range(30_000))
     right = "".join(f"{n % 5}\n" for n in range(30_000))
-    assert not merge_texts("a.txt", base, left, right, settings=Settings(steps_per_byte=0)).is_clean
+    result = merge_texts("a.txt", base, left, right, settings=Settings(steps_per_byte=0))
+    assert [conflict.doubt for conflict in result.conflicts] == ["both sides changed these lines"]
 
 
 def test_text_that_is_no_unicode_keeps_its_bytes() -> None:

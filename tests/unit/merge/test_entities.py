@@ -6,8 +6,11 @@ import pytest
 
 from lineclear.merge import merge_texts
 from lineclear.merge.handlers.keyed import Entry
-from lineclear.merge.syntax.renames import match_renamed
+from lineclear.merge.renames import match_renamed
 
+CHANGED = ["both sides changed these lines"]
+REMOVED = ["one side removed what the other edited"]
+ADDED = ["both sides added lines at this place"]
 HEAD = "import os\n\n\n"
 
 
@@ -37,10 +40,12 @@ def both_ways(path: str, base: str, left: str, right: str) -> tuple[str, str]:
     return there.text, back.text
 
 
-def is_open(path: str, base: str, left: str, right: str) -> bool:
+def reasons(path: str, base: str, left: str, right: str) -> list[str]:
+    """Why it is a conflict, whichever side is left; empty where it is none."""
     there, back = merge_texts(path, base, left, right), merge_texts(path, base, right, left)
-    assert there.is_clean == back.is_clean
-    return not there.is_clean
+    found = [conflict.doubt for conflict in there.conflicts]
+    assert found == [conflict.doubt for conflict in back.conflicts]
+    return found
 
 
 def test_a_function_moved_here_and_edited_there() -> None:
@@ -66,31 +71,31 @@ def test_functions_added_by_both_with_one_in_common() -> None:
 
 
 def test_a_function_dropped_here_and_edited_there_stays_open() -> None:
-    assert is_open("a.py", module(F, G, H), module(F, H), module(F, function("g", 5), H))
+    assert reasons("a.py", module(F, G, H), module(F, H), module(F, function("g", 5), H)) == REMOVED
 
 
 def test_a_field_added_beside_one_that_the_other_side_dropped_stays_open() -> None:
     base = "interface A {\n  one: string;\n  two: string;\n}\n"
     left = "interface A {\n  one: string;\n}\n"
     right = "interface A {\n  one: string;\n  two: string;\n  three: string;\n}\n"
-    assert is_open("a.ts", base, left, right)
+    assert reasons("a.ts", base, left, right) == REMOVED
 
 
 def test_a_statement_behind_one_that_the_other_side_edited_stays_open() -> None:
     base = "def f(a):\n    ret = make(a)\n    return ret\n"
     left = base.replace("make(a)", "{'data': make(a)}")
     right = base.replace("    return", "    check(ret)\n    ret['code'] = 0\n    return")
-    assert is_open("a.py", base, left, right)
+    assert reasons("a.py", base, left, right) == CHANGED
 
 
 def test_statements_added_at_one_place_stay_open() -> None:
     base = module(F, "start()\n")
-    assert is_open("a.py", base, module(F, "one()\nstart()\n"), module(F, "two()\nstart()\n"))
+    assert reasons("a.py", base, module(F, "one()\nstart()\n"), module(F, "two()\nstart()\n")) == ADDED
 
 
 def test_both_sides_changed_the_order() -> None:
     base = module(F, G, H)
-    assert is_open("a.py", base, module(G, F, function("h", 2)), module(H, F, function("g", 3)))
+    assert reasons("a.py", base, module(G, F, function("h", 2)), module(H, F, function("g", 3))) == CHANGED
 
 
 def entries(*rows: tuple[str, str]) -> Entry:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.merge.grammars import language_of, parse
+from lineclear.code.languages import language_of
+from lineclear.code.languages.python import PYTHON
+from lineclear.code.languages.yaml import YAML
+from lineclear.code.parse import parse
 from lineclear.merge.inventory import Inventory, take_inventory
 from lineclear.merge.parts import Part, Parts, Shared
 
@@ -15,9 +18,10 @@ PROGRAMS = sorted((Path(__file__).parents[2] / "property" / "merge_programs").it
 
 def inventory(path: str, text: str, scopes: set[str] | None = None) -> Inventory:
     language = language_of(path)
+    assert language is not None
     tree = parse(language, text)
     assert tree is not None
-    root = Parts(language, has_errors=tree.root_node.has_error).of(tree.root_node)
+    root = Parts(has_errors=tree.root_node.has_error).of(tree.root_node)
     return take_inventory(language, root, scopes=scopes)
 
 
@@ -51,34 +55,34 @@ def test_other_scopes_are_not_entered() -> None:
 
 
 def test_what_is_alike_in_two_versions_is_one_part() -> None:
-    trees = [parse("python", text) for text in ("def f(): ...\ndef g(): ...\n", "def g(): ...\nx = 1\n")]
-    parts = Parts("python", has_errors=False)
+    trees = [parse(PYTHON, text) for text in ("def f(): ...\ndef g(): ...\n", "def g(): ...\nx = 1\n")]
+    parts = Parts(has_errors=False)
     first, second = (parts.of(tree.root_node).inner() for tree in trees if tree)
     assert first[1] is second[0]
     assert first[0] is not second[0]
 
 
 def test_what_holds_an_error_is_like_nothing() -> None:
-    tree = parse("python", "x = (1\n")
+    tree = parse(PYTHON, "x = (1\n")
     assert tree is not None
-    parts = Parts("python", has_errors=True)
+    parts = Parts(has_errors=True)
     assert parts.of(tree.root_node) is not parts.of(tree.root_node)
 
 
 def whole_files(*texts: str) -> list[Part]:
-    trees = [tree for text in texts if (tree := parse("yaml", text))]
-    parts = Parts("yaml", has_errors=False)
+    trees = [tree for text in texts if (tree := parse(YAML, text))]
+    parts = Parts(has_errors=False)
     return [parts.of(tree.root_node) for tree in trees]
 
 
 def test_what_all_versions_hold_once_is_shared() -> None:
     roots = whole_files("a: 1\nb: 1\nc: 1\n", "# first\na: 1\nb: 2\nc: 1\n", "a: 1\nb: 1\nc: 1\nc: 1\n")
-    assert {part.text for part in Shared(roots).parts} == {b"a: 1"}
+    assert {part.text for part in Shared(YAML, roots).parts} == {b"a: 1"}
 
 
 def test_what_is_shared_is_left_out_at_the_top_and_nowhere_else() -> None:
     roots = whole_files("a: 1\nb:\n  a: 1\n", "a: 1\nb:\n  a: 1\n  c: 1\n")
-    shared = Shared(roots)
+    shared = Shared(YAML, roots)
     left = [roots[0]]
     seen = []
     while left:

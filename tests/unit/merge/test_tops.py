@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.code.languages import language_of
+from lineclear.code.parse import forget_trees, parse
 from lineclear.merge import tops
-from lineclear.merge.grammars import forget_trees, language_of, parse
 from lineclear.merge.parts import Part, Parts
 from lineclear.merge.tops import read_versions
 from tests.unit.merge.test_cases import FOUND as CASES
@@ -56,12 +57,13 @@ def every_part(root: Part) -> list[tuple[int, str, bytes]]:
 
 def assert_as_whole(name: str, texts: tuple[str, ...]) -> None:
     language = language_of(name)
+    assert language is not None
     forget_trees()
     versions = read_versions(language, texts, first=1)
     assert versions is not None
     trees = [tree for text in texts if (tree := parse(language, text))]
     assert versions.errors == [tree.root_node.has_error for tree in trees]
-    parts = Parts(language, has_errors=any(versions.errors))
+    parts = Parts(has_errors=any(versions.errors))
     for tree, root in zip(trees, versions.roots, strict=True):
         assert every_part(root) == every_part(parts.of(tree.root_node))
 

@@ -27,7 +27,8 @@ def test_a_lost_assignment_beside_imports_is_found() -> None:
 
 
 def test_a_doubled_definition_is_found() -> None:
-    assert doubt(GOOD + "\n\ndef ours():\n    return delta.two\n")
+    twice = doubt(GOOD + "\n\ndef ours():\n    return delta.two\n")
+    assert twice == "`def` is there 2 times, 1 were due"
 
 
 def test_one_name_with_two_bodies_is_found() -> None:
@@ -38,7 +39,9 @@ def test_one_name_with_two_bodies_is_found() -> None:
 
 
 def test_a_lost_import_is_found() -> None:
-    assert doubt(GOOD.replace("import delta\n", ""))
+    assert doubt(GOOD.replace("import delta\n", "")) == "`delta` is there 1 times, 2 were due"
+    in_a_text = GOOD.replace("import delta\n", '"""import delta"""\n')
+    assert doubt(in_a_text) == "import import delta is lost or left over"
 
 
 def test_a_removed_line_that_came_back_is_found() -> None:
@@ -68,9 +71,11 @@ def test_a_changed_form_is_found(merged: str, named: str) -> None:
 
 
 def test_an_import_removed_by_one_side_and_used_more_by_the_other_is_found() -> None:
-    left = BASE.replace("import kilo\n", "")
-    right = BASE.replace("RATE = 3", "RATE = kilo.rate")
-    assert "kilo" in doubt(right.replace("import kilo\n", ""), left=left, right=right)
+    base = BASE + "# kilo\n"
+    left = base.replace("import kilo\n", "")
+    right = base.replace("RATE = 3", "RATE = kilo.rate")
+    found = doubt(right.replace("import kilo\n", ""), base=base, left=left, right=right)
+    assert found == "one side removed the import of `kilo`, the result uses it more than that side"
 
 
 def test_a_name_removed_by_one_side_and_used_more_by_the_other_is_found() -> None:
@@ -83,7 +88,9 @@ def test_a_name_removed_by_one_side_and_used_more_by_the_other_is_found() -> Non
 
 def test_a_version_of_neither_side_is_found() -> None:
     base, left, right = "version = 1.0.0\n", "version = 1.1.0\n", "version = 1.2.0\n"
-    assert doubt("version = 1.3.0\n", base=base, left=left, right=right, path="notes") != ""
+    assert doubt("version = 1.3.0\n", base=base, left=left, right=right, path="notes") == (
+        "version 1.3.0 is in neither side"
+    )
     assert doubt("version = 1.2.0\n", base=base, left=left, right=right, path="notes") == ""
 
 
@@ -154,7 +161,8 @@ def test_a_line_that_one_side_moved_and_the_other_removed_is_found() -> None:
     left = "def f():\n    help()\n\n\ndef help():\n        enter()\n        work()\n"
     right = "def f():\n    run()\n"
     merged = left.replace("    help()\n\n", "    run()\n\n", 1)
-    assert doubt(merged, base=base, left=left, right=right)
+    found = doubt(merged, base=base, left=left, right=right)
+    assert found == "`enter` is there 1 times, 0 were due"
 
 
 def test_overloads_that_both_sides_add_are_doubted_only_where_the_name_is_new() -> None:

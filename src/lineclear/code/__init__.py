@@ -1,0 +1,1 @@
+"""What a program says: its definitions, references, imports and routes; every language once. No I/O."""

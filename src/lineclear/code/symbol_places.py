@@ -1,0 +1,121 @@
+"""Does a change touch a symbol? By indentation and the words that open a definition, as outline.py does.
+
+Wrong on one side only: when it cannot be told, the answer is yes. The lines of a symbol reach from its own
+comments and decorators to the next definition that is not inside it. Where the language hides the inner
+definition (a method without a keyword), the lines of the outermost one that can be found count instead.
+"""
+
+from __future__ import annotations
+
+from lineclear.code.outline import defined_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ABOVE = ("@", "#", "//", "/*", "*", "[")
+# A longer stretch that differs is taken as one change.
+_MOST_COMPARED_LINES = 2_000
+
+
+def edit_touches(text: str, pieces: Sequence[str], symbol: str) -> bool:
+    """Does replacing these pieces of a text, wherever they occur, touch the symbol?"""
+    ranges = _ranges_of(text.split("\n"), symbol)
+    if not ranges or not pieces:
+        return True
+    for piece in pieces:
+        at = text.find(piece) if piece else -1
+        if at < 0:
+            return True
+        while at >= 0:
+            first = text.count("\n", 0, at)
+            last = first + text.count("\n", at, at + len(piece) - 1)
+            if any(first < end and start <= last for start, end in ranges):
+                return True
+            at = text.find(piece, at + 1)
+    return False
+
+
+def change_touches(before: str, after: str, symbol: str) -> bool:
+    """Does the change from one text of a file to another touch the symbol?"""
+    old, new = before.split("\n"), after.split("\n")
+    in_old, in_new = _ranges_of(old, symbol), _ranges_of(new, symbol)
+    if not in_old and not in_new:
+        return True
+    return any(
+        any(a < end and start < b for start, end in in_old)
+        or any(c < end and start < d for start, end in in_new)
+        for a, b, c, d in _differences(old, new)
+    )
+
+
+def _differences(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
+    """(first, end, first, end) of the lines that differ, in the old text and in the new."""
+    head, least = 0, min(len(old), len(new))
+    while head < least and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < least - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    middle, replacement = old[head : len(old) - tail], new[head : len(new) - tail]
+    if len(middle) + len(replacement) > _MOST_COMPARED_LINES:
+        return [(head, head + len(middle), head, head + len(replacement))]
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, middle, replacement, autojunk=False)
+    return [
+        (head + a, head + b, head + c, head + d)
+        for kind, a, b, c, d in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def _ranges_of(lines: list[str], symbol: str) -> list[tuple[int, int]]:
+    """(first line, line behind the last) of each definition of the symbol, or of the most of its outer ones
+    that can be found; empty when there is none."""
+    opened = _definitions(lines)
+    parts = symbol.split(".")
+    while parts:
+        name = ".".join(parts)
+        found = [(number, indent) for number, indent, path in opened if path == name]
+        if found:
+            return [
+                (_first(lines, number, indent), _end(lines, opened, number, indent))
+                for number, indent in found
+            ]
+        parts.pop()
+    return []
+
+
+def _definitions(lines: list[str]) -> list[tuple[int, int, str]]:
+    """(line, indentation, name with the names around it) of every definition."""
+    around: list[tuple[int, str]] = []
+    found = []
+    for number, line in enumerate(lines):
+        bare = line.lstrip()
+        name = defined_name(bare)
+        if name:
+            indent = len(line) - len(bare)
+            while around and around[-1][0] >= indent:
+                around.pop()
+            around.append((indent, name))
+            found.append((number, indent, ".".join(outer for _, outer in around)))
+    return found
+
+
+def _first(lines: list[str], number: int, indent: int) -> int:
+    """Where the comments and decorators right above a definition begin."""
+    while number > 0:
+        above = lines[number - 1]
+        bare = above.lstrip()
+        if len(above) - len(bare) != indent or not bare.startswith(_ABOVE):
+            break
+        number -= 1
+    return number
+
+
+def _end(lines: list[str], opened: list[tuple[int, int, str]], number: int, indent: int) -> int:
+    for other, its_indent, _ in opened:
+        if other > number and its_indent <= indent:
+            return max(number + 1, _first(lines, other, its_indent))
+    return len(lines)

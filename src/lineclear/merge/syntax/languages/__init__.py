@@ -1,1 +1,0 @@
-"""One table per language."""

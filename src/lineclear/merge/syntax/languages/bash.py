@@ -1,5 +1,0 @@
-"""Bash: functions."""
-
-from lineclear.merge.syntax.table import Table
-
-TABLE = Table(members={"program": ("function_definition",)})
