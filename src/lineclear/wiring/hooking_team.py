@@ -24,31 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.core.hooks import HookCall
-    from lineclear.git.layout import Layout
     from lineclear.process.sessions import Session
-    from lineclear.settings import Settings
     from lineclear.wiring.hooking_context import HookContext
 
 _AWAY = "away"
 _AT_ONCE_S = 0.5
-
-
-class OutageJudge:
-    """What a clone can say of a path by itself."""
-
-    __slots__ = ("_layout", "_places", "_settings")
-
-    def __init__(self, layout: Layout, settings: Settings) -> None:
-        self._layout, self._settings = layout, settings
-        self._places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
-
-    def judge(self, path: str, cwd: str, agent: str) -> Refusal | None:
-        try:
-            _, below = self._places.find(path, cwd)
-            resource = file_at(self._layout, self._settings, below)
-        except Refusal:
-            return None  # outside of the repository
-        return judge_alone(resource, strategy_for(resource, self._settings.rules), agent)
 
 
 def respond_in_team(context: HookContext, ask: Callable[[], HookAnswer]) -> HookAnswer:
@@ -86,21 +66,35 @@ def _ask_again(ask: Callable[[], HookAnswer]) -> HookAnswer:
 
 
 def _alone(context: HookContext) -> HookAnswer:
-    call, layout, reply = context.call, context.layout, HookAnswer()
-    if call.event == BEFORE_EDIT:
-        judge = OutageJudge(layout, context.settings)
-        cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else layout.worktree
-        for path in call.paths:
-            refusal = judge.judge(path, cwd, context.environ.get("LINECLEAR_AGENT", ""))
-            if refusal is not None:
-                reply.is_denied, reply.reason = True, str(refusal)
-                return reply
+    call, reply = context.call, HookAnswer()
+    refusal = _refusal_alone(context) if call.event == BEFORE_EDIT else None
+    if refusal is not None:
+        reply.is_denied, reply.reason = True, str(refusal)
+        return reply
     memory = memory_of(context)
     if call.can_tell and not memory.get(_AWAY):
         reply.context = hooks.store_away()
         memory.set(_AWAY, "", "1")
         memory.save()
     return reply
+
+
+def _refusal_alone(context: HookContext) -> Refusal | None:
+    """What a clone can say by itself of the paths that are to be edited."""
+    call, layout, settings = context.call, context.layout, context.settings
+    places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
+    cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else layout.worktree
+    for path in call.paths:
+        try:
+            _, below = places.find(path, cwd)
+            resource = file_at(layout, settings, below)
+        except Refusal:
+            continue  # outside of the repository
+        sharing, agent = strategy_for(resource, settings.rules), context.environ.get("LINECLEAR_AGENT", "")
+        refusal = judge_alone(resource, sharing, agent)
+        if refusal is not None:
+            return refusal
+    return None
 
 
 def _say_back(call: HookCall, memory: Session, reply: HookAnswer) -> None:
