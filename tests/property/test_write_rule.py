@@ -35,7 +35,7 @@ from lineclear.core.strategies import (
 )
 from lineclear.core.write_rule import LANDING, Verdict, Write
 from lineclear.git.layout import find_layout
-from lineclear.wiring.hooking_team import OutageJudge
+from lineclear.wiring.hooking_team import refusal_alone
 from lineclear.wiring.repo import read_settings
 from tests.hook_sessions import FakeSession
 from tests.repository import TemporaryRepo
@@ -225,7 +225,8 @@ class Alone:
 
     def __call__(self, scene: Scene) -> str:
         self._settings.rules = Set(scene).rules
-        found = OutageJudge(self._layout, self._settings).judge(PATH, self._layout.worktree, scene.writer)
+        call = HookCall("claude", BEFORE_EDIT, paths=(PATH,))
+        found = refusal_alone(self._layout, self._settings, call, scene.writer)
         return found.code if found is not None else ""
 
 

@@ -101,10 +101,11 @@ def answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
 
 def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
     call, settings = context.call, repo.settings
-    looks = context.stores.looks if context.stores is not None else None
-    helper = looks.at(repo.layout) if looks is not None else None
-    look, changed = None, []
+    look, changed, helper = None, [], None
     commands, is_over = hooks.commands_to_look_at(memory, call)
+    looks = context.stores.looks if context.stores is not None else None
+    if looks is not None and (commands or call.event == BEFORE_SHELL):
+        helper = looks.at(repo.layout)
     if commands:
         from lineclear.wiring.hooking_shell import look_at
 

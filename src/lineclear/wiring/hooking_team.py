@@ -34,25 +34,6 @@ _AWAY = "away"
 _AT_ONCE_S = 0.5
 
 
-class OutageJudge:
-    """What a clone can say of a path by itself."""
-
-    __slots__ = ("_layout", "_places", "_settings")
-
-    def __init__(self, layout: Layout, settings: Settings) -> None:
-        self._layout, self._settings = layout, settings
-        self._places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
-
-    def judge(self, path: str, cwd: str, agent: str) -> Refusal | None:
-        try:
-            _, below = self._places.find(path, cwd)
-            resource = file_at(self._layout, self._settings, below)
-        except Refusal:
-            return None  # outside of the repository
-        write = Write(resource, agent, EDIT)
-        return judge_write(write, strategy_for(resource, self._settings.rules), None).refusal
-
-
 def respond_in_team(context: HookContext, ask: Callable[[], HookAnswer]) -> HookAnswer:
     """What `ask` answers from the store, or what can be said without the store when that is out of reach."""
     call, outage = context.call, Outage(state_directory(context.layout))
@@ -88,21 +69,36 @@ def _ask_again(ask: Callable[[], HookAnswer]) -> HookAnswer:
 
 
 def _alone(context: HookContext) -> HookAnswer:
-    call, layout, reply = context.call, context.layout, HookAnswer()
+    call, reply, agent = context.call, HookAnswer(), context.environ.get("LINECLEAR_AGENT", "")
+    refusal = None
     if call.event == BEFORE_EDIT:
-        judge = OutageJudge(layout, context.settings)
-        cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else layout.worktree
-        for path in call.paths:
-            refusal = judge.judge(path, cwd, context.environ.get("LINECLEAR_AGENT", ""))
-            if refusal is not None:
-                reply.is_denied, reply.reason = True, str(refusal)
-                return reply
+        refusal = refusal_alone(context.layout, context.settings, call, agent)
+    if refusal is not None:
+        reply.is_denied, reply.reason = True, str(refusal)
+        return reply
     memory = memory_of(context)
     if call.can_tell and not memory.get(_AWAY):
         reply.context = hooks.store_away()
         memory.set(_AWAY, "", "1")
         memory.save()
     return reply
+
+
+def refusal_alone(layout: Layout, settings: Settings, call: HookCall, agent: str) -> Refusal | None:
+    """What a clone can say by itself of the paths that are to be edited."""
+    places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
+    cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else layout.worktree
+    for path in call.paths:
+        try:
+            _, below = places.find(path, cwd)
+            resource = file_at(layout, settings, below)
+        except Refusal:
+            continue  # outside of the repository
+        write = Write(resource, agent, EDIT)
+        refusal = judge_write(write, strategy_for(resource, settings.rules), None).refusal
+        if refusal is not None:
+            return refusal
+    return None
 
 
 def _say_back(call: HookCall, memory: Session, reply: HookAnswer) -> None:

@@ -25,7 +25,7 @@ ask_server() {
         value=${!name}
         case $name in
         # Long, and of no meaning for a hook.
-        LINECLEAR_PROMPT | LINECLEAR_RESOURCES) continue ;;
+        LINECLEAR_PROMPT) continue ;;
         *) case $value in *[[:cntrl:]]*) return 1 ;; esac ;;
         esac
         case $value in '') continue ;; *' ') return 1 ;; esac
