@@ -75,7 +75,7 @@ class Office:
     def _install(self) -> None:
         """By hand, so that a fault in `setup` is not a fault here."""
         for client, (place, timeout) in PLACES.items():
-            events = __import__(f"lineclear.clients.hooking.{client}", fromlist=["EVENTS"]).EVENTS
+            events = __import__(f"lineclear.clients.{client}.hook", fromlist=["EVENTS"]).EVENTS
             hooks = {}
             for event, matcher in events.items():
                 command = f"{self.program} hook {client} {event}"

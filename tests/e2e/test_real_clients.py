@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import lineclear
-from lineclear.clients.launching import EDIT, FULL, PROMPT_INPUT, Launch, Started
+from lineclear.clients.launch import EDIT, FULL, PROMPT_INPUT, Launch, Started
 from lineclear.clients.registry import client_named
 from lineclear.core.signs import Call, CallDone, End, Limited, NotLoggedIn, Session, Sign, Usage
 from tests.clients_server import Fault, Model, edit, running_model, say, shell

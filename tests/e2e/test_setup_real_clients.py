@@ -72,8 +72,8 @@ def test_a_folder_that_is_not_to_be_trusted_is_left_so_and_told(
 def test_codex_fires_in_a_worktree_made_later(line: CommandLine, repo: TemporaryRepo, place: Path) -> None:
     import subprocess
 
+    from lineclear.clients.probe import PROBES
     from lineclear.clients.probe_model import serving
-    from lineclear.clients.probes import PROBES
 
     mine = client_line("codex", line, place)
     mine.ok("setup", "codex")

@@ -6,8 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from lineclear.clients.launching import Launch, Started
-    from lineclear.clients.reader import Reader
+    from lineclear.clients.launch import Launch, Started
+    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
 
     class Client(Protocol):
@@ -67,7 +67,7 @@ def client_named(name: str) -> Client:
 
     if name not in CLIENTS:
         raise KeyError(name)
-    return cast("Client", import_module(f"lineclear.clients.{name}"))
+    return cast("Client", import_module(f"lineclear.clients.{name}.stream"))
 
 
 def missing(name: str, program: str) -> str:

@@ -19,7 +19,7 @@ Why it is sound. A writer lifts what its events concern while it holds the store
 hook enters a path, not yet valid, before it reads the store, and only at a moment when nobody holds the gate;
 it makes the entry valid last, through the file it opened then. So an event is either in what the hook has
 read, or its writer has removed the entry or the spell. A process that dies anywhere leaves too little, never
-too much. The stub is clients/setup/templates/hook.sh.
+too much. The stub is clients/templates/hook.sh.
 """
 
 from __future__ import annotations

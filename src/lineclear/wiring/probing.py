@@ -10,10 +10,10 @@ import shlex
 import shutil
 import tempfile
 
+from lineclear.clients.mcp_entry import NAME, START_S
+from lineclear.clients.probe import PROBES, PROGRAMS
 from lineclear.clients.probe_model import serving
-from lineclear.clients.probes import PROBES, PROGRAMS
 from lineclear.clients.setup.registry import CLIENTS, NO
-from lineclear.clients.setup.servers import NAME, START_S
 from lineclear.core.identity import SIGNS
 from lineclear.git.gate import run_hook
 from lineclear.process.asking import ask
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from lineclear.clients.probe import Probe
     from lineclear.clients.probe_model import Model
-    from lineclear.clients.probes import Probe
     from lineclear.wiring.setup import Site
 
 # A client starts in seconds; the slowest of them took thirty on a busy machine.

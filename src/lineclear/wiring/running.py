@@ -20,7 +20,7 @@ from lineclear.app.workers import (
     Saved,
     Slot,
 )
-from lineclear.clients.launching import PROMPT_INPUT, Launch
+from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import STATE_PATHS, client_named, missing
 from lineclear.core.budgets import Limits
 from lineclear.core.identity import SIGNS

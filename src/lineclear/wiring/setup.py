@@ -12,11 +12,11 @@ import shutil
 import sys
 from contextlib import contextmanager
 
-from lineclear.clients import apply as files
-from lineclear.clients.setup import blocks
+from lineclear.clients import apply_plan as files
+from lineclear.clients import text_blocks
 from lineclear.clients.setup.registry import CLIENTS, setup_of
-from lineclear.clients.setup.templating import fill
-from lineclear.clients.setup.values import FORMAT, CannotSetUp, Change, Found, Plan
+from lineclear.clients.setup_plan import FORMAT, CannotSetUp, Change, Found, Plan
+from lineclear.clients.templating import fill
 from lineclear.core import refusals_setup
 from lineclear.core.identity import SIGNS
 from lineclear.git.gate import tracked
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from lineclear.clients.setup.values import Move
+    from lineclear.clients.setup_plan import Move
     from lineclear.git.layout import Layout
 
 RECORDS = "setup"
@@ -175,7 +175,7 @@ def plan_remove(site: Site, name: str) -> Planned:
             _leave_tracked(plan, found)
         planned.take(plan)
     plan, found = Plan(), _look_at(site, site.root, [_exclude(site)], old)
-    blocks.remove(plan, found, _exclude(site), name)
+    text_blocks.remove(plan, found, _exclude(site), name)
     planned.take(plan)
     planned.directories = old.get("directories", [])
     others = [other for other in site.known() if other not in (name, "git")]
@@ -245,7 +245,7 @@ def _keep_out_of_git(
     record["excludes"] = [f"/{path}" for path in wanted if path not in ignored]
     plan = Plan()
     found = _look_at(site, site.root, [_exclude(site)], old)
-    blocks.install(plan, found, _exclude(site), planned.name, record["excludes"])
+    text_blocks.install(plan, found, _exclude(site), planned.name, record["excludes"])
     record["files"] |= plan.record.get("files", {}) if record["files"] else {}
     planned.take(plan)
 
@@ -259,14 +259,15 @@ def _plan_stub(planned: Planned) -> None:
 
 def stub_text(python: str = "") -> str:
     """The program that every client's hook ends in: this interpreter, and only the paths it needs."""
-    program = fill("hook_program.txt", PATHS=repr(import_paths())).strip()
+    program = fill("templates/hook_program.txt", PATHS=repr(import_paths())).strip()
     status = shlex.join(word for word in STATUS if word != "-z")
     # Who calls, and from where, as the environment says it.
     signs = [name for name in SIGNS if not name.startswith(PREFIX)]
     names = " ".join((*signs, "CLAUDE_PROJECT_DIR", "USER", "LOGNAME"))
     return fill(
-        "hook.sh", PYTHON=shlex.quote(python or sys.executable), PROGRAM=shlex.quote(program), STATUS=status,
-        ASK=shlex.quote(fill("ask_serve.bash", NAMES=names).rstrip("\n")),
+        "templates/hook.sh", PYTHON=shlex.quote(python or sys.executable), PROGRAM=shlex.quote(program),
+        STATUS=status,
+        ASK=shlex.quote(fill("templates/ask_serve.bash", NAMES=names).rstrip("\n")),
         BASH=shlex.quote(shutil.which("bash") or ""),
     )  # fmt: skip
 

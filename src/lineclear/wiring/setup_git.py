@@ -6,10 +6,10 @@ import os
 import shlex
 import sys
 
-from lineclear.clients import apply as files
-from lineclear.clients.setup import git_gate
-from lineclear.clients.setup.templating import fill
-from lineclear.clients.setup.values import FORMAT, Change
+from lineclear.clients import apply_plan as files
+from lineclear.clients.git import setup as git_gate
+from lineclear.clients.setup_plan import FORMAT, Change
+from lineclear.clients.templating import fill
 from lineclear.git.gate import hooks_path, set_hooks_path
 from lineclear.git.landing import landing_ref
 from lineclear.git.layout import find_layout
@@ -75,7 +75,7 @@ def _plan_gate(planned: PlannedHooks) -> None:
     path = f"{planned.site.state}/{GATE}"
     # Closed: whatever is not a clear yes stops git.
     stops = "[!0]*" if planned.site.is_closed else "3 | 4 | 7"
-    text = fill("gate.sh", PYTHON=shlex.quote(sys.executable), STOPS=stops).encode()
+    text = fill("git/gate.sh", PYTHON=shlex.quote(sys.executable), STOPS=stops).encode()
     before = files.read(path)
     if before != text:
         planned.changes.append(Change(path, before, text, is_program=True))

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.clients.git import setup as git_gate
 from lineclear.clients.hooking.registry import NAMES, hooking
-from lineclear.clients.launching import PERMISSIONS, Launch
-from lineclear.clients.probes import PROBES
+from lineclear.clients.launch import PERMISSIONS, Launch
+from lineclear.clients.probe import PROBES
 from lineclear.clients.registry import CLIENTS as STARTED
 from lineclear.clients.registry import client_named
-from lineclear.clients.setup import git_gate
 from lineclear.clients.setup.registry import CLIENTS, setup_of
-from lineclear.clients.setup.values import Change, Found, Move
+from lineclear.clients.setup_plan import Change, Found, Move
 from lineclear.core.hooks import HookAnswer
 from lineclear.wiring.merge_driver import CONFIG
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.clients.setup import jsonc
+from lineclear.clients import jsonc
 
 OURS = {"command": "ours"}
 

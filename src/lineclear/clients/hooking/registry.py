@@ -39,6 +39,6 @@ def hooking(client: str) -> Hooking | None:
     if client not in NAMES:
         return None
     # `__import__` instead of importlib, which costs as much as the module itself.
-    package = __import__(f"lineclear.clients.hooking.{client}", fromlist=["read_call"])
+    package = __import__(f"lineclear.clients.{client}.hook", fromlist=["read_call"])
     found: Hooking = package
     return found

@@ -1,1 +1,1 @@
-"""What `lineclear setup CLIENT` puts into a client's own files: plans only, written by clients/apply.py."""
+"""What `lineclear setup CLIENT` puts into a client's own files: plans only."""

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from lineclear.clients.setup.values import Found, Plan
+    from lineclear.clients.setup_plan import Found, Plan
 
     class ClientSetup(Protocol):
         """A module with these names; both plans are pure."""
@@ -105,4 +105,4 @@ def setup_of(name: str) -> ClientSetup:
 
     if name not in CLIENTS:
         raise KeyError(name)
-    return cast("ClientSetup", import_module(f"lineclear.clients.setup.{name}"))
+    return cast("ClientSetup", import_module(f"lineclear.clients.{name}.setup"))

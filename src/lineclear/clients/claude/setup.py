@@ -1,0 +1,52 @@
+"""Claude Code: hooks in the project's local settings, which it reads in linked worktrees, too (2.1.325).
+
+Our server goes where `claude mcp add --scope local` puts one: into the user's own file, under the main
+worktree's name, which holds in linked worktrees as well. The project's `.mcp.json` is for what is committed,
+and Claude Code asks before it starts what is named there. The entry is word for word the one of our plugin:
+of two servers that are started by the same words Claude Code starts one.
+"""
+
+from __future__ import annotations
+
+from lineclear.clients import json_settings, mcp_entry
+from lineclear.clients.claude.hook import EVENTS, FAIL_CLOSED
+from lineclear.clients.setup_plan import Found, Plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+IN_WORKTREES = False
+# A new worktree is provisioned, which may include the project's own set-up commands.
+WORKTREE_TIMEOUT_S = 600
+
+
+def files(found: Found) -> list[str]:
+    home = found.variables.get("CLAUDE_CONFIG_DIR") or found.home
+    return [f"{found.root}/.claude/settings.local.json", f"{home}/.claude.json"]
+
+
+def server() -> dict[str, Any]:
+    """With `alwaysLoad` a model sees the tools at once; without it, it has to search for them."""
+    return mcp_entry.entry(mcp_entry.anywhere(), alwaysLoad=True)
+
+
+def plan_install(found: Found) -> Plan:
+    plan, (path, own) = Plan(), files(found)
+    closed = FAIL_CLOSED if found.is_closed else {}
+    entries = []
+    for event, matcher in EVENTS.items():
+        command = json_settings.command_for(found, path, "claude", event)
+        timeout = WORKTREE_TIMEOUT_S if event == "WorktreeCreate" else json_settings.TIMEOUT_S
+        handler = {"type": "command", "command": command, "timeout": timeout} | closed
+        entries.append((("hooks", event), json_settings.group(matcher, handler)))
+    json_settings.install(plan, found, path, entries)
+    mcp_entry.install(plan, found, own, ["projects", found.root, mcp_entry.SERVERS], server())
+    return plan
+
+
+def plan_remove(found: Found) -> Plan:
+    plan = Plan()
+    for path in files(found):
+        json_settings.remove(plan, found, path)
+    return plan

@@ -1,0 +1,40 @@
+"""Cline: one program for each event in the project's folder of hooks. A user's own program is not touched.
+
+Seen with the CLI 3.0.65, which runs them without asking. Its MCP servers stand in a file for all projects, so
+ours is not put in.
+"""
+
+from __future__ import annotations
+
+from lineclear.clients import json_settings, whole_files
+from lineclear.clients.cline.hook import EVENTS
+from lineclear.clients.setup_plan import Found, Plan
+from lineclear.clients.templating import fill
+
+IN_WORKTREES = True
+
+
+def files(found: Found) -> list[str]:
+    return [f"{found.root}/.clinerules/hooks/{event}" for event in EVENTS]
+
+
+def plan_install(found: Found) -> Plan:
+    plan = Plan()
+    for event, path in zip(EVENTS, files(found), strict=True):
+        before = found.text(path)
+        if before is not None and json_settings.MARK not in before:
+            plan.notes.append(f"{path} is your own and stays; lineclear will not hear of {event}")
+            continue
+        command = json_settings.command_for(found, path, "cline", event)
+        whole_files.install(
+            plan, found, path, fill("cline/hook.sh", EVENT=event, COMMAND=command), is_program=True
+        )
+    plan.notes.append("the Cline CLI runs these hooks; the extension only where its settings switch hooks on")
+    return plan
+
+
+def plan_remove(found: Found) -> Plan:
+    plan = Plan()
+    for path in found.record.get("files", {}):
+        whole_files.remove(plan, found, path)
+    return plan

@@ -1,0 +1,146 @@
+"""Codex: hooks in the project's own file. They run in silence or not at all: the project has to be trusted,
+and each hook by the hash of its words, both in Codex's config.toml. Our server is in the config.toml of the
+project, of each worktree its own, which is read where the main worktree is trusted. Seen with 0.166.0.
+
+In a linked worktree Codex reads the main checkout's file, under that file's name, but only where the
+worktree has a `.codex/hooks.json` as well; so worktrees get a copy, and trusting once covers all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+
+from lineclear.clients import hook_groups, json_settings, jsonc, text_blocks, toml_settings, trusted_folders
+from lineclear.clients.codex.hook import EVENTS
+from lineclear.clients.kimi.setup import check_toml
+from lineclear.clients.setup_plan import Found, Plan
+from lineclear.clients.toml_settings import parsed, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+IN_WORKTREES = True
+_SERVER = "codex, its server"
+
+
+def files(found: Found) -> list[str]:
+    return [f"{found.root}/.codex/hooks.json", f"{found.root}/.codex/config.toml", _config(found)]
+
+
+def _config(found: Found) -> str:
+    home = found.variables.get("CODEX_HOME") or f"{found.home}/.codex"
+    return f"{home}/config.toml"
+
+
+def plan_install(found: Found) -> Plan:
+    plan, (path, own, _) = Plan(), files(found)
+    entries = hook_groups.entries(found, path, "codex", json_settings.TIMEOUT_S)
+    text = json_settings.install(plan, found, path, entries)
+    _serve(plan, found, own)
+    if found.is_main:
+        _trust(plan, found, path, text)
+        _offer_root(plan, found)
+    return plan
+
+
+def _serve(plan: Plan, found: Found, path: str) -> None:
+    """Codex does not wait for a server that is not `required`; whoever clones the project may do without."""
+    if path == _config(found):
+        if found.has_server:
+            plan.notes.append(f"{path} is for all projects, so the server is not put in; see `codex mcp add`")
+        return
+    toml_settings.install(plan, found, path, _SERVER, private_lines=["required = true"])
+
+
+def _offer_root(plan: Plan, found: Found) -> None:
+    """Hooks run outside of Codex's sandbox; what the model runs is inside, where `.git` is read-only."""
+    git_dir = found.stub.rpartition("/")[0].rpartition("/")[0]
+    plan.notes.append(
+        "in Codex's sandbox hooks work, but its own commits and `lineclear` commands cannot write; "
+        f"start it with `--add-dir {shlex.quote(git_dir)}` to let them"
+    )
+
+
+def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
+    """The block for Codex's settings: what is said there already is not said again."""
+    config = _config(found)
+    known = parsed(
+        config, text_blocks.without_block(found.text(config) or "", config, found.record, _name(found)) or ""
+    )
+    lines = _project_lines(plan, found, known)
+    state = table(table(known, "hooks"), "state")
+    for key, value in trusted_hashes(path, text).items():
+        if key not in state:
+            lines += [f"[hooks.state.{json.dumps(key)}]", f'trusted_hash = "{value}"']
+        elif state[key].get("trusted_hash") != value:
+            plan.notes.append(
+                f"Codex holds another hash for {key}; say yes when it asks about the hook (/hooks)"
+            )
+    check_toml(config, text_blocks.install(plan, found, config, _name(found), lines))
+
+
+def _project_lines(plan: Plan, found: Found, known: dict[str, Any]) -> list[str]:
+    level = table(table(known, "projects"), found.root).get("trust_level")
+    if level is None:
+        head = f"[projects.{json.dumps(found.root)}]"
+        if head not in (found.text(_config(found)) or ""):
+            trusted_folders.tell(plan, found, "Codex", _config(found))
+        return [head, 'trust_level = "trusted"']
+    if level != "trusted":
+        plan.notes.append(
+            f"Codex was told not to trust {found.root}, so it runs no hooks here; see config.toml"
+        )
+    return []
+
+
+def trusted_hashes(path: str, text: str) -> dict[str, str]:
+    """Codex's key and hash for each of our hooks, by their places in the file."""
+    groups = jsonc.parse(text).plain()["hooks"]
+    found = {}
+    for event in EVENTS:
+        name = _snake(event)
+        for place, group in enumerate(groups.get(event, [])):
+            if json_settings.holds_ours(group):
+                found[f"{path}:{name}:{place}:0"] = hook_hash(name, group)
+    return found
+
+
+def hook_hash(event: str, group: dict[str, Any]) -> str:
+    handler = group["hooks"][0]
+    said: dict[str, Any] = {
+        "event_name": event,
+        "hooks": [
+            {
+                "async": False,
+                "command": handler["command"],
+                "timeout": handler.get("timeout", 600),
+                "type": "command",
+            }
+        ],
+    }
+    if group.get("matcher"):
+        said["matcher"] = group["matcher"]
+    written = json.dumps(said, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(written.encode()).hexdigest()
+
+
+def _snake(event: str) -> str:
+    return "".join("_" + ch.lower() if ch.isupper() else ch for ch in event).lstrip("_")
+
+
+def plan_remove(found: Found) -> Plan:
+    path, own, _ = files(found)
+    plan = hook_groups.plan_remove(found, path)
+    if own != _config(found):
+        text_blocks.remove(plan, found, own, _SERVER)
+    if found.is_main:
+        text_blocks.remove(plan, found, _config(found), _name(found))
+    return plan
+
+
+def _name(found: Found) -> str:
+    """Every repository has a block of its own in there."""
+    return f"codex in {found.root}"

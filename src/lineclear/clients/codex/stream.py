@@ -1,0 +1,120 @@
+"""Codex CLI: `codex exec --json`, one JSON line per item of a turn."""
+
+from __future__ import annotations
+
+from lineclear.clients.launch import EDIT, FULL, Started, option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.clients.json_values import Json
+    from lineclear.clients.launch import Launch
+    from lineclear.clients.stream_reader import Reader
+    from lineclear.core.signs import Usage
+
+PROGRAM = "codex"
+INSTALL = "npm install -g @openai/codex"
+LOGIN = "codex login"
+TELLS_COST = False
+
+
+def launch(asked: Launch) -> Started:
+    """Options stand before `resume`, which does not know all of them; `-` reads the prompt from the input."""
+    argv = [*(asked.command or [PROGRAM]), "exec", "--json", *_permissions(asked)]
+    argv += option("--model", asked.model)
+    if asked.resume_session:
+        argv += ["resume", asked.resume_session]
+    return Started([*argv, "-"])
+
+
+# A login shell would forget the PATH and the variables that the supervisor has set.
+_OUR_SHELL = ("--config", "allow_login_shell=false")
+
+
+def _permissions(asked: Launch) -> list[str]:
+    if asked.permissions == FULL:
+        return ["--dangerously-bypass-approvals-and-sandbox", *_OUR_SHELL]
+    if asked.permissions != EDIT:
+        return []
+    no_questions = ["--config", 'approval_policy="never"']
+    return ["--sandbox", "workspace-write", *no_questions, *_OUR_SHELL, *_writable_roots(asked)]
+
+
+def _writable_roots(asked: Launch) -> list[str]:
+    """A commit in a linked worktree, and every `lineclear` command, writes to the shared git directory.
+
+    The worktree's own part of it has to be named as well: Codex (0.166) follows the `.git` file of the
+    worktree and makes what it points to read-only, unless exactly that is a root.
+    """
+    own = asked.git_dir or (asked.common_dir and f"{asked.common_dir}/worktrees/{_last(asked.worktree)}")
+    return option("--add-dir", asked.common_dir) + option("--add-dir", own)
+
+
+def _last(path: str) -> str:
+    """The name that git gives to a worktree, unless that was taken. A root that is not there does no harm."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def reader(worktree: str = "", before: Usage | None = None) -> Reader:
+    from lineclear.clients.stream_reader import Reader
+
+    return Reader("Codex", _understand, worktree=worktree, before=before)
+
+
+def _understand(event: Json, out: Reader) -> None:
+    kind = event.text("type")
+    if kind == "thread.started":
+        out.session(event.text("thread_id"))
+    elif kind in ("item.started", "item.completed"):
+        _item(event.inner("item"), out, is_over=kind == "item.completed")
+    elif kind == "error":
+        out.trouble(event.text("message"))
+    elif kind == "turn.completed":
+        _usage(event.inner("usage"), out)
+        out.ended(True)
+    elif kind == "turn.failed":
+        _usage(event.inner("usage"), out)
+        out.trouble(event.inner("error").text("message"))
+        out.ended(False, event.inner("error").text("message"))
+
+
+def _item(item: Json, out: Reader, *, is_over: bool) -> None:
+    kind = item.text("type")
+    if kind == "agent_message" and is_over:
+        out.said(item.text("text"))
+    elif kind == "command_execution":
+        _step(item, out, kind, {"command": _unwrapped(item.text("command"))}, "aggregated_output", is_over)
+    elif kind == "file_change":
+        _step(item, out, kind, {"changes": item.value("changes")}, "status", is_over)
+    elif kind == "mcp_tool_call":
+        tool = f"{item.text('server')}.{item.text('tool')}"
+        _step(item, out, tool, item.value("arguments"), "result", is_over)
+    elif kind == "web_search":
+        _step(item, out, kind, {"query": item.text("query")}, "query", is_over)
+
+
+def _step(item: Json, out: Reader, tool: str, given: object, answer: str, is_over: bool) -> None:
+    if not is_over:
+        is_edit, is_shell = tool == "file_change", tool == "command_execution"
+        # Of an edit only the paths are told.
+        out.call(item.text("id"), tool, given, is_edit=is_edit, is_shell=is_shell, is_opaque=is_edit)
+    else:
+        out.call_done(item.text("id"), item.text("status") not in ("failed", "declined"), item.value(answer))
+
+
+def _unwrapped(command: str) -> str:
+    """The command that the model wrote, without the shell that runs it."""
+    import shlex
+
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    return words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else command
+
+
+def _usage(spent: Json, out: Reader) -> None:
+    # A sum over the session, cached tokens included in the input. No cost: see `[prices]`.
+    if spent.raw:
+        out.used_in_session(
+            spent.count("input_tokens"), spent.count("output_tokens"), spent.count("cached_input_tokens")
+        )

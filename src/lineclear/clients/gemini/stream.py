@@ -1,0 +1,91 @@
+"""Gemini CLI: one JSON line per message, tool call and result."""
+
+from __future__ import annotations
+
+from lineclear.clients.launch import EDIT, FULL, in_session, option, shell_prefixes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.clients.json_values import Json
+    from lineclear.clients.launch import Launch, Started
+    from lineclear.clients.stream_reader import Reader
+    from lineclear.core.signs import Usage
+
+PROGRAM = "gemini"
+INSTALL = "npm install -g @google/gemini-cli"
+LOGIN = "gemini"
+TELLS_COST = False
+
+EDITS = frozenset({"replace", "write_file"})
+SHELLS = frozenset({"run_shell_command"})
+
+
+def launch(asked: Launch) -> Started:
+    argv = [*(asked.command or [PROGRAM]), "--output-format", "stream-json", *_permissions(asked)]
+    argv += option("--model", asked.model)
+    started = in_session(argv, asked)
+    if asked.permissions in (EDIT, FULL):
+        # A fresh worktree is a folder that nobody has trusted, and there every mode is lowered to asking.
+        # Not `--skip-trust`: with that one (0.61) the hooks of the project are skipped, in silence.
+        started.env["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
+    return started
+
+
+def _permissions(asked: Launch) -> list[str]:
+    if asked.permissions == FULL:
+        return ["--approval-mode", "yolo"]
+    if asked.permissions != EDIT:
+        return []
+    shells = [f"run_shell_command({prefix})" for prefix in shell_prefixes(asked)]
+    return ["--approval-mode", "auto_edit", "--allowed-tools", ",".join(shells)]
+
+
+def reader(worktree: str = "", before: Usage | None = None) -> Reader:
+    from lineclear.clients.stream_reader import Reader
+
+    return Reader("Gemini CLI", _understand, hear=_hear, worktree=worktree, before=before)
+
+
+def _understand(event: Json, out: Reader) -> None:
+    kind = event.text("type")
+    if kind == "init":
+        out.session(event.text("session_id"))
+        out.model(event.text("model"))
+    elif kind == "message" and event.text("role") == "assistant":
+        out.said(event.text("content"))
+    elif kind == "tool_use":
+        tool = event.text("tool_name")
+        out.call(
+            event.text("tool_id"),
+            tool,
+            event.value("parameters"),
+            is_edit=tool in EDITS,
+            is_shell=tool in SHELLS,
+        )
+    elif kind == "tool_result":
+        # A command that failed is a success here, and says so only in its output.
+        failed = "Command exited with code:" in event.text("output")
+        ok = event.text("status") == "success" and not failed
+        out.call_done(event.text("tool_id"), ok, event.value("output"))
+    elif kind == "error":
+        out.trouble(event.text("message"))
+    elif kind == "result":
+        _result(event, out)
+
+
+def _result(event: Json, out: Reader) -> None:
+    spent = event.inner("stats")
+    if spent.count("input_tokens") > 0 or spent.count("output_tokens") > 0:
+        out.used_in_all(spent.count("input_tokens"), spent.count("output_tokens"), spent.count("cached"))
+    if event.text("status") == "success":
+        out.ended(True)
+        return
+    why = event.inner("error").text("message") or "it gave no reason"
+    out.trouble(why)
+    out.ended(False, why)
+
+
+def _hear(text: str, out: Reader) -> None:
+    """It tries again for minutes without an event; only its error output tells."""
+    if text.startswith("Attempt ") and " failed" in text:
+        out.trouble(text)

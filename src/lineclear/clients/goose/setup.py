@@ -1,0 +1,48 @@
+"""goose: a plugin of our own in the project, with hooks and our server. Seen with 1.52.0; 1.34.0 reads the
+hooks alone, and goes on whatever they answer.
+"""
+
+from __future__ import annotations
+
+import json
+
+from lineclear.clients import json_settings, mcp_entry, whole_files
+from lineclear.clients.goose.hook import EVENTS, FAIL_CLOSED
+from lineclear.clients.setup_plan import Found, Plan
+
+IN_WORKTREES = True
+_MANIFEST = {
+    "name": "lineclear",
+    "version": "1.0.0",
+    "description": "Asks .git/lineclear/hook of this clone before and after each change",
+}
+
+
+def files(found: Found) -> list[str]:
+    place = f"{found.root}/.agents/plugins/lineclear"
+    return [f"{place}/hooks/hooks.json", f"{place}/plugin.json", f"{place}/.mcp.json"]
+
+
+def plan_install(found: Found) -> Plan:
+    plan, (path, manifest, own) = Plan(), files(found)
+    entries: list[json_settings.Entry] = []
+    for event, matcher in EVENTS.items():
+        command = json_settings.command_for(found, path, "goose", event)
+        handler = {"type": "command", "command": command, "timeout": json_settings.TIMEOUT_S}
+        if found.is_closed and event == "PreToolUse":
+            handler |= FAIL_CLOSED
+        entries.append((("hooks", event), json_settings.group(matcher, handler)))
+    json_settings.install(plan, found, path, entries)
+    whole_files.install(plan, found, manifest, json.dumps(_MANIFEST, indent=2) + "\n")
+    mcp_entry.install(plan, found, own, [mcp_entry.SERVERS], mcp_entry.entry(mcp_entry.command(found, own)))
+    plan.notes.append("goose before 1.52 runs the hooks and ignores what they say; see `goose --version`")
+    return plan
+
+
+def plan_remove(found: Found) -> Plan:
+    plan, (path, manifest, own) = Plan(), files(found)
+    json_settings.remove(plan, found, path)
+    json_settings.remove(plan, found, own)
+    if manifest in found.record.get("files", {}):
+        whole_files.remove(plan, found, manifest)
+    return plan

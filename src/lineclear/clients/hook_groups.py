@@ -1,0 +1,45 @@
+"""Clients that keep hooks in groups like Claude Code's, in one JSON file of the project."""
+
+from __future__ import annotations
+
+from lineclear.clients import json_settings, mcp_entry
+from lineclear.clients.hooking.registry import hooking
+from lineclear.clients.setup_plan import Plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from lineclear.clients.setup_plan import Found
+
+
+def entries(found: Found, path: str, client: str, timeout: int) -> list[json_settings.Entry]:
+    """One group for each event that we answer."""
+    made: list[json_settings.Entry] = []
+    module = hooking(client)
+    for event, matcher in (module.EVENTS if module is not None else {}).items():
+        command = json_settings.command_for(found, path, client, event)
+        handler = {"type": "command", "command": command, "timeout": timeout}
+        made.append((("hooks", event), json_settings.group(matcher, handler)))
+    return made
+
+
+def plan_install(
+    found: Found,
+    path: str,
+    client: str,
+    timeout: int = json_settings.TIMEOUT_S,
+    server: Mapping[str, Any] | None = None,
+) -> Plan:
+    """`server`: our MCP server, where the client keeps servers in the same file."""
+    plan = Plan()
+    added = mcp_entry.members(found, [mcp_entry.SERVERS], server) if server is not None else []
+    json_settings.install(plan, found, path, entries(found, path, client, timeout), servers=added)
+    return plan
+
+
+def plan_remove(found: Found, path: str) -> Plan:
+    plan = Plan()
+    json_settings.remove(plan, found, path)
+    return plan

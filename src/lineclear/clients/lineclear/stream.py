@@ -1,0 +1,64 @@
+"""Our own lines of JSON, for scripts and for clients that we do not know.
+
+{"type":"session","id":"..."}   {"type":"model","name":"..."}   {"type":"say","text":"..."}
+{"type":"call","id":"1","tool":"edit","input":{...}}   {"type":"done","id":"1","ok":true,"output":"..."}
+{"type":"usage","tokens_in":1,"tokens_out":1,"tokens_cached":0,"cost_usd":0.01}   (totals of the run so far)
+{"type":"limited","text":"...","retry_after_s":60}   {"type":"login","text":"..."}
+{"type":"end","ok":false,"error":"..."}
+"""
+
+from __future__ import annotations
+
+from lineclear.clients.plain import stream as plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.clients.json_values import Json
+    from lineclear.clients.stream_reader import Reader
+    from lineclear.core.signs import Usage
+
+PROGRAM = ""
+INSTALL = ""
+LOGIN = ""
+TELLS_COST = True
+
+EDITS = frozenset({"edit", "write"})
+SHELLS = frozenset({"bash", "shell"})
+
+launch = plain.launch
+
+
+def reader(worktree: str = "", before: Usage | None = None) -> Reader:
+    from lineclear.clients.stream_reader import Reader
+
+    return Reader(
+        "the command", _understand, needs_end=False, codes=plain.CODES, worktree=worktree, before=before
+    )
+
+
+def _understand(event: Json, out: Reader) -> None:
+    kind = event.text("type")
+    if kind == "session":
+        out.session(event.text("id"))
+    elif kind == "model":
+        out.model(event.text("name"))
+    elif kind == "say":
+        out.said(event.text("text"))
+    elif kind == "call":
+        tool = event.text("tool")
+        out.call(event.text("id"), tool, event.value("input"), is_edit=tool in EDITS, is_shell=tool in SHELLS)
+    elif kind == "done":
+        out.call_done(event.text("id"), event.flag("ok"), event.value("output"))
+    elif kind == "usage":
+        _usage(event, out)
+    elif kind in ("limited", "login"):
+        out.trouble(event.text("text") or kind, kind=kind, wait_s=event.count("retry_after_s"))
+    elif kind == "end":
+        out.ended(event.flag("ok"), event.text("error"))
+
+
+def _usage(event: Json, out: Reader) -> None:
+    from lineclear.clients.stream_reader import micros_of
+
+    tokens = (event.count("tokens_in"), event.count("tokens_out"), event.count("tokens_cached"))
+    out.used_in_all(*tokens, micros_of(event.value("cost_usd")))

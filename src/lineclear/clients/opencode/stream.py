@@ -1,0 +1,90 @@
+"""opencode: `opencode run --format json`, one JSON line per part of a message."""
+
+from __future__ import annotations
+
+from lineclear.clients.launch import EDIT, FULL, Started, option, shell_prefixes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.clients.json_values import Json
+    from lineclear.clients.launch import Launch
+    from lineclear.clients.stream_reader import Reader
+    from lineclear.core.signs import Usage
+
+PROGRAM = "opencode"
+INSTALL = "npm install -g opencode-ai"
+LOGIN = "opencode auth login"
+TELLS_COST = True
+
+EDITS = frozenset({"apply_patch", "edit", "multiedit", "patch", "write"})
+SHELLS = frozenset({"bash"})
+
+
+def launch(asked: Launch) -> Started:
+    argv = [*(asked.command or [PROGRAM]), "run", "--format", "json"]
+    argv += ["--auto"] if asked.permissions == FULL else []
+    argv += option("--model", asked.model)
+    argv += option("--session", asked.resume_session)
+    env = {"OPENCODE_PERMISSION": _permissions(asked)} if asked.permissions == EDIT else {}
+    # It takes its directory from this variable, not from where it was started.
+    return Started(argv, env | ({"PWD": asked.worktree} if asked.worktree else {}))
+
+
+def _permissions(asked: Launch) -> str:
+    """Later patterns win, so the general rule stands first.
+
+    `deny` tells the model and goes on; `ask` ends the whole run when nobody is there.
+    """
+    import json
+
+    allowed = [form for prefix in shell_prefixes(asked) for form in (prefix, f"{prefix} *")]
+    shells = {"*": "deny"} | dict.fromkeys(allowed, "allow")
+    rules = {"edit": "allow", "bash": shells, "lineclear_*": "allow", "external_directory": "deny"}
+    return json.dumps(rules)
+
+
+def reader(worktree: str = "", before: Usage | None = None) -> Reader:
+    from lineclear.clients.stream_reader import Reader
+
+    return Reader("opencode", _understand, worktree=worktree, before=before)
+
+
+def _understand(event: Json, out: Reader) -> None:
+    out.session(event.text("sessionID"))
+    kind, part = event.text("type"), event.inner("part")
+    if kind == "text":
+        out.said(part.text("text"))
+    elif kind == "tool_use":
+        _tool(part, out)
+    elif kind == "step_finish":
+        _step(part, out)
+    elif kind == "error":
+        error = event.inner("error")
+        data = error.inner("data")
+        why = data.text("message") or error.text("message") or error.text("name")
+        out.trouble(why, status=max(data.count("statusCode"), 0))
+        out.ended(False, why)
+
+
+def _tool(part: Json, out: Reader) -> None:
+    """Told once, when the tool has answered."""
+    tool, state = part.text("tool"), part.inner("state")
+    id = part.text("callID")
+    out.call(id, tool, state.value("input"), is_edit=tool in EDITS, is_shell=tool in SHELLS)
+    ok = state.text("status") == "completed" and state.inner("metadata").count("exit") <= 0
+    out.call_done(id, ok, state.value("output") or state.value("error"))
+
+
+def _step(part: Json, out: Reader) -> None:
+    from lineclear.clients.stream_reader import micros_of
+
+    spent = part.inner("tokens")
+    read, written = spent.inner("cache").count("read"), spent.inner("cache").count("write")
+    tokens_in = max(spent.count("input"), 0) + max(read, 0) + max(written, 0)
+    tokens_out = max(spent.total("output", "reasoning"), 0)
+    # It writes 0 for a model whose price it does not know: that is unknown, not free.
+    out.used_more(tokens_in, tokens_out, max(read, 0), micros_of(part.value("cost")) or -1)
+    if part.text("reason") == "stop":
+        out.ended(True)
+    elif part.text("reason") != "tool-calls":
+        out.ended(False, f"it stopped because of {part.text('reason') or 'nothing it names'}")

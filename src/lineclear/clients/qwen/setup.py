@@ -1,0 +1,26 @@
+"""Qwen Code: hooks, in Claude Code's words, and our server in the project's settings; `timeout` is in
+milliseconds.
+"""
+
+from __future__ import annotations
+
+from lineclear.clients import hook_groups, mcp_entry
+from lineclear.clients.setup_plan import Found, Plan
+
+IN_WORKTREES = True
+
+
+def files(found: Found) -> list[str]:
+    return [f"{found.root}/.qwen/settings.json"]
+
+
+def plan_install(found: Found) -> Plan:
+    path = files(found)[0]
+    server = mcp_entry.entry(mcp_entry.command(found, path), timeout=mcp_entry.CALL_S * 1000)
+    plan = hook_groups.plan_install(found, path, "qwen", 10_000, server)
+    plan.notes.append("where Qwen Code's folder trust is switched on, trust this folder when it asks")
+    return plan
+
+
+def plan_remove(found: Found) -> Plan:
+    return hook_groups.plan_remove(found, files(found)[0])

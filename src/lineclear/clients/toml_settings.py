@@ -1,0 +1,52 @@
+"""Our MCP server in a client's TOML settings: a block of its own, beside the user's servers."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+from lineclear.clients import json_settings, mcp_entry, text_blocks
+from lineclear.clients.setup_plan import CannotSetUp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from lineclear.clients.setup_plan import Found, Plan
+
+
+def install(plan: Plan, found: Found, path: str, block: str, *, private_lines: Sequence[str] = ()) -> None:
+    """`private_lines`: for a file that stays on this machine alone. No server wanted: the block goes."""
+    if not found.has_server:
+        text_blocks.remove(plan, found, path, block)
+        return
+    text = found.text(path)
+    base = text_blocks.without_block(text, path, found.record, block) if text is not None else None
+    if mcp_entry.NAME in table(parsed(path, base or ""), "mcp_servers"):
+        plan.notes.append(f"{path} has a server of its own called {mcp_entry.NAME}; it stays as it is")
+        return
+    words = mcp_entry.command(found, path)
+    lines = [
+        f"[mcp_servers.{mcp_entry.NAME}]",
+        f"command = {json.dumps(words[0])}",
+        f"args = {json.dumps(words[1:])}",
+        f"startup_timeout_sec = {mcp_entry.START_S}",
+        f"tool_timeout_sec = {mcp_entry.CALL_S}",
+    ]
+    lines += private_lines if json_settings.is_private(found, path) else []
+    parsed(path, text_blocks.install(plan, found, path, block, lines))
+    if base is None and path not in found.shared:
+        plan.private.append(path)
+
+
+def table(known: dict[str, Any], key: str) -> dict[str, Any]:
+    found = known.get(key, {})
+    return found if isinstance(found, dict) else {}
+
+
+def parsed(path: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CannotSetUp(path, f"it is not TOML ({error})") from None
