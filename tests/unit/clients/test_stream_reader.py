@@ -14,7 +14,7 @@ from lineclear.clients.registry import CLIENTS, client_named
 from lineclear.clients.stream_reader import LONGEST_LINE_BYTES, Reader, micros_of
 from lineclear.core.signs import Call, CallDone, End, Ended, Said, Session, Sign, Usage
 
-STREAMS = sorted((Path(__file__).parents[2] / "clients_streams").glob("*.jsonl"))
+STREAMS = sorted(Path(__file__).parent.glob("*/streams/*.jsonl"))
 LINES = sorted({line for path in STREAMS for line in path.read_bytes().splitlines()})
 JSON_CLIENTS = sorted(CLIENTS.keys() - {"aider", "plain"})
 
