@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineclear.clients import json_settings, jsonc, text_blocks
-from lineclear.clients.setup.registry import setup_of
+from lineclear.clients.registry import setup_of
 from lineclear.clients.setup_plan import CannotSetUp, Change, Found, Plan
 
 PATH = "/srv/shop/.qwen/settings.json"

@@ -27,12 +27,11 @@ TOOLS = {
     "monitor": SHELL,
 }  # fmt: skip
 
-# What most of them are installed for, with every tool; none of these has a switch to fail closed.
+# What most of them are installed for, with every tool.
 PLAIN_EVENTS = {
     "SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PostToolUse": "", "Stop": "",
     "SessionEnd": "",
 }  # fmt: skip
-NO_SWITCH: dict[str, str] = {}
 
 BEFORE = ("PreToolUse",)
 AFTER = ("PostToolUse", "PostToolUseFailure")

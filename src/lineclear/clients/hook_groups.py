@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lineclear.clients import json_settings, mcp_entry
-from lineclear.clients.hooking.registry import hooking
 from lineclear.clients.setup_plan import Plan
 
 TYPE_CHECKING = False
@@ -14,11 +13,12 @@ if TYPE_CHECKING:
     from lineclear.clients.setup_plan import Found
 
 
-def entries(found: Found, path: str, client: str, timeout: int) -> list[json_settings.Entry]:
+def entries(
+    found: Found, path: str, client: str, events: Mapping[str, str], timeout: int
+) -> list[json_settings.Entry]:
     """One group for each event that we answer."""
     made: list[json_settings.Entry] = []
-    module = hooking(client)
-    for event, matcher in (module.EVENTS if module is not None else {}).items():
+    for event, matcher in events.items():
         command = json_settings.command_for(found, path, client, event)
         handler = {"type": "command", "command": command, "timeout": timeout}
         made.append((("hooks", event), json_settings.group(matcher, handler)))
@@ -29,13 +29,14 @@ def plan_install(
     found: Found,
     path: str,
     client: str,
+    events: Mapping[str, str],
     timeout: int = json_settings.TIMEOUT_S,
     server: Mapping[str, Any] | None = None,
 ) -> Plan:
     """`server`: our MCP server, where the client keeps servers in the same file."""
     plan = Plan()
     added = mcp_entry.members(found, [mcp_entry.SERVERS], server) if server is not None else []
-    json_settings.install(plan, found, path, entries(found, path, client, timeout), servers=added)
+    json_settings.install(plan, found, path, entries(found, path, client, events, timeout), servers=added)
     return plan
 
 

@@ -24,7 +24,8 @@ GIT_COMMANDS = ("add", "commit", "diff", "log", "mv", "restore", "rm", "show", "
 
 
 class Launch:
-    """`command` replaces the program; `session` is an id of our choice for clients that take one.
+    """`command`: the client's program, or the user's own words in its place. `session`: an id of our choice,
+    for clients that take one.
 
     `git_dir` is the worktree's own part of the shared git directory, `common_dir`.
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from lineclear.clients.hooking.registry import Hooking
+    from lineclear.clients.registry import HookModule
     from lineclear.core.claims import Request
     from lineclear.core.hooks import HookCall
     from lineclear.settings import Settings
@@ -52,7 +52,7 @@ class Situation:
         self.began_ns, self.limit, self.stores, self.only = began_ns, limit, stores, only
         self.saves = saves
         self.mirror: _Mirror | None = None
-        self.hooking: Hooking | None = None
+        self.hooking: HookModule | None = None
         self.call: HookCall | None = None
         self.layout: Any = None
         self.settings: Settings | None = None
@@ -78,9 +78,9 @@ class _Mirror:
 
 def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
     """(output, exit code). Never the host's "block" code. Raises what goes wrong: see `after_error`."""
-    from lineclear.clients.hooking.registry import hooking
+    from lineclear.clients.registry import hook_of
 
-    now.hooking = hooking(now.client)
+    now.hooking = hook_of(now.client)
     if now.hooking is None:
         return b"", 1
     from lineclear.core.quick_json import read_json
@@ -94,7 +94,7 @@ def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
     return _respond(now, now.hooking, now.call)
 
 
-def _respond(now: Situation, hooking: Hooking, call: HookCall) -> tuple[bytes, int]:
+def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes, int]:
     from lineclear.wiring import hooking as wired
 
     now.layout = wired.layout_for(call, now.environ, now.cwd)

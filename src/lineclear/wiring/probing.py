@@ -11,9 +11,8 @@ import shutil
 import tempfile
 
 from lineclear.clients.mcp_entry import NAME, START_S
-from lineclear.clients.probe import PROBES, PROGRAMS
 from lineclear.clients.probe_model import serving
-from lineclear.clients.setup.registry import CLIENTS, NO
+from lineclear.clients.registry import CLIENTS, NO, PROBE, probe_of
 from lineclear.core.identity import SIGNS
 from lineclear.git.gate import run_hook
 from lineclear.process.asking import ask
@@ -54,20 +53,23 @@ def check_client(cwd: str, environ: Mapping[str, str], name: str) -> dict[str, A
         return _result(
             name, "missing", f"not as set-up would make it ({stale[0]}). Next: lineclear setup {name}"
         )
-    has_server = bool(site.record(name).get("server")) and CLIENTS[name].tools != NO
+    has_server = bool(site.record(name).get("server")) and _shows_tools(name)
     tools = _tools_of(site) if has_server else []
     if has_server and not tools:
         words = "our MCP server was started and gave no list of its tools. Next: lineclear doctor"
         return _result(name, "toolless", words)
-    if name not in PROBES:
-        return _untried(name, environ) | {"tools": tools}
-    make, event = PROBES[name]
-    if shutil.which(make("").argv[0], path=environ.get("PATH")) is None:
+    is_installed = shutil.which(CLIENTS[name].program, path=environ.get("PATH")) is not None
+    if PROBE not in CLIENTS[name].parts:
+        words = f"{name}'s files are in place; no probe is known for it, so nothing was fired"
+        return _result(
+            name, "untried", words if is_installed else f"{words} ({name} is not on the PATH)", tools=tools
+        )
+    if not is_installed:
         words = f"{name} is not installed, or not on the PATH: its files are in place, and nothing was fired"
         return _result(name, "absent", words, *_offers(tools), tools=tools)
-    result = _fire(site, name, event, tools)
+    result = _fire(site, name, tools)
     # Copilot (1.0.102) does not wait for a server; one that comes too late is no fault of the settings.
-    return _fire(site, name, event, tools) if result["state"] == "toolless" else result
+    return _fire(site, name, tools) if result["state"] == "toolless" else result
 
 
 def _tools_of(site: Site) -> list[str]:
@@ -101,16 +103,15 @@ def _offers(tools: list[str]) -> list[str]:
     return [f"the MCP server answers, with {len(tools)} tools"] if tools else []
 
 
-def _untried(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    is_there = shutil.which(PROGRAMS.get(name, name), path=environ.get("PATH")) is not None
-    words = f"{name}'s files are in place; no probe is known for it, so nothing was fired"
-    return _result(name, "untried", words if is_there else f"{words} ({name} is not on the PATH)")
+def _shows_tools(name: str) -> bool:
+    guarantees = CLIENTS[name].guarantees
+    return guarantees is not None and guarantees.tools != NO
 
 
-def _fire(site: Site, name: str, event: str, tools: list[str]) -> dict[str, Any]:
-    make, _ = PROBES[name]
+def _fire(site: Site, name: str, tools: list[str]) -> dict[str, Any]:
+    module = probe_of(name)
     with _private_place(site) as place, serving() as model:
-        probe = make(model.url)
+        probe = module.probe(model.url)
         model.awaited, model.patience = NAME if tools else "", probe.patience
         log = os.path.join(place, "fired")
         done = run_to_end(
@@ -120,7 +121,7 @@ def _fire(site: Site, name: str, event: str, tools: list[str]) -> dict[str, Any]
             timeout_s=LIMIT_S,
         )
         fired = _lines(log)
-    if f"{name} {event}" in fired:
+    if f"{name} {module.EVENT}" in fired:
         ran = f"{name} ran the hook: {', '.join(sorted(set(fired)))}"
         came, words = _came(name, model, tools)
         state = "fired" if came else "toolless"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from lineclear.clients import apply_plan as files
 from lineclear.clients import text_blocks
-from lineclear.clients.setup.registry import CLIENTS, setup_of
+from lineclear.clients.registry import SETUP, coding_agents, names_with, setup_of
 from lineclear.clients.setup_plan import FORMAT, CannotSetUp, Change, Found, Plan
 from lineclear.clients.templating import fill
 from lineclear.core import refusals_setup
@@ -106,8 +106,8 @@ def open_site(cwd: str, environ: Mapping[str, str]) -> Site:
 
 
 def check_name(name: str) -> None:
-    if name not in CLIENTS:
-        raise refusals_setup.client_unknown(name, [*CLIENTS, "git", "git-merge"])
+    if name not in names_with(SETUP):
+        raise refusals_setup.client_unknown(name, [*names_with(SETUP), "git-merge"])
 
 
 # -- plans ------------------------------------------------------------------------------------
@@ -345,8 +345,8 @@ def equip(layout: Layout, environ: Mapping[str, str], root: str) -> list[str]:
         return []
     site = Site(layout, environ)
     done = []
-    for name in site.known():
-        if name in CLIENTS and setup_of(name).IN_WORKTREES:
+    for name in _known_agents(site):
+        if setup_of(name).IN_WORKTREES:
             planned = plan_install(site, name, [root])
             if planned.changes:
                 carry_out(planned)
@@ -365,11 +365,17 @@ def remove_every(cwd: str, environ: Mapping[str, str]) -> list[str]:
             hooks = setup_git.plan_remove(cwd, environ)
             setup_git.carry_out_hooks(hooks)
             steps += hooks.steps()
-        elif name in CLIENTS:
+        elif name in _known_agents(site):
             planned = plan_remove(site, name)
             carry_out(planned)
             steps += planned.steps()
     return steps
+
+
+def _known_agents(site: Site) -> list[str]:
+    """Those that were set up here, without what a later release may have set up."""
+    agents = {client.name for client, _ in coding_agents()}
+    return [name for name in site.known() if name in agents]
 
 
 def listed(site: Site) -> list[dict[str, Any]]:
@@ -377,12 +383,12 @@ def listed(site: Site) -> list[dict[str, Any]]:
     known = site.known()
     rows: list[dict[str, Any]] = [
         {
-            "name": name,
-            "title": reach.title,
-            "installed": name in known,
-            "edits": reach.edits,
-            "shell": reach.shell,
+            "name": client.name,
+            "title": client.title,
+            "installed": client.name in known,
+            "edits": guarantees.edits,
+            "shell": guarantees.shell,
         }
-        for name, reach in CLIENTS.items()
+        for client, guarantees in coding_agents()
     ]
     return rows

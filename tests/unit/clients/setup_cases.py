@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lineclear.clients.setup.registry import setup_of
+from lineclear.clients.registry import setup_of
 from lineclear.clients.setup_plan import Change, Found, Plan
 
 ROOT, HOME = "/srv/shop", "/home/sam"

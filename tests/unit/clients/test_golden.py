@@ -15,19 +15,24 @@ from pathlib import Path
 import pytest
 
 from lineclear.clients.git import setup as git_gate
-from lineclear.clients.hooking.registry import NAMES, hooking
 from lineclear.clients.launch import PERMISSIONS, Launch
-from lineclear.clients.probe import PROBES
-from lineclear.clients.registry import CLIENTS as STARTED
-from lineclear.clients.registry import client_named
-from lineclear.clients.setup.registry import CLIENTS, setup_of
+from lineclear.clients.registry import (
+    CLIENTS,
+    HOOK,
+    PROBE,
+    START,
+    Client,
+    hook_of,
+    probe_of,
+    setup_of,
+    start_of,
+)
 from lineclear.clients.setup_plan import Change, Found, Move
 from lineclear.core.hooks import HookAnswer
 from lineclear.wiring.merge_driver import CONFIG
 
 HERE = Path(__file__).parent
 ROOT, HOME, STUB = "/srv/shop", "/home/sam", "/srv/shop/.git/lineclear/hook"
-FOLDERS = sorted({*CLIENTS, *STARTED, "git", "git_merge"})
 
 
 def titled(title: str, *lines: str) -> Iterator[str]:
@@ -72,7 +77,7 @@ def set_up(name: str) -> Iterator[str]:
 
 
 def answers(name: str) -> Iterator[str]:
-    module = hooking(name)
+    module = hook_of(name)
     assert module is not None
     told = {
         "denied": HookAnswer(is_denied=True, reason="no"),
@@ -95,17 +100,22 @@ def command_lines(name: str) -> Iterator[str]:
                 prompt="Do it.", prompt_file="/runs/7/prompt.md", model="m-1", permissions=permissions,
                 resume_session=resumed, session="S2", worktree="/srv/shop.worktrees/ada",
                 common_dir="/srv/shop/.git", allowed_commands=["make test"],
-                command=[] if client_named(name).PROGRAM else ["./agent", "{model}", "{session}"],
+                command=CLIENTS[name].program.split() or ["./agent", "{model}", "{session}"],
             )  # fmt: skip
-            started = client_named(name).launch(asked)
+            started = start_of(name).launch(asked)
             lines = [json.dumps(started.argv), json.dumps(started.env), started.stdin, started.session]
             yield from titled(f"start: {permissions}{', resumed' * bool(resumed)}", *lines)
 
 
 def probed(name: str) -> Iterator[str]:
-    make, event = PROBES[name]
-    probe = make("http://127.0.0.1:9")
-    lines = [event, json.dumps(probe.argv), json.dumps(probe.env), json.dumps(probe.files), probe.hint]
+    probe = probe_of(name).probe("http://127.0.0.1:9")
+    lines = [
+        probe_of(name).EVENT,
+        json.dumps(probe.argv),
+        json.dumps(probe.env),
+        json.dumps(probe.files),
+        probe.hint,
+    ]
     yield from titled("probe", *lines, str(probe.patience))
 
 
@@ -123,30 +133,34 @@ def git_hooks() -> Iterator[str]:
     yield from titled("setup: a hook that we only pass on", kept.decode().rstrip("\n"))
 
 
-def page(name: str) -> str:
+def page(client: Client) -> str:
+    name = client.name
     lines: list[str] = []
     if name == "git":
         lines += git_hooks()
-    if name == "git_merge":
+    if name == "git-merge":
         lines += titled("setup: git config", *(f"{key} = {value}" for key, value in CONFIG.items()))
-    if name in CLIENTS:
+    if client.guarantees is not None:
         lines += set_up(name)
-    if name in NAMES:
+    if HOOK in client.parts:
         lines += answers(name)
-    if name in STARTED:
+    if START in client.parts:
         lines += command_lines(name)
-    if name in PROBES:
+    if PROBE in client.parts:
         lines += probed(name)
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-def test_a_client_writes_what_it_always_wrote(name: str) -> None:
-    assert page(name) == (HERE / name / "golden.txt").read_text()
+MERGE = Client("git-merge", "")
+
+
+@pytest.mark.parametrize("client", [*CLIENTS.values(), MERGE], ids=[*CLIENTS, MERGE.name])
+def test_a_client_writes_what_it_always_wrote(client: Client) -> None:
+    assert page(client) == (HERE / client.folder / "golden.txt").read_text()
 
 
 if __name__ == "__main__":
-    for folder in FOLDERS:
-        (HERE / folder).mkdir(exist_ok=True)
-        (HERE / folder / "golden.txt").write_text(page(folder))
+    for client in CLIENTS.values():
+        (HERE / client.folder).mkdir(exist_ok=True)
+        (HERE / client.folder / "golden.txt").write_text(page(client))
     sys.exit(0)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from lineclear.clients.hooking.registry import NAMES, hooking
+from lineclear.clients.registry import HOOK, hook_of, names_with
 from lineclear.core.hooks import HookAnswer
 from tests.unit.clients.hook_calls import tool
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", names_with(HOOK))
 def test_an_empty_answer_is_silence_for_everybody(name: str) -> None:
-    module = hooking(name)
+    module = hook_of(name)
     assert module is not None
     for event in module.EVENTS:
         output, code = module.write_answer(event, HookAnswer())
@@ -21,9 +21,9 @@ def test_an_empty_answer_is_silence_for_everybody(name: str) -> None:
         assert not any(word in output for word in (b"deny", b"block", b"true")), event
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", names_with(HOOK))
 def test_wrong_types_are_never_an_error(name: str) -> None:
-    module = hooking(name)
+    module = hook_of(name)
     assert module is not None
     odds: list[Any] = [None, 1, [], {}, "x", [None], {"a": []}, "\ud800", "\0", ["\0"] * 500]
     for odd in odds:
@@ -38,4 +38,5 @@ def test_wrong_types_are_never_an_error(name: str) -> None:
 
 
 def test_a_client_that_we_do_not_know_has_no_module() -> None:
-    assert hooking("../x") is None
+    assert hook_of("../x") is None
+    assert hook_of("aider") is None

@@ -17,9 +17,9 @@ from lineclear.clients.launch import (
     filled,
     shell_prefixes,
 )
-from lineclear.clients.registry import CLIENTS, client_named, missing
+from lineclear.clients.registry import CLIENTS, START, names_with, start_of, why_missing
 
-AGENTS = sorted(CLIENTS.keys() - {"lineclear", "plain"})
+AGENTS = sorted({*names_with(START)} - {"lineclear", "plain"})
 GIT = ["add", "commit", "diff", "log", "mv", "restore", "rm", "show", "status"]
 
 
@@ -30,8 +30,9 @@ def launched(name: str, permissions: str = EDIT, **more: object) -> Started:
         "worktree": "/srv/shop.worktrees/ada",
         "git_dir": "/srv/shop/.git/worktrees/ada",
         "common_dir": "/srv/shop/.git",
+        "command": [CLIENTS[name].program],
     } | more
-    return client_named(name).launch(Launch(permissions=permissions, **asked))  # type: ignore[arg-type]
+    return start_of(name).launch(Launch(permissions=permissions, **asked))  # type: ignore[arg-type]
 
 
 def gemini_shells(*more: str) -> str:
@@ -212,24 +213,10 @@ def test_places_are_filled_once_and_other_braces_stay() -> None:
 # -- the registry ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CLIENTS)
-def test_every_client_is_a_module_with_the_same_names(name: str) -> None:
-    client = client_named(name)
-    assert isinstance(client.PROGRAM, str)
-    assert bool(client.PROGRAM) == bool(client.INSTALL) == bool(client.LOGIN)
-    assert isinstance(client.TELLS_COST, bool)
-    assert client.reader().finish(0) is not None
-
-
-def test_a_name_that_is_not_in_the_table_is_not_imported() -> None:
-    with pytest.raises(KeyError):
-        client_named("reader")
-
-
 def test_a_missing_program_is_told_with_the_command_that_installs_it() -> None:
-    told = missing("codex", "codex")
+    told = why_missing("codex", "codex")
     assert (
         told == "Codex CLI is not installed, or not on the PATH; `npm install -g @openai/codex` installs it"
     )
-    assert missing("claude", "/opt/claude") == "/opt/claude is not installed, or not on the PATH"
-    assert missing("plain", "agent.sh") == "agent.sh is not installed, or not on the PATH"
+    assert why_missing("claude", "/opt/claude") == "/opt/claude is not installed, or not on the PATH"
+    assert why_missing("plain", "agent.sh") == "agent.sh is not installed, or not on the PATH"

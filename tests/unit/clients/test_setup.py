@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.clients.setup.registry import CLIENTS, setup_of
+from lineclear.clients.registry import coding_agents, setup_of
 from lineclear.clients.setup_plan import CannotSetUp
 from tests.unit.clients.setup_cases import BEFORE, HOME, ROOT, STUB, carried_out, find, install, on_disk
 
+AGENTS = [client.name for client, _ in coding_agents()]
+
 
 def test_every_client_has_a_case() -> None:
-    assert set(BEFORE) == set(CLIENTS)
+    assert set(BEFORE) == set(AGENTS)
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("has_own", [True, False], ids=["own settings", "nothing yet"])
 def test_in_again_and_out_leaves_every_byte(name: str, has_own: bool) -> None:
     disk = on_disk(BEFORE[name]) if has_own else {}
@@ -26,7 +28,7 @@ def test_in_again_and_out_leaves_every_byte(name: str, has_own: bool) -> None:
     assert carried_out(removed, after) == disk
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_what_the_user_adds_meanwhile_stays(name: str) -> None:
     disk = on_disk(BEFORE[name])
     plan, after = install(name, disk)

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineclear.clients.registry import CLIENTS, client_named
+from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.stream_reader import LONGEST_LINE_BYTES, Reader, micros_of
 from lineclear.core.signs import Call, CallDone, End, Ended, Said, Session, Sign, Usage
 
 STREAMS = sorted(Path(__file__).parent.glob("*/streams/*.jsonl"))
 LINES = sorted({line for path in STREAMS for line in path.read_bytes().splitlines()})
-JSON_CLIENTS = sorted(CLIENTS.keys() - {"aider", "plain"})
+JSON_CLIENTS = sorted({*names_with(STREAM)} - {"aider", "plain"})
 
-names = st.sampled_from(sorted(CLIENTS))
+names = st.sampled_from(names_with(STREAM))
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -27,7 +27,7 @@ json_values = st.recursive(
 
 
 def reader_of(name: str) -> Reader:
-    return client_named(name).reader("/srv/shop.worktrees/ada")
+    return stream_of(name).reader("/srv/shop.worktrees/ada")
 
 
 def said(reader: Reader, *events: Mapping[str, object]) -> list[Sign]:
@@ -77,7 +77,7 @@ def _counts(usage: Usage) -> tuple[int, int, int, int]:
     return usage.tokens_in, usage.tokens_out, usage.tokens_cached, usage.cost_micros
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("name", names_with(STREAM))
 @pytest.mark.parametrize(
     "line",
     [
@@ -282,7 +282,7 @@ def test_a_session_and_its_model_are_told_once() -> None:
 
 
 def test_totals_of_a_resumed_session_do_not_hold_the_earlier_run() -> None:
-    reader = client_named("codex").reader(before=Usage(100, 10, 50))
+    reader = stream_of("codex").reader(before=Usage(100, 10, 50))
     usage = {"input_tokens": 130, "output_tokens": 12, "cached_input_tokens": 60}
     assert said(reader, {"type": "turn.completed", "usage": usage})[0] == Usage(30, 2, 10)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.clients.registry import CLIENTS, client_named
+from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.core.signs import (
     Call,
     CallDone,
@@ -72,7 +72,7 @@ def run_of(path: Path) -> str:
 
 def understood(path: Path) -> str:
     before = BEFORE if path.stem == "resumed" else None
-    reader = client_named(client_of(path)).reader(WORKTREE, before)
+    reader = stream_of(client_of(path)).reader(WORKTREE, before)
     first, *lines = path.read_bytes().splitlines()
     signs: list[Sign] = []
     for line in lines:
@@ -93,7 +93,7 @@ def test_a_recorded_stream_is_understood(path: Path) -> None:
 
 def test_every_client_with_a_stream_of_its_own_is_recorded() -> None:
     recorded = {client_of(path) for path in scenes("ok")}
-    assert recorded == CLIENTS.keys() - {"lineclear", "plain"}
+    assert recorded == {*names_with(STREAM)} - {"lineclear", "plain"}
 
 
 @pytest.mark.parametrize("path", scenes("ok"), ids=run_of)

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launch import NO_INPUT, NONE, Started, option
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.stream_reader import Reader, micros_of
+
 if TYPE_CHECKING:
-    from lineclear.clients.launch import Launch
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = "aider"
-INSTALL = "pipx install aider-chat"
-LOGIN = "aider --api-key provider=KEY"
-TELLS_COST = False
-
-_QUIET = ("--no-pretty", "--no-stream", "--no-check-update", "--no-show-release-notes", "--analytics-disable")
-
-
-def launch(asked: Launch) -> Started:
-    """It has no sessions to go on with; `--yes-always` answers its questions, and runs no shell commands."""
-    argv = [*(asked.command or [PROGRAM]), *_QUIET]
-    argv += [] if asked.permissions == NONE else ["--yes-always"]
-    argv += option("--model", asked.model)
-    if asked.prompt_file:
-        return Started([*argv, "--message-file", asked.prompt_file], stdin=NO_INPUT)
-    return Started([*argv, "--message", asked.prompt], stdin=NO_INPUT)
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader("aider", None, hear=_hear, worktree=worktree, before=before)
 
 
@@ -48,8 +28,6 @@ def _hear(text: str, out: Reader) -> None:
 
 def _usage(text: str, out: Reader) -> None:
     """`Tokens: 2.4k sent, 38 received. Cost: $0.01 message, $0.01 session.`"""
-    from lineclear.clients.stream_reader import micros_of
-
     words = text.replace(",", " ").replace("$", " ").replace(".  ", " ").split()
     sent, received = _before("sent", words), _before("received.", words)
     if received < 0:

@@ -1,4 +1,4 @@
-"""Claude Code: hooks as it calls them. Seen with 2.1.325; `FAIL_CLOSED` is its own switch in the settings."""
+"""Claude Code: hooks as it calls them. Seen with 2.1.325."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ EVENTS = {
     "SessionEnd": "",
     "WorktreeCreate": "",
 }
-FAIL_CLOSED = {"onFailure": "block"}
 
 
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:

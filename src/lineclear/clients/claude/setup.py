@@ -9,13 +9,15 @@ of two servers that are started by the same words Claude Code starts one.
 from __future__ import annotations
 
 from lineclear.clients import json_settings, mcp_entry
-from lineclear.clients.claude.hook import EVENTS, FAIL_CLOSED
+from lineclear.clients.claude.hook import EVENTS
 from lineclear.clients.setup_plan import Found, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# Its own switch: an edit is blocked where the hook fails.
+_FAIL_CLOSED = {"onFailure": "block"}
 IN_WORKTREES = False
 # A new worktree is provisioned, which may include the project's own set-up commands.
 WORKTREE_TIMEOUT_S = 600
@@ -33,7 +35,7 @@ def server() -> dict[str, Any]:
 
 def plan_install(found: Found) -> Plan:
     plan, (path, own) = Plan(), files(found)
-    closed = FAIL_CLOSED if found.is_closed else {}
+    closed = _FAIL_CLOSED if found.is_closed else {}
     entries = []
     for event, matcher in EVENTS.items():
         command = json_settings.command_for(found, path, "claude", event)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launch import EDIT, FULL, in_session, option, shell_prefixes
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.stream_reader import Reader, micros_of
+
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.clients.launch import Launch, Started
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = "claude"
-INSTALL = "npm install -g @anthropic-ai/claude-code"
-LOGIN = "claude auth login"
-TELLS_COST = True
 
 EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 SHELLS = frozenset({"Bash", "Monitor"})
@@ -22,27 +16,7 @@ SHELLS = frozenset({"Bash", "Monitor"})
 _READ = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 
 
-def launch(asked: Launch) -> Started:
-    """The prompt goes through standard input: one word of a command line holds at most 128 KiB on Linux."""
-    argv = [*(asked.command or [PROGRAM]), "-p", "--output-format", "stream-json", "--verbose"]
-    argv += _permissions(asked)
-    argv += option("--model", asked.model)
-    return in_session(argv, asked)
-
-
-def _permissions(asked: Launch) -> list[str]:
-    if asked.permissions == FULL:
-        return ["--dangerously-skip-permissions"]
-    if asked.permissions != EDIT:
-        return []
-    shells = [f"Bash({prefix}:*)" for prefix in shell_prefixes(asked)]
-    # A joined list: as several words it would swallow whatever is added behind it.
-    return ["--permission-mode", "acceptEdits", "--allowedTools", ",".join([*shells, "mcp__lineclear"])]
-
-
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader("Claude Code", _understand, worktree=worktree, before=before)
 
 
@@ -122,8 +96,6 @@ def _result(event: Json, out: Reader) -> None:
 
 def _totals(event: Json, out: Reader) -> None:
     """Since the last result; the totals beside it would hold the whole session, earlier runs included."""
-    from lineclear.clients.stream_reader import micros_of
-
     models = list(event.inner("model_usage_since_last_result").objects())
     if not models:
         return

@@ -26,7 +26,6 @@ EVENTS = {
     "TaskError": "",
     "SessionShutdown": "",
 }
-FAIL_CLOSED: dict[str, str] = {}
 
 _NAMES = {
     "TaskStart": "SessionStart", "TaskResume": "SessionStart", "TaskComplete": "SessionEnd",

@@ -14,5 +14,4 @@ EVENTS = {
     "Stop": "",
     "SessionEnd": "",
 }
-FAIL_CLOSED = claude_protocol.NO_SWITCH
 read_call, write_answer = claude_protocol.reader("codex"), claude_protocol.write_answer

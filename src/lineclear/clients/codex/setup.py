@@ -37,7 +37,7 @@ def _config(found: Found) -> str:
 
 def plan_install(found: Found) -> Plan:
     plan, (path, own, _) = Plan(), files(found)
-    entries = hook_groups.entries(found, path, "codex", json_settings.TIMEOUT_S)
+    entries = hook_groups.entries(found, path, "codex", EVENTS, json_settings.TIMEOUT_S)
     text = json_settings.install(plan, found, path, entries)
     _serve(plan, found, own)
     if found.is_main:

@@ -21,7 +21,6 @@ EVENTS = {
     "agentStop": "",
     "sessionEnd": "",
 }
-FAIL_CLOSED: dict[str, str] = {}
 
 _OTHERS = {
     "sessionStart": hooks.SESSION_START,

@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launch import EDIT, FULL, Started, option, shell_prefixes
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.stream_reader import Reader
+
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.clients.launch import Launch
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = "copilot"
-INSTALL = "npm install -g @github/copilot"
-LOGIN = "copilot login"
-TELLS_COST = False
 
 EDITS = frozenset({"apply_patch", "create", "edit", "str_replace_editor"})
 SHELLS = frozenset({"bash", "write_bash"})
 
 
-def launch(asked: Launch) -> Started:
-    argv = [*(asked.command or [PROGRAM]), "--output-format", "json", "--no-color", *_permissions(asked)]
-    argv += option("--model", asked.model)
-    # One option for both: an id that is unknown begins a session.
-    argv += option("--session-id", asked.resume_session or asked.session)
-    return Started(argv, session=asked.resume_session or asked.session)
-
-
-def _permissions(asked: Launch) -> list[str]:
-    if asked.permissions == FULL:
-        return ["--allow-all-tools", "--allow-all-paths"]
-    if asked.permissions != EDIT:
-        return []
-    # Of other commands than git it knows only the program, not what it is asked to do.
-    rules = [
-        prefix if prefix.startswith("git ") else prefix.partition(" ")[0] for prefix in shell_prefixes(asked)
-    ]
-    shells = [f"shell({rule}:*)" for rule in dict.fromkeys(rules)]
-    return [f"--allow-tool={tool}" for tool in ("write", "lineclear", *shells)]
-
-
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader("Copilot CLI", _understand, worktree=worktree, before=before)
 
 

@@ -20,7 +20,6 @@ EVENTS = {
     "stop": "",
     "sessionEnd": "",
 }
-FAIL_CLOSED: dict[str, Any] = {"failClosed": True}
 
 _OTHER_NAMES = {"stop": "Stop"}
 

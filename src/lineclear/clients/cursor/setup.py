@@ -5,9 +5,11 @@ installed.
 from __future__ import annotations
 
 from lineclear.clients import json_settings, mcp_entry
-from lineclear.clients.cursor.hook import EVENTS, FAIL_CLOSED
+from lineclear.clients.cursor.hook import EVENTS
 from lineclear.clients.setup_plan import Found, Plan
 
+# Its own switch: an edit is blocked where the hook fails.
+_FAIL_CLOSED = {"failClosed": True}
 IN_WORKTREES = True
 _SKELETON = '{\n  "version": 1\n}'
 
@@ -18,7 +20,7 @@ def files(found: Found) -> list[str]:
 
 def plan_install(found: Found) -> Plan:
     plan, (path, own) = Plan(), files(found)
-    closed = FAIL_CLOSED if found.is_closed else {}
+    closed = _FAIL_CLOSED if found.is_closed else {}
     entries: list[json_settings.Entry] = []
     for event in EVENTS:
         command = json_settings.command_for(found, path, "cursor", event)

@@ -19,7 +19,6 @@ EVENTS = {
     "PreToolUse": "Edit|ApplyPatch|Create|Execute",
     "PostToolUse": "Edit|ApplyPatch|Create|Execute|Read",
 }
-FAIL_CLOSED = claude_protocol.NO_SWITCH
 write_answer = claude_protocol.write_answer
 
 _TELLING = frozenset(("SessionStart", "PostToolUse"))

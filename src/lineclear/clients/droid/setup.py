@@ -7,6 +7,7 @@ in there alone: so each of ours goes where the user's own of that event are.
 from __future__ import annotations
 
 from lineclear.clients import hook_groups, json_settings, mcp_entry, trusted_folders
+from lineclear.clients.droid.hook import EVENTS
 from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
@@ -32,7 +33,7 @@ def plan_install(found: Found) -> Plan:
 
 
 def _entries(found: Found, path: str) -> list[json_settings.Entry]:
-    return hook_groups.entries(found, path, "droid", json_settings.TIMEOUT_S)
+    return hook_groups.entries(found, path, "droid", EVENTS, json_settings.TIMEOUT_S)
 
 
 def plan_remove(found: Found) -> Plan:

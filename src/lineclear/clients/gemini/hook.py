@@ -23,7 +23,6 @@ EVENTS = {
     "AfterAgent": "",
     "SessionEnd": "",
 }
-FAIL_CLOSED: dict[str, str] = {}
 
 _OTHERS = {
     "SessionStart": hooks.SESSION_START,

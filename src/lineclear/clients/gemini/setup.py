@@ -7,6 +7,7 @@ Seen with 0.61.0: `--skip-trust` lets it start in a folder nobody trusted, and r
 from __future__ import annotations
 
 from lineclear.clients import hook_groups, jsonc, mcp_entry, trusted_folders
+from lineclear.clients.gemini.hook import EVENTS
 from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
@@ -25,7 +26,7 @@ def _folders(found: Found) -> str:
 def plan_install(found: Found) -> Plan:
     path = files(found)[0]
     server = mcp_entry.entry(mcp_entry.command(found, path), timeout=mcp_entry.CALL_S * 1000)
-    plan = hook_groups.plan_install(found, path, "gemini", _TIMEOUT_MS, server)
+    plan = hook_groups.plan_install(found, path, "gemini", EVENTS, _TIMEOUT_MS, server)
     if found.is_main:
         _trust(plan, found)
     return plan

@@ -2,47 +2,19 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launch import EDIT, FULL, in_session, option, shell_prefixes
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.stream_reader import Reader
+
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.clients.launch import Launch, Started
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = "gemini"
-INSTALL = "npm install -g @google/gemini-cli"
-LOGIN = "gemini"
-TELLS_COST = False
 
 EDITS = frozenset({"replace", "write_file"})
 SHELLS = frozenset({"run_shell_command"})
 
 
-def launch(asked: Launch) -> Started:
-    argv = [*(asked.command or [PROGRAM]), "--output-format", "stream-json", *_permissions(asked)]
-    argv += option("--model", asked.model)
-    started = in_session(argv, asked)
-    if asked.permissions in (EDIT, FULL):
-        # A fresh worktree is a folder that nobody has trusted, and there every mode is lowered to asking.
-        # Not `--skip-trust`: with that one (0.61) the hooks of the project are skipped, in silence.
-        started.env["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
-    return started
-
-
-def _permissions(asked: Launch) -> list[str]:
-    if asked.permissions == FULL:
-        return ["--approval-mode", "yolo"]
-    if asked.permissions != EDIT:
-        return []
-    shells = [f"run_shell_command({prefix})" for prefix in shell_prefixes(asked)]
-    return ["--approval-mode", "auto_edit", "--allowed-tools", ",".join(shells)]
-
-
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader("Gemini CLI", _understand, hear=_hear, worktree=worktree, before=before)
 
 

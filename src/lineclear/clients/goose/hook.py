@@ -25,7 +25,6 @@ EVENTS = {
     "PostToolUse": _CHANGING,
     "PostToolUseFailure": _CHANGING,
 }
-FAIL_CLOSED = {"on_failure": "block"}
 
 _TELLING: frozenset[str] = frozenset()
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 import json
 
 from lineclear.clients import json_settings, mcp_entry, whole_files
-from lineclear.clients.goose.hook import EVENTS, FAIL_CLOSED
+from lineclear.clients.goose.hook import EVENTS
 from lineclear.clients.setup_plan import Found, Plan
 
+# Its own switch: an edit is blocked where the hook fails.
+_FAIL_CLOSED = {"on_failure": "block"}
 IN_WORKTREES = True
 _MANIFEST = {
     "name": "lineclear",
@@ -30,7 +32,7 @@ def plan_install(found: Found) -> Plan:
         command = json_settings.command_for(found, path, "goose", event)
         handler = {"type": "command", "command": command, "timeout": json_settings.TIMEOUT_S}
         if found.is_closed and event == "PreToolUse":
-            handler |= FAIL_CLOSED
+            handler |= _FAIL_CLOSED
         entries.append((("hooks", event), json_settings.group(matcher, handler)))
     json_settings.install(plan, found, path, entries)
     whole_files.install(plan, found, manifest, json.dumps(_MANIFEST, indent=2) + "\n")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launch import NONE, Started, option
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.stream_reader import Reader
+
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.clients.launch import Launch
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = "goose"
-INSTALL = "npm install -g @aaif/goose"
-LOGIN = "goose configure"
-TELLS_COST = False
 
 EDITS = frozenset({"edit", "str_replace", "text_editor", "write"})
 SHELLS = frozenset({"shell"})
@@ -22,19 +16,7 @@ SHELLS = frozenset({"shell"})
 _FAILURES = ("Ran into this error:", "Network error:")
 
 
-def launch(asked: Launch) -> Started:
-    argv = [*(asked.command or [PROGRAM]), "run", "--output-format", "stream-json", "-i", "-"]
-    argv += option("--model", asked.model)
-    if asked.resume_session:
-        argv += ["--resume", "--session-id", asked.resume_session]
-    # It knows nothing between asking about everything and about nothing, and nobody is there to ask.
-    env = {} if asked.permissions == NONE else {"GOOSE_MODE": "auto"}
-    return Started(argv, env)
-
-
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader("goose", _understand, hear=_hear, worktree=worktree, before=before)
 
 

@@ -24,7 +24,6 @@ EVENTS = {
     "SubagentStart": "",
     "SubagentStop": "",
 }
-FAIL_CLOSED = claude_protocol.NO_SWITCH
 write_answer = claude_protocol.write_answer
 
 _TELLING = frozenset(("PreToolUse", "PostToolUse", "PostToolUseFailure"))

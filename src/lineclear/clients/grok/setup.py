@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from lineclear.clients import hook_groups, text_blocks, toml_settings, trusted_folders
+from lineclear.clients.grok.hook import EVENTS
 from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
@@ -34,7 +35,7 @@ def _is_for_all(found: Found, path: str) -> bool:
 
 def plan_install(found: Found) -> Plan:
     path, own, _ = files(found)
-    plan = hook_groups.plan_install(found, path, "grok")
+    plan = hook_groups.plan_install(found, path, "grok", EVENTS)
     if _is_for_all(found, own):
         plan.notes.append(f"{own} is for all projects, so the server is not put in; see `grok mcp add`")
     else:

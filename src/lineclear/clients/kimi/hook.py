@@ -24,7 +24,6 @@ EVENTS = {
     "PostToolUse": "^(Edit|Write|Bash|Read)$",
     "PostToolUseFailure": _CHANGING,
 }
-FAIL_CLOSED = claude_protocol.NO_SWITCH
 
 _TELLING = frozenset(("UserPromptSubmit", "PreToolUse"))
 

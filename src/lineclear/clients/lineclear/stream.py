@@ -9,30 +9,22 @@
 
 from __future__ import annotations
 
-from lineclear.clients.plain import stream as plain
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.plain import stream
+from lineclear.clients.stream_reader import Reader, micros_of
+
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = ""
-INSTALL = ""
-LOGIN = ""
-TELLS_COST = True
 
 EDITS = frozenset({"edit", "write"})
 SHELLS = frozenset({"bash", "shell"})
 
-launch = plain.launch
-
 
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader(
-        "the command", _understand, needs_end=False, codes=plain.CODES, worktree=worktree, before=before
+        "the command", _understand, needs_end=False, codes=stream.CODES, worktree=worktree, before=before
     )
 
 
@@ -58,7 +50,5 @@ def _understand(event: Json, out: Reader) -> None:
 
 
 def _usage(event: Json, out: Reader) -> None:
-    from lineclear.clients.stream_reader import micros_of
-
     tokens = (event.count("tokens_in"), event.count("tokens_out"), event.count("tokens_cached"))
     out.used_in_all(*tokens, micros_of(event.value("cost_usd")))

@@ -15,7 +15,6 @@ EVENTS = {
     "PostToolUse": "edit|write|bash|read",
     "Stop": "",
 }
-FAIL_CLOSED: dict[str, str] = {}
 
 
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:

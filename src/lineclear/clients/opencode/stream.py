@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launch import EDIT, FULL, Started, option, shell_prefixes
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.stream_reader import Reader, micros_of
+
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.clients.launch import Launch
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = "opencode"
-INSTALL = "npm install -g opencode-ai"
-LOGIN = "opencode auth login"
-TELLS_COST = True
 
 EDITS = frozenset({"apply_patch", "edit", "multiedit", "patch", "write"})
 SHELLS = frozenset({"bash"})
 
 
-def launch(asked: Launch) -> Started:
-    argv = [*(asked.command or [PROGRAM]), "run", "--format", "json"]
-    argv += ["--auto"] if asked.permissions == FULL else []
-    argv += option("--model", asked.model)
-    argv += option("--session", asked.resume_session)
-    env = {"OPENCODE_PERMISSION": _permissions(asked)} if asked.permissions == EDIT else {}
-    # It takes its directory from this variable, not from where it was started.
-    return Started(argv, env | ({"PWD": asked.worktree} if asked.worktree else {}))
-
-
-def _permissions(asked: Launch) -> str:
-    """Later patterns win, so the general rule stands first.
-
-    `deny` tells the model and goes on; `ask` ends the whole run when nobody is there.
-    """
-    import json
-
-    allowed = [form for prefix in shell_prefixes(asked) for form in (prefix, f"{prefix} *")]
-    shells = {"*": "deny"} | dict.fromkeys(allowed, "allow")
-    rules = {"edit": "allow", "bash": shells, "lineclear_*": "allow", "external_directory": "deny"}
-    return json.dumps(rules)
-
-
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader("opencode", _understand, worktree=worktree, before=before)
 
 
@@ -76,8 +45,6 @@ def _tool(part: Json, out: Reader) -> None:
 
 
 def _step(part: Json, out: Reader) -> None:
-    from lineclear.clients.stream_reader import micros_of
-
     spent = part.inner("tokens")
     read, written = spent.inner("cache").count("read"), spent.inner("cache").count("write")
     tokens_in = max(spent.count("input"), 0) + max(read, 0) + max(written, 0)

@@ -9,5 +9,4 @@ EVENTS = {
     "PreToolUse": "edit|write_file|run_shell_command",
     "PostToolUse": "edit|write_file|run_shell_command|read_file",
 }
-FAIL_CLOSED = claude_protocol.NO_SWITCH
 read_call, write_answer = claude_protocol.reader("qwen"), claude_protocol.write_answer

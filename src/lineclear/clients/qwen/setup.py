@@ -5,6 +5,7 @@ milliseconds.
 from __future__ import annotations
 
 from lineclear.clients import hook_groups, mcp_entry
+from lineclear.clients.qwen.hook import EVENTS
 from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
@@ -17,7 +18,7 @@ def files(found: Found) -> list[str]:
 def plan_install(found: Found) -> Plan:
     path = files(found)[0]
     server = mcp_entry.entry(mcp_entry.command(found, path), timeout=mcp_entry.CALL_S * 1000)
-    plan = hook_groups.plan_install(found, path, "qwen", 10_000, server)
+    plan = hook_groups.plan_install(found, path, "qwen", EVENTS, 10_000, server)
     plan.notes.append("where Qwen Code's folder trust is switched on, trust this folder when it asks")
     return plan
 

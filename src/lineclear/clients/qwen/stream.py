@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from lineclear.clients.launch import EDIT, FULL, in_session, option, shell_prefixes
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.clients.stream_reader import Reader
+
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.clients.launch import Launch, Started
-    from lineclear.clients.stream_reader import Reader
     from lineclear.core.signs import Usage
-
-PROGRAM = "qwen"
-INSTALL = "npm install -g @qwen-code/qwen-code"
-LOGIN = "qwen"
-TELLS_COST = False
 
 EDITS = frozenset({"edit", "notebook_edit", "write_file"})
 SHELLS = frozenset({"run_shell_command"})
 
 
-def launch(asked: Launch) -> Started:
-    argv = [*(asked.command or [PROGRAM]), "--output-format", "stream-json", *_permissions(asked)]
-    argv += option("--model", asked.model)
-    return in_session(argv, asked)
-
-
-def _permissions(asked: Launch) -> list[str]:
-    if asked.permissions == FULL:
-        return ["--approval-mode", "yolo"]
-    if asked.permissions != EDIT:
-        return []
-    shells = [f"run_shell_command({prefix})" for prefix in shell_prefixes(asked)]
-    return ["--approval-mode", "auto-edit", "--allowed-tools", ",".join(shells)]
-
-
 def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    from lineclear.clients.stream_reader import Reader
-
     return Reader("Qwen Code", _understand, worktree=worktree, before=before)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.clients.setup.registry import setup_of
+from lineclear.clients.registry import setup_of
 from lineclear.clients.setup_plan import Change
 from tests.unit.clients.setup_cases import find
 

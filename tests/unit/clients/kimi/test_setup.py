@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
-from lineclear.clients.setup.registry import setup_of
+from lineclear.clients.registry import setup_of
 from lineclear.clients.setup_plan import Found
 from tests.unit.clients.setup_cases import BEFORE, HOME, TOML, Files, carried_out, find, install, on_disk
 
