@@ -93,7 +93,7 @@ def test_a_hook_loads_the_code_of_its_own_client_and_of_no_other() -> None:
         "lineclear.clients.registry; lineclear.clients.registry.hook_of('droid')", "-S"
     )
     clients = {name for name in loaded if name.startswith("lineclear.clients.")}
-    shared = {"registry", "claude_protocol", "hook_input"}
+    shared = {"registry", "claude_protocol", "hook_json"}
     assert clients == {f"lineclear.clients.{name}" for name in (*shared, "droid", "droid.hook")}
 
 

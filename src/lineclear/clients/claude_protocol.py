@@ -5,11 +5,10 @@ A denial is JSON with exit code 0: never code 2, which every one of them takes f
 
 from __future__ import annotations
 
-from lineclear.clients import hook_input
-from lineclear.clients.hook_input import EDIT, PATCH, READ, SHELL, WRITE, dict_of, text_of
+from lineclear.clients import hook_json
+from lineclear.clients.hook_json import EDIT, PATCH, READ, SHELL, WRITE, dict_of, json_line, text_of
 from lineclear.core import hooks
 from lineclear.core.hooks import HookAnswer, HookCall
-from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def read_call(
     kind = TOOLS.get(tool, "")
     ours = OTHERS.get(event, "")
     if event in BEFORE or event in AFTER:
-        ours = hook_input.event_of_tool(kind, is_before=event in BEFORE)
+        ours = hook_json.event_of_tool(kind, is_before=event in BEFORE)
     if not ours:
         return None
     patch = text_of(given, "command", "input", "patch") if kind == PATCH else ""
@@ -73,24 +72,24 @@ def read_call(
         subagent=text_of(data, "agent_id", "agentId"),
         cwd=text_of(data, "cwd"),
         tool=tool,
-        paths=hook_input.patch_paths(patch) if patch else hook_input.paths_of(given),
-        is_whole_write=hook_input.patch_is_whole(patch) if patch else kind == WRITE,
+        paths=hook_json.patch_paths(patch) if patch else hook_json.paths_of(given),
+        is_whole_write=hook_json.patch_is_whole(patch) if patch else kind == WRITE,
         command=text_of(given, "command", "cmd") if kind == SHELL else "",
         call_id=text_of(data, "tool_use_id", "toolUseId", "tool_call_id"),
         prompt=text_of(data, "prompt"),
-        old_text=hook_input.patch_old_text(patch) if patch else hook_input.old_text_of(given),
+        old_text=hook_json.patch_old_text(patch) if patch else hook_json.old_text_of(given),
         can_tell=event in telling,
         is_again=data.get("stop_hook_active") is True or data.get("stopHookActive") is True,
     )
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     said: dict[str, Any] = {}
     if answer.note_to_person:
         said["systemMessage"] = answer.note_to_person
     if answer.is_denied and event in ("Stop", "SubagentStop"):
         said |= {"decision": "block", "reason": answer.reason}
-        return _line(said), 0
+        return json_line(said)
     inner: dict[str, Any] = {}
     if answer.is_denied and event == "PreToolUse":
         inner = {"permissionDecision": "deny", "permissionDecisionReason": answer.reason}
@@ -98,8 +97,4 @@ def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
         inner["additionalContext"] = answer.context
     if inner:
         said["hookSpecificOutput"] = {"hookEventName": event, **inner}
-    return _line(said), 0
-
-
-def _line(said: dict[str, Any]) -> bytes:
-    return (write_json(said) + "\n").encode("utf-8", "replace") if said else b""
+    return json_line(said)

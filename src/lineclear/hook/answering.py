@@ -114,7 +114,7 @@ def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes
         now.layout, now.settings, call, now.environ, now.mirror, began_ns=now.began_ns, stores=now.stores,
         saves=now.saves,
     )  # fmt: skip
-    return hooking.write_answer(now.event, reply)
+    return hooking.write_answer(now.event, reply), 0
 
 
 def is_worktree_wanted(now: Situation) -> bool:
@@ -131,7 +131,7 @@ def plain_worktree(now: Situation) -> bytes:
             return b""
         reply = HookAnswer()
         reply.path = make_plain(now.layout, now.call.name)
-        return now.hooking.write_answer(now.event, reply)[0]
+        return now.hooking.write_answer(now.event, reply)
     except BaseException as error:  # noqa: BLE001  as in after_error
         return after_error(now, error)[0]
 
@@ -162,7 +162,7 @@ def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
             from lineclear.core.refusals_hooks import hook_failed
 
             words = str(hook_failed(type(error).__name__))
-            return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words))
+            return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words)), 0
     except BaseException:  # noqa: BLE001  an agent never suffers from our error
         pass
     return b"", 0

@@ -17,7 +17,5 @@ def tool(name: str, **given: Any) -> dict[str, Any]:
     return COMMON | {"tool_name": name, "tool_input": given, "tool_use_id": "t-1"}
 
 
-def said(answer: tuple[bytes, int]) -> Any:
-    output, code = answer
-    assert code == 0
-    return json.loads(output) if output else None
+def said(answer: bytes) -> Any:
+    return json.loads(answer) if answer else None

@@ -88,8 +88,7 @@ def answers(name: str) -> Iterator[str]:
     for event, matcher in module.EVENTS.items():
         lines.append(f"-- {event} {matcher}".rstrip())
         for way, answer in told.items():
-            output, code = module.write_answer(event, answer)
-            lines.append(f"{way}: {code} {output.decode().strip()}".rstrip())
+            lines.append(f"{way}: {module.write_answer(event, answer).decode().strip()}".rstrip())
     yield from titled("hook: answers", *lines)
 
 

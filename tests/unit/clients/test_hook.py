@@ -16,8 +16,7 @@ def test_an_empty_answer_is_silence_for_everybody(name: str) -> None:
     module = hook_of(name)
     assert module is not None
     for event in module.EVENTS:
-        output, code = module.write_answer(event, HookAnswer())
-        assert code == 0
+        output = module.write_answer(event, HookAnswer())
         assert not any(word in output for word in (b"deny", b"block", b"true")), event
 
 

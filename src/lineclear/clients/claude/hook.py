@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
-from lineclear.clients.hook_input import text_of
+from lineclear.clients.hook_json import text_of
 from lineclear.core.hooks import SUBAGENT_STOP, WORKTREE_CREATE, HookAnswer, HookCall
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     return None if call is not None and call.event == SUBAGENT_STOP and not call.subagent else call
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     if event == "WorktreeCreate":
-        return (answer.path + "\n").encode("utf-8", "surrogateescape") if answer.path else b"", 0
+        return (answer.path + "\n").encode("utf-8", "surrogateescape") if answer.path else b""
     return claude_protocol.write_answer(event, answer)

@@ -8,9 +8,8 @@ reaches its model; what is said before and after a tool does.
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
-from lineclear.clients.hook_input import dict_of, text_of
+from lineclear.clients.hook_json import dict_of, json_line, text_of
 from lineclear.core.hooks import HookAnswer, HookCall
-from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     return call
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     said: dict[str, Any] = {"cancel": False}
     words = [answer.context]
     if answer.is_denied and event == "PreToolUse":
@@ -77,4 +76,4 @@ def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
         said["overrideInput"] = {}
     if any(words) and event in _TELLING:
         said["contextModification"] = "\n\n".join(word for word in words if word)
-    return (write_json(said) + "\n").encode("utf-8", "replace"), 0
+    return json_line(said)

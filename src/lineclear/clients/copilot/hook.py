@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lineclear.clients import hook_input
+from lineclear.clients import hook_json
 from lineclear.clients.claude_protocol import TOOLS
-from lineclear.clients.hook_input import PATCH, SHELL, WRITE, text_of
+from lineclear.clients.hook_json import PATCH, SHELL, WRITE, json_line, text_of
 from lineclear.core import hooks
 from lineclear.core.hooks import HookAnswer, HookCall
-from lineclear.core.quick_json import read_json, write_json
+from lineclear.core.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     kind = TOOLS.get(tool, "")
     ours = _OTHERS.get(event, "")
     if event in ("preToolUse", "postToolUse"):
-        ours = hook_input.event_of_tool(kind, is_before=event == "preToolUse")
+        ours = hook_json.event_of_tool(kind, is_before=event == "preToolUse")
     if not ours:
         return None
     patch = text_of(given, "input", "patch", "command") if kind == PATCH else ""
@@ -46,11 +46,11 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
         session=text_of(data, "sessionId"),
         cwd=text_of(data, "cwd"),
         tool=tool,
-        paths=hook_input.patch_paths(patch) if patch else hook_input.paths_of(given),
-        is_whole_write=hook_input.patch_is_whole(patch) if patch else kind == WRITE,
+        paths=hook_json.patch_paths(patch) if patch else hook_json.paths_of(given),
+        is_whole_write=hook_json.patch_is_whole(patch) if patch else kind == WRITE,
         command=text_of(given, "command") if kind == SHELL else "",
         prompt=text_of(data, "prompt"),
-        old_text=hook_input.patch_old_text(patch) if patch else hook_input.old_text_of(given),
+        old_text=hook_json.patch_old_text(patch) if patch else hook_json.old_text_of(given),
         can_tell=event in _TELLING,
     )
 
@@ -68,7 +68,7 @@ def _arguments(data: dict[str, Any]) -> dict[str, Any]:
     return given if type(given) is dict else {}
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     said: dict[str, Any] = {}
     if answer.is_denied and event == "preToolUse":
         said = {"permissionDecision": "deny", "permissionDecisionReason": answer.reason}
@@ -76,4 +76,4 @@ def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
         said = {"decision": "block", "reason": answer.reason}
     if answer.context and event in _TELLING:
         said["additionalContext"] = answer.context
-    return ((write_json(said) + "\n").encode("utf-8", "replace") if said else b""), 0
+    return json_line(said)

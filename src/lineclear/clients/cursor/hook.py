@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
+from lineclear.clients.hook_json import json_line
 from lineclear.core.hooks import HookAnswer, HookCall
-from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     return claude_protocol.read_call("cursor", _OTHER_NAMES.get(event, event[:1].upper() + event[1:]), filled)
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     """Its tools are denied by `permission`, and by `decision` where an older release reads that."""
     said: dict[str, Any] = {}
     if answer.is_denied and event == "preToolUse":
@@ -47,4 +47,4 @@ def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
         said = {"followup_message": answer.reason}
     elif answer.context and event in ("sessionStart", "postToolUse"):
         said = {"additional_context": answer.context}
-    return ((write_json(said) + "\n").encode("utf-8", "replace") if said else b""), 0
+    return json_line(said)

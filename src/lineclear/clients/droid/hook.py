@@ -7,7 +7,7 @@ for those that went well. A call has no id; a command is known by its words.
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
-from lineclear.clients.hook_input import id_of_command
+from lineclear.clients.hook_json import id_of_command
 from lineclear.core.hooks import HookCall
 
 TYPE_CHECKING = False

@@ -4,12 +4,11 @@ model unless it denies. Seen with 0.61.0.
 
 from __future__ import annotations
 
-from lineclear.clients import hook_input
+from lineclear.clients import hook_json
 from lineclear.clients.claude_protocol import TOOLS
-from lineclear.clients.hook_input import SHELL, WRITE, dict_of, text_of
+from lineclear.clients.hook_json import SHELL, WRITE, dict_of, json_line, text_of
 from lineclear.core import hooks
 from lineclear.core.hooks import HookAnswer, HookCall
-from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     kind = TOOLS.get(tool, "")
     ours = _OTHERS.get(event, "")
     if event in ("BeforeTool", "AfterTool"):
-        ours = hook_input.event_of_tool(kind, is_before=event == "BeforeTool")
+        ours = hook_json.event_of_tool(kind, is_before=event == "BeforeTool")
     if not ours:
         return None
     return HookCall(
@@ -47,17 +46,17 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
         session=text_of(data, "session_id"),
         cwd=text_of(data, "cwd"),
         tool=tool,
-        paths=hook_input.paths_of(given),
+        paths=hook_json.paths_of(given),
         is_whole_write=kind == WRITE,
         command=text_of(given, "command") if kind == SHELL else "",
         prompt=text_of(data, "prompt"),
-        old_text=hook_input.old_text_of(given),
+        old_text=hook_json.old_text_of(given),
         can_tell=event in _TELLING,
         is_again=data.get("stop_hook_active") is True,
     )
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     said: dict[str, Any] = {}
     if answer.note_to_person:
         said["systemMessage"] = answer.note_to_person
@@ -65,4 +64,4 @@ def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
         said |= {"decision": "deny", "reason": answer.reason}
     elif answer.context and event in _TELLING:
         said["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": answer.context}
-    return ((write_json(said) + "\n").encode("utf-8", "replace") if said else b""), 0
+    return json_line(said)

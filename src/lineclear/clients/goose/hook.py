@@ -9,9 +9,8 @@ is looked at like a command's doing, when they are done.
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
-from lineclear.clients.hook_input import dict_of, id_of_command, text_of
+from lineclear.clients.hook_json import dict_of, id_of_command, json_line, text_of
 from lineclear.core.hooks import HookAnswer, HookCall
-from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     return call
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     if not answer.is_denied or event not in ("PreToolUse", "Stop"):
-        return b"", 0
-    return (write_json({"decision": "block", "reason": answer.reason}) + "\n").encode("utf-8", "replace"), 0
+        return b""
+    return json_line({"decision": "block", "reason": answer.reason})

@@ -7,7 +7,7 @@ A sub-agent has a session of its own: only its parent's `SubagentStart` says who
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
-from lineclear.clients.hook_input import text_of
+from lineclear.clients.hook_json import text_of
 from lineclear.core.hooks import STOP, HookCall
 
 TYPE_CHECKING = False

@@ -8,9 +8,8 @@ once. Its commands have no variable that says who runs them, and its sub-agents 
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
-from lineclear.clients.hook_input import dict_of
+from lineclear.clients.hook_json import dict_of, json_line
 from lineclear.core.hooks import HookAnswer, HookCall, held_back
-from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     return call
 
 
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
+def write_answer(event: str, answer: HookAnswer) -> bytes:
     said: dict[str, Any] = {}
     reason = ""
     if answer.is_denied and event in ("PreToolUse", "Stop"):
@@ -51,4 +50,4 @@ def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
     if reason:
         inner = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         said = {"hookSpecificOutput": {"hookEventName": event, **inner}}
-    return ((write_json(said) + "\n").encode("utf-8", "replace") if said else b""), 0
+    return json_line(said)

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 from lineclear.clients import claude_protocol
-from lineclear.core.hooks import HookAnswer, HookCall
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 EVENTS = {
     "SessionStart": "",
@@ -15,11 +10,4 @@ EVENTS = {
     "PostToolUse": "edit|write|bash|read",
     "Stop": "",
 }
-
-
-def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
-    return claude_protocol.read_call("opencode", event, data)
-
-
-def write_answer(event: str, answer: HookAnswer) -> tuple[bytes, int]:
-    return claude_protocol.write_answer(event, answer)
+read_call, write_answer = claude_protocol.reader("opencode"), claude_protocol.write_answer

@@ -14,7 +14,7 @@ def of_kimi(event: str, tool: str = "", **given: Any) -> dict[str, Any]:
     return head | {"tool_name": tool, "tool_input": given, "tool_call_id": "c-1"}
 
 
-def reason_of(answer: tuple[bytes, int]) -> str:
+def reason_of(answer: bytes) -> str:
     inner = said(answer)["hookSpecificOutput"]
     assert inner["permissionDecision"] == "deny"
     reason: str = inner["permissionDecisionReason"]

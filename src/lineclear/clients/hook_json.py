@@ -1,9 +1,10 @@
-"""What the hooks' inputs of all clients have in common: taken with care, since anything may stand in them."""
+"""JSON of hooks: input read with care, since anything may stand in it, and answers as one line."""
 
 from __future__ import annotations
 
 from lineclear.core import hooks
 from lineclear.core.hooks import MOST_PATHS
+from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ _AFTER = {
     EDIT: hooks.AFTER_EDIT, WRITE: hooks.AFTER_EDIT, PATCH: hooks.AFTER_EDIT, SHELL: hooks.AFTER_SHELL,
     READ: hooks.AFTER_READ,
 }  # fmt: skip
+
+
+def json_line(said: dict[str, Any]) -> bytes:
+    """An answer; nothing to say is no line at all."""
+    return (write_json(said) + "\n").encode("utf-8", "replace") if said else b""
 
 
 def text_of(data: dict[str, Any], *keys: str) -> str:
