@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lineclear.app.setup.plan import CannotSetUp, Change, Found, Plan
 from lineclear.clients import json_settings, jsonc, text_blocks
 from lineclear.clients.registry import setup_of
-from lineclear.clients.setup_plan import CannotSetUp, Change, Found, Plan
 
 PATH = "/srv/shop/.qwen/settings.json"
 OURS = {"hooks": [{"type": "command", "command": "/x/lineclear/hook qwen Stop"}]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.clients.setup_plan import Change, Move
+from lineclear.app.setup.plan import Change, Move
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

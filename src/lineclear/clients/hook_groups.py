@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Plan
 from lineclear.clients import json_settings, mcp_entry
-from lineclear.clients.setup_plan import Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from lineclear.clients.setup_plan import Found
+    from lineclear.app.setup.plan import Found
 
 
 def entries(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import shlex
 
+from lineclear.app.setup.plan import CannotSetUp
 from lineclear.clients import jsonc
-from lineclear.clients.setup_plan import CannotSetUp
 from lineclear.clients.templating import fill
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from lineclear.clients.setup_plan import Found, Plan
+    from lineclear.app.setup.plan import Found, Plan
 
     Entry = tuple[tuple[str, ...], Any]
 

@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
+    from lineclear.app.setup.plan import Found, Plan
     from lineclear.clients.launch import Launch, Started
     from lineclear.clients.probe import Probe
-    from lineclear.clients.setup_plan import Found, Plan
     from lineclear.clients.stream_reader import Reader
     from lineclear.core.hooks import HookAnswer, HookCall
     from lineclear.core.signs import Usage

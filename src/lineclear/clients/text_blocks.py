@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from lineclear.clients.setup_plan import Found, Plan
+    from lineclear.app.setup.plan import Found, Plan
 
 
 def marks(client: str) -> tuple[str, str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import tomllib
 
+from lineclear.app.setup.plan import CannotSetUp
 from lineclear.clients import json_settings, mcp_entry, text_blocks
-from lineclear.clients.setup_plan import CannotSetUp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from lineclear.clients.setup_plan import Found, Plan
+    from lineclear.app.setup.plan import Found, Plan
 
 
 def install(plan: Plan, found: Found, path: str, block: str, *, private_lines: Sequence[str] = ()) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import CannotSetUp
 from lineclear.clients import jsonc
 from lineclear.clients.json_settings import digest
-from lineclear.clients.setup_plan import CannotSetUp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.clients.setup_plan import Found, Plan
+    from lineclear.app.setup.plan import Found, Plan
 
 
 def parsed(found: Found, path: str) -> dict[str, object]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import CannotSetUp
 from lineclear.clients.json_settings import MARK, digest
-from lineclear.clients.setup_plan import CannotSetUp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.clients.setup_plan import Found, Plan
+    from lineclear.app.setup.plan import Found, Plan
 
 
 def install(plan: Plan, found: Found, path: str, text: str, *, is_program: bool = False) -> None:

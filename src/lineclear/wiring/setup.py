@@ -12,10 +12,10 @@ import shutil
 import sys
 from contextlib import contextmanager
 
+from lineclear.app.setup.plan import FORMAT, CannotSetUp, Change, Found, Plan
 from lineclear.clients import apply_plan as files
 from lineclear.clients import text_blocks
 from lineclear.clients.registry import SETUP, coding_agents, names_with, setup_of
-from lineclear.clients.setup_plan import FORMAT, CannotSetUp, Change, Found, Plan
 from lineclear.clients.templating import fill
 from lineclear.core import refusals_setup
 from lineclear.core.identity import SIGNS
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from lineclear.clients.setup_plan import Move
+    from lineclear.app.setup.plan import Move
     from lineclear.git.layout import Layout
 
 RECORDS = "setup"

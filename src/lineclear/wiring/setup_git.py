@@ -6,9 +6,9 @@ import os
 import shlex
 import sys
 
+from lineclear.app.setup.plan import FORMAT, Change
 from lineclear.clients import apply_plan as files
 from lineclear.clients.git import setup as git_gate
-from lineclear.clients.setup_plan import FORMAT, Change
 from lineclear.clients.templating import fill
 from lineclear.git.gate import hooks_path, set_hooks_path
 from lineclear.git.landing import landing_ref

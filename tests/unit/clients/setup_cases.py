@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lineclear.app.setup.plan import Change, Found, Plan
 from lineclear.clients.registry import setup_of
-from lineclear.clients.setup_plan import Change, Found, Plan
 
 ROOT, HOME = "/srv/shop", "/home/sam"
 STUB = "/srv/shop/.git/lineclear/hook"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.app.setup.plan import Change, Found, Move
 from lineclear.clients.git import setup as git_gate
 from lineclear.clients.launch import PERMISSIONS, Launch
 from lineclear.clients.registry import (
@@ -27,7 +28,6 @@ from lineclear.clients.registry import (
     setup_of,
     start_of,
 )
-from lineclear.clients.setup_plan import Change, Found, Move
 from lineclear.core.hooks import HookAnswer
 from lineclear.wiring.merge_driver import CONFIG
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lineclear.app.setup.plan import CannotSetUp
 from lineclear.clients.registry import coding_agents, setup_of
-from lineclear.clients.setup_plan import CannotSetUp
 from tests.unit.clients.setup_cases import BEFORE, HOME, ROOT, STUB, carried_out, find, install, on_disk
 
 AGENTS = [client.name for client, _ in coding_agents()]

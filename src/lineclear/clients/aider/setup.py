@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import text_blocks
-from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
 _VERIFY = re.compile(r"^git-commit-verify[ \t]*:[ \t]*(\S+)", re.MULTILINE)

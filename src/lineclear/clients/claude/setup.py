@@ -8,9 +8,9 @@ of two servers that are started by the same words Claude Code starts one.
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import json_settings, mcp_entry
 from lineclear.clients.claude.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

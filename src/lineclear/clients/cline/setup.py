@@ -6,9 +6,9 @@ ours is not put in.
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import json_settings, whole_files
 from lineclear.clients.cline.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 from lineclear.clients.templating import fill
 
 IN_WORKTREES = True

@@ -12,10 +12,10 @@ import hashlib
 import json
 import shlex
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import hook_groups, json_settings, jsonc, text_blocks, toml_settings, trusted_folders
 from lineclear.clients.codex.hook import EVENTS
 from lineclear.clients.kimi.setup import check_toml
-from lineclear.clients.setup_plan import Found, Plan
 from lineclear.clients.toml_settings import parsed, table
 
 TYPE_CHECKING = False

@@ -4,9 +4,9 @@ skipped until the folder is trusted.
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import json_settings, jsonc, mcp_entry, trusted_folders
 from lineclear.clients.copilot.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
 _FOLDERS = "trustedFolders"

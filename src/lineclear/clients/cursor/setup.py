@@ -4,9 +4,9 @@ installed.
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import json_settings, mcp_entry
 from lineclear.clients.cursor.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 # Its own switch: an edit is blocked where the hook fails.
 _FAIL_CLOSED = {"failClosed": True}

@@ -6,9 +6,9 @@ in there alone: so each of ours goes where the user's own of that event are.
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import hook_groups, json_settings, mcp_entry, trusted_folders
 from lineclear.clients.droid.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
 

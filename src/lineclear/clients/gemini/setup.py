@@ -6,9 +6,9 @@ Seen with 0.61.0: `--skip-trust` lets it start in a folder nobody trusted, and r
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import hook_groups, jsonc, mcp_entry, trusted_folders
 from lineclear.clients.gemini.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
 _TIMEOUT_MS = 10_000

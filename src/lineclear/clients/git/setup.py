@@ -7,7 +7,7 @@ is touched: we put a directory of our own before it, with a stub for every hook 
 
 from __future__ import annotations
 
-from lineclear.clients.setup_plan import Change, Move, Plan
+from lineclear.app.setup.plan import Change, Move, Plan
 from lineclear.clients.templating import fill
 
 TYPE_CHECKING = False

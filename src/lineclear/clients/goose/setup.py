@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import json_settings, mcp_entry, whole_files
 from lineclear.clients.goose.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 # Its own switch: an edit is blocked where the hook fails.
 _FAIL_CLOSED = {"on_failure": "block"}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import hook_groups, text_blocks, toml_settings, trusted_folders
 from lineclear.clients.grok.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
 _SERVER = "grok, its server"

@@ -10,10 +10,10 @@ import json
 import re
 import tomllib
 
+from lineclear.app.setup.plan import CannotSetUp, Found, Plan
 from lineclear.clients import json_settings, mcp_entry, text_blocks, trusted_folders, whole_files
 from lineclear.clients.json_settings import MARK, TIMEOUT_S, find_hook
 from lineclear.clients.kimi.hook import EVENTS
-from lineclear.clients.setup_plan import CannotSetUp, Found, Plan
 
 IN_WORKTREES = True
 # How long a folder's name may be in the name of the file that says it is trusted.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import json_settings, mcp_entry, whole_files
-from lineclear.clients.setup_plan import Found, Plan
 from lineclear.clients.templating import fill
 
 IN_WORKTREES = True

@@ -4,9 +4,9 @@ milliseconds.
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Found, Plan
 from lineclear.clients import hook_groups, mcp_entry
 from lineclear.clients.qwen.hook import EVENTS
-from lineclear.clients.setup_plan import Found, Plan
 
 IN_WORKTREES = True
 

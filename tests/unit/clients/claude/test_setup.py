@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup.plan import Change
 from lineclear.clients.registry import setup_of
-from lineclear.clients.setup_plan import Change
 from tests.unit.clients.setup_cases import find
 
 

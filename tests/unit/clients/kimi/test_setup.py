@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tomllib
 
+from lineclear.app.setup.plan import Found
 from lineclear.clients.registry import setup_of
-from lineclear.clients.setup_plan import Found
 from tests.unit.clients.setup_cases import BEFORE, HOME, TOML, Files, carried_out, find, install, on_disk
 
 
