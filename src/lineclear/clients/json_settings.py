@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 
 from lineclear.app.setup.plan import CannotSetUp
+from lineclear.app.setup.text_blocks import digest
 from lineclear.clients import jsonc
 from lineclear.clients.templating import fill
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from lineclear.app.setup.plan import Found, Plan
+    from lineclear.app.setup.plan import SetupFacts, SetupPlan
 
     Entry = tuple[tuple[str, ...], Any]
 
@@ -24,10 +24,10 @@ MARK = "lineclear/hook"
 TIMEOUT_S = 10
 
 
-def command_for(found: Found, path: str, client: str, event: str) -> str:
+def command_for(facts: SetupFacts, path: str, client: str, event: str) -> str:
     """What the client runs. An absolute path only in a file that stays on this machine."""
-    if is_private(found, path):
-        return shlex.join([found.stub, client, event])
+    if is_private(facts, path):
+        return shlex.join([facts.stub, client, event])
     return find_hook(client, event)
 
 
@@ -38,15 +38,15 @@ def find_hook(client: str, event: str) -> str:
     ).strip()
 
 
-def is_private(found: Found, path: str) -> bool:
+def is_private(facts: SetupFacts, path: str) -> bool:
     """Is it ours alone, or by its name nobody's to commit?"""
-    if path in found.shared:
+    if path in facts.shared:
         return False
-    return path.endswith(".local.json") or found.files.get(path) is None or _was_made(found, path)
+    return path.endswith(".local.json") or facts.files.get(path) is None or _was_made(facts, path)
 
 
-def _was_made(found: Found, path: str) -> bool:
-    return bool(found.record.get("files", {}).get(path, {}).get("made"))
+def _was_made(facts: SetupFacts, path: str) -> bool:
+    return bool(facts.record.get("files", {}).get(path, {}).get("made"))
 
 
 def group(matcher: str, handler: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def holds_server(value: Any) -> bool:
 
 
 def install(
-    plan: Plan,
-    found: Found,
+    plan: SetupPlan,
+    facts: SetupFacts,
     path: str,
     entries: Sequence[Entry],
     skeleton: str = "{}",
@@ -88,12 +88,12 @@ def install(
 
     An entry is added to the array at its place, a server is put there by its name, if that is free.
     """
-    before = found.text(path)
-    noted = found.record.get("files", {}).get(path, {})
+    before = facts.text(path)
+    noted = facts.record.get("files", {}).get(path, {})
     if before is not None and noted and _is_in(before, noted, entries, servers, path):
-        _note(plan, found, path, noted)
+        _note(plan, facts, path, noted)
         return before
-    base = _base(found, path, entries, servers)
+    base = _base(facts, path, entries, servers)
     is_blank = base is None or not base.strip("\ufeff \t\r\n")
     patch = jsonc.Patch(skeleton + "\n" if base is None or is_blank else base)
     servers = _free(plan, patch.text, servers, path)
@@ -117,13 +117,13 @@ def install(
         "where": sorted({where for where, _ in entries}),
         "servers": [list(where) for where, _ in servers],
     }
-    _note(plan, found, path, note)
+    _note(plan, facts, path, note)
     return patch.text
 
 
-def _note(plan: Plan, found: Found, path: str, note: Mapping[str, Any]) -> None:
+def _note(plan: SetupPlan, facts: SetupFacts, path: str, note: Mapping[str, Any]) -> None:
     plan.record.setdefault("files", {})[path] = note
-    if note["made"] and path not in found.shared:
+    if note["made"] and path not in facts.shared:
         plan.private.append(path)
 
 
@@ -146,16 +146,16 @@ def _is_in(
     return all(node is not None and node.plain() == value for node, value in nodes)
 
 
-def _base(found: Found, path: str, entries: Sequence[Entry], servers: Sequence[Entry]) -> str | None:
+def _base(facts: SetupFacts, path: str, entries: Sequence[Entry], servers: Sequence[Entry]) -> str | None:
     """The text without what an earlier set-up has put in."""
-    text = found.text(path)
+    text = facts.text(path)
     if text is None:
         return None
     places = [where for where, _ in entries], [where for where, _ in servers]
-    return without_ours(text, path, found.record, *places)
+    return without_ours(text, path, facts.record, *places)
 
 
-def _free(plan: Plan, text: str, servers: Sequence[Entry], path: str) -> list[Entry]:
+def _free(plan: SetupPlan, text: str, servers: Sequence[Entry], path: str) -> list[Entry]:
     """Those whose name the user has not given to a server of their own."""
     root, free = _parsed(text, path), []
     for where, value in servers:
@@ -200,14 +200,14 @@ def _grow(
 # -- out --------------------------------------------------------------------------------------
 
 
-def remove(plan: Plan, found: Found, path: str, skeleton: str = "{}") -> None:
+def remove(plan: SetupPlan, facts: SetupFacts, path: str, skeleton: str = "{}") -> None:
     """The file as it was; where the user has edited it since, without our part alone."""
-    text = found.text(path)
+    text = facts.text(path)
     if text is None:
         return
-    noted = found.record.get("files", {}).get(path, {})
+    noted = facts.record.get("files", {}).get(path, {})
     where = [tuple(keys) for keys in noted.get("where", [])]
-    after = without_ours(text, path, found.record, where)
+    after = without_ours(text, path, facts.record, where)
     if after is not None and noted.get("made") and _is_bare(after, path, skeleton):
         after = None
     plan.change(path, text, after)
@@ -256,7 +256,3 @@ def _is_bare(text: str, path: str, skeleton: str) -> bool:
     left = {key: value for key, value in root.items() if key[:1] != "$"} if isinstance(root, dict) else root
     is_bare: bool = left == jsonc.parse(skeleton).plain()
     return is_bare
-
-
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from lineclear.app.setup.plan import Found, Plan
+    from lineclear.app.setup.plan import SetupFacts, SetupPlan
 
 NAME = "lineclear"
 # As most clients call the object that holds their servers.
@@ -25,9 +25,9 @@ CALL_S = 630
 START_S = 60
 
 
-def command(found: Found, path: str) -> list[str]:
+def command(facts: SetupFacts, path: str) -> list[str]:
     """What the client starts. An absolute path only in a file that stays on this machine."""
-    return [found.stub, "mcp"] if json_settings.is_private(found, path) else anywhere()
+    return [facts.stub, "mcp"] if json_settings.is_private(facts, path) else anywhere()
 
 
 def anywhere() -> list[str]:
@@ -40,14 +40,16 @@ def entry(words: Sequence[str], **more: Any) -> dict[str, Any]:
     return {"command": words[0], "args": list(words[1:])} | more
 
 
-def members(found: Found, under: Sequence[str], said: Mapping[str, Any]) -> list[json_settings.Entry]:
+def members(facts: SetupFacts, under: Sequence[str], said: Mapping[str, Any]) -> list[json_settings.Entry]:
     """What `json_settings.install` is to put in; nothing where no server is wanted."""
-    return [((*under, NAME), dict(said))] if found.has_server else []
+    return [((*under, NAME), dict(said))] if facts.has_server else []
 
 
-def install(plan: Plan, found: Found, path: str, under: Sequence[str], said: Mapping[str, Any]) -> None:
+def install(
+    plan: SetupPlan, facts: SetupFacts, path: str, under: Sequence[str], said: Mapping[str, Any]
+) -> None:
     """For a file that gets the server and nothing else from us."""
-    if found.has_server:
-        json_settings.install(plan, found, path, [], servers=members(found, under, said))
+    if facts.has_server:
+        json_settings.install(plan, facts, path, [], servers=members(facts, under, said))
     else:
-        json_settings.remove(plan, found, path)
+        json_settings.remove(plan, facts, path)

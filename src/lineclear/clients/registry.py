@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
-    from lineclear.app.setup.plan import Found, Plan
+    from lineclear.app.setup.ports import SetupModule
     from lineclear.clients.launch import Launch, Started
     from lineclear.clients.probe import Probe
     from lineclear.clients.stream_reader import Reader
@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 
         def read_call(self, event: str, data: dict[str, Any], /) -> HookCall | None: ...
         def write_answer(self, event: str, answer: HookAnswer, /) -> bytes: ...
-
-    class SetupModule(Protocol):
-        """What `lineclear setup` writes into the client's files; both plans are pure."""
-
-        IN_WORKTREES: bool
-        """Has every linked worktree its own copy of the files below the root?"""
-
-        def files(self, found: Found, /) -> list[str]: ...
-        def plan_install(self, found: Found, /) -> Plan: ...
-        def plan_remove(self, found: Found, /) -> Plan: ...
 
     class StartModule(Protocol):
         """The command line of a worker; pure."""
@@ -184,6 +174,7 @@ _ROWS = (
     Client("plain", "any command", START, STREAM),
     Client("lineclear", "any command that writes our lines of JSON", START, STREAM, tells_cost=True),
     Client("git", "git's own hooks: commit, push, main", SETUP),
+    Client("git-merge", "git's merge driver and mergetool", SETUP),
 )  # fmt: skip
 
 CLIENTS: dict[str, Client] = {row.name: row for row in _ROWS}
@@ -238,7 +229,7 @@ def _module(name: str, part: str) -> Any:
 
 
 def why_missing(name: str, program: str) -> str:
-    """What to tell a person when the program of a client could not be found."""
+    """What to tell a person when the program of a client could not be facts."""
     row = CLIENTS[name]
     if not row.install or program != row.program:
         return f"{program} is not installed, or not on the PATH"

@@ -5,28 +5,31 @@ from __future__ import annotations
 import json
 import tomllib
 
+from lineclear.app.setup import text_blocks
 from lineclear.app.setup.plan import CannotSetUp
-from lineclear.clients import json_settings, mcp_entry, text_blocks
+from lineclear.clients import json_settings, mcp_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from lineclear.app.setup.plan import Found, Plan
+    from lineclear.app.setup.plan import SetupFacts, SetupPlan
 
 
-def install(plan: Plan, found: Found, path: str, block: str, *, private_lines: Sequence[str] = ()) -> None:
+def install(
+    plan: SetupPlan, facts: SetupFacts, path: str, block: str, *, private_lines: Sequence[str] = ()
+) -> None:
     """`private_lines`: for a file that stays on this machine alone. No server wanted: the block goes."""
-    if not found.has_server:
-        text_blocks.remove(plan, found, path, block)
+    if not facts.has_server:
+        text_blocks.remove(plan, facts, path, block)
         return
-    text = found.text(path)
-    base = text_blocks.without_block(text, path, found.record, block) if text is not None else None
+    text = facts.text(path)
+    base = text_blocks.without_block(text, path, facts.record, block) if text is not None else None
     if mcp_entry.NAME in table(parsed(path, base or ""), "mcp_servers"):
         plan.notes.append(f"{path} has a server of its own called {mcp_entry.NAME}; it stays as it is")
         return
-    words = mcp_entry.command(found, path)
+    words = mcp_entry.command(facts, path)
     lines = [
         f"[mcp_servers.{mcp_entry.NAME}]",
         f"command = {json.dumps(words[0])}",
@@ -34,15 +37,15 @@ def install(plan: Plan, found: Found, path: str, block: str, *, private_lines: S
         f"startup_timeout_sec = {mcp_entry.START_S}",
         f"tool_timeout_sec = {mcp_entry.CALL_S}",
     ]
-    lines += private_lines if json_settings.is_private(found, path) else []
-    parsed(path, text_blocks.install(plan, found, path, block, lines))
-    if base is None and path not in found.shared:
+    lines += private_lines if json_settings.is_private(facts, path) else []
+    parsed(path, text_blocks.install(plan, facts, path, block, lines))
+    if base is None and path not in facts.shared:
         plan.private.append(path)
 
 
 def table(known: dict[str, Any], key: str) -> dict[str, Any]:
-    found = known.get(key, {})
-    return found if isinstance(found, dict) else {}
+    value = known.get(key, {})
+    return value if isinstance(value, dict) else {}
 
 
 def parsed(path: str, text: str) -> dict[str, Any]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from lineclear.app.setup.plan import CannotSetUp
+from lineclear.app.setup.text_blocks import digest
 from lineclear.clients import jsonc
-from lineclear.clients.json_settings import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.app.setup.plan import Found, Plan
+    from lineclear.app.setup.plan import SetupFacts, SetupPlan
 
 
-def parsed(found: Found, path: str) -> dict[str, object]:
+def parsed(facts: SetupFacts, path: str) -> dict[str, object]:
     """What the file says; {} when it is not there or blank."""
-    text = found.text(path)
+    text = facts.text(path)
     try:
         said = jsonc.parse(text).plain() if text and text.strip() else {}
     except jsonc.Unreadable as error:
@@ -26,10 +26,10 @@ def parsed(found: Found, path: str) -> dict[str, object]:
 
 
 def add(
-    plan: Plan, found: Found, client: str, path: str, grow: Callable[[str], list[tuple[int, str]]]
+    plan: SetupPlan, facts: SetupFacts, client: str, path: str, grow: Callable[[str], list[tuple[int, str]]]
 ) -> None:
     """Put it in, and say so. `grow` gives the insertions for a text."""
-    before = found.text(path)
+    before = facts.text(path)
     is_blank = before is None or not before.strip()
     patch = jsonc.Patch("{}\n" if before is None or is_blank else before)
     try:
@@ -43,32 +43,32 @@ def add(
         "sha256": digest(patch.text),
         "pieces": [] if is_blank else [list(piece) for piece in patch.pieces],
     }
-    tell(plan, found, client, path)
+    tell(plan, facts, client, path)
 
 
-def tell(plan: Plan, found: Found, client: str, path: str) -> None:
+def tell(plan: SetupPlan, facts: SetupFacts, client: str, path: str) -> None:
     """Trust is more than a file of ours: it holds for all that the project brings."""
     plan.notes.append(
-        f"{client} is told in {path} to trust {found.root}: it heeds all that the project's files tell it, "
+        f"{client} is told in {path} to trust {facts.root}: it heeds all that the project's files tell it, "
         "not only our part; --remove takes that back"
     )
 
 
-def keep(plan: Plan, found: Found, path: str) -> None:
+def keep(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
     """It is there; whether it was we who put it there is not forgotten."""
-    noted = found.record.get("files", {}).get(path)
+    noted = facts.record.get("files", {}).get(path)
     if noted is not None:
         plan.record.setdefault("files", {})[path] = noted
 
 
-def remove(plan: Plan, found: Found, path: str, strip: Callable[[str], str]) -> None:
+def remove(plan: SetupPlan, facts: SetupFacts, path: str, strip: Callable[[str], str]) -> None:
     """Take out what we put in; `strip` does it where the file was changed since."""
-    noted, text = found.record.get("files", {}).get(path), found.text(path)
+    noted, text = facts.record.get("files", {}).get(path), facts.text(path)
     if noted is None or text is None:
         return
     after: str | None = None
     if digest(text) != noted["sha256"]:
-        parsed(found, path)
+        parsed(facts, path)
         after = strip(text)
     elif noted["pieces"]:
         after = jsonc.shrink(text, [(at, piece) for at, piece in noted["pieces"]])

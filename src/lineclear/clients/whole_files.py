@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from lineclear.app.setup.plan import CannotSetUp
-from lineclear.clients.json_settings import MARK, digest
+from lineclear.app.setup.text_blocks import digest
+from lineclear.clients.json_settings import MARK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.app.setup.plan import Found, Plan
+    from lineclear.app.setup.plan import SetupFacts, SetupPlan
 
 
-def install(plan: Plan, found: Found, path: str, text: str, *, is_program: bool = False) -> None:
+def install(plan: SetupPlan, facts: SetupFacts, path: str, text: str, *, is_program: bool = False) -> None:
     """A file of that name which is not ours is never overwritten."""
-    before = found.text(path)
-    if before is not None and not _is_ours(found, path, before):
+    before = facts.text(path)
+    if before is not None and not _is_ours(facts, path, before):
         raise CannotSetUp(path, "it is there already, and not ours")
     plan.change(path, before, text, is_program=is_program)
     plan.record.setdefault("files", {})[path] = {"made": True, "sha256": digest(text)}
-    if path not in found.shared:
+    if path not in facts.shared:
         plan.private.append(path)
 
 
-def remove(plan: Plan, found: Found, path: str) -> None:
+def remove(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
     """Edited since, it stays: then it is somebody's work."""
-    text = found.text(path)
+    text = facts.text(path)
     if text is None:
         return
-    if digest(text) == found.record.get("files", {}).get(path, {}).get("sha256", ""):
+    if digest(text) == facts.record.get("files", {}).get(path, {}).get("sha256", ""):
         plan.change(path, text, None)
     else:
         plan.notes.append(f"{path} was edited since; it stays, remove it yourself if you do not need it")
 
 
-def _is_ours(found: Found, path: str, text: str) -> bool:
-    noted = found.record.get("files", {}).get(path, {})
+def _is_ours(facts: SetupFacts, path: str, text: str) -> bool:
+    noted = facts.record.get("files", {}).get(path, {})
     return MARK in text or digest(text) == noted.get("sha256", "")

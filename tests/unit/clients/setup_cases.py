@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from lineclear.app.setup.plan import Change, Found, Plan
+from lineclear.app.setup.plan import FileChange, SetupFacts, SetupPlan
 from lineclear.clients.registry import setup_of
 
 ROOT, HOME = "/srv/shop", "/home/sam"
@@ -63,16 +64,15 @@ def on_disk(texts: Mapping[str, str]) -> Files:
 
 def find(
     name: str, disk: Files, record: Mapping[str, object] | None = None, shared: tuple[str, ...] = ()
-) -> Found:
-    found = Found(ROOT, home=HOME, stub=STUB, record=record or {}, shared=shared, has_server=True)
-    found.files = {path: disk.get(path) for path in setup_of(name).files(found)}
-    return found
+) -> SetupFacts:
+    facts = SetupFacts(ROOT, home=HOME, stub=STUB, record=record or {}, shared=shared, has_server=True)
+    return replace(facts, files={path: disk.get(path) for path in setup_of(name).files(facts)})
 
 
-def carried_out(plan: Plan, disk: Files) -> Files:
+def carried_out(plan: SetupPlan, disk: Files) -> Files:
     after = dict(disk)
     for change in plan.changes:
-        assert isinstance(change, Change)
+        assert isinstance(change, FileChange)
         assert after.get(change.path) == change.before
         after.pop(change.path, None)
         if change.after is not None:
@@ -82,6 +82,6 @@ def carried_out(plan: Plan, disk: Files) -> Files:
 
 def install(
     name: str, disk: Files, record: Mapping[str, object] | None = None, **more: tuple[str, ...]
-) -> tuple[Plan, Files]:
+) -> tuple[SetupPlan, Files]:
     plan = setup_of(name).plan_install(find(name, disk, record, **more))
     return plan, carried_out(plan, disk)

@@ -27,7 +27,7 @@ HERE = Path(lineclear.clients.__file__).parent
 # What each part of a client has to have.
 NAMES = {
     HOOK: ("EVENTS", "read_call", "write_answer"),
-    SETUP: (),
+    SETUP: ("IN_WORKTREES", "files", "plan_install", "plan_remove"),
     START: ("launch",),
     STREAM: ("reader",),
     PROBE: ("EVENT", "probe"),

@@ -53,8 +53,8 @@ def test_without_a_record_ours_is_still_known_by_its_command(name: str) -> None:
     "name", ["claude", "codex", "gemini", "qwen", "droid", "cursor", "copilot", "grok", "kimi"]
 )
 def test_settings_that_cannot_be_read_are_refused(name: str) -> None:
-    found = find(name, {})
-    path = setup_of(name).files(found)[0]
+    facts = find(name, {})
+    path = setup_of(name).files(facts)[0]
     for broken in (b'{"hooks": [', b'{"hooks": 3, "a" 1}', b"\xff\xfe{}"):
         with pytest.raises(CannotSetUp):
             setup_of(name).plan_install(find(name, {path: broken}))

@@ -1,24 +1,27 @@
-"""What a plan of `setup` is made of: what was found, what is to change, and what is remembered of it."""
+"""The values of a set-up: what was found, what is to change, and what is remembered of it."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping
     from typing import Any
 
 FORMAT = 1
 
 
 class CannotSetUp(Exception):
-    """A file that stands in the way, and why; the surface makes a refusal of it."""
+    """A file that stands in the way, and why; the story makes a refusal of it."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
         self.path, self.why = path, why
 
 
-class Found:
+@dataclass(frozen=True, slots=True)
+class SetupFacts:
     """What is there now. Paths are absolute.
 
     `files`: the content of every file the client's plan asked for, None where there is none.
@@ -26,32 +29,34 @@ class Found:
     `record`: what an earlier set-up has put in, {} when there was none. `is_closed`: fail closed is wanted.
     `is_main`: the root is the main worktree; what concerns the whole repository is done from there.
     `has_server`: our MCP server is wanted, too.
+    `git_settings`: what this repository says for the settings the client's plan asked for, "" where unset.
+    `hooks_path` (core.hooksPath as it counts), `main_ref`, `python`: for git's own hooks.
     """
 
-    __slots__ = (
-        "files", "has_server", "home", "is_closed", "is_main", "record", "root", "shared", "stub",
-        "variables",
-    )  # fmt: skip
+    root: str
+    home: str = ""
+    stub: str = ""
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
+    shared: Collection[str] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    is_closed: bool = False
+    is_main: bool = True
+    has_server: bool = False
+    git_settings: Mapping[str, str] = field(default_factory=dict)
+    hooks_path: str = ""
+    main_ref: str = ""
+    python: str = ""
 
-    def __init__(
-        self,
-        root: str,
-        *,
-        home: str = "",
-        stub: str = "",
-        files: Mapping[str, bytes | None] | None = None,
-        shared: Sequence[str] = (),
-        record: Mapping[str, Any] | None = None,
-        variables: Mapping[str, str] | None = None,
-        is_closed: bool = False,
-        is_main: bool = True,
-        has_server: bool = False,
-    ) -> None:
-        self.root, self.home, self.stub = root, home, stub
-        self.files = dict(files or {})
-        self.shared, self.record = frozenset(shared), dict(record or {})
-        self.variables, self.is_closed, self.is_main = dict(variables or {}), is_closed, is_main
-        self.has_server = has_server
+    @property
+    def state(self) -> str:
+        """The directory of the stub."""
+        return self.stub.rpartition("/")[0]
+
+    @property
+    def git_dir(self) -> str:
+        """The git directory that all worktrees share."""
+        return self.state.rpartition("/")[0]
 
     def text(self, path: str) -> str | None:
         """The file's text; None when it is not there."""
@@ -64,51 +69,57 @@ class Found:
             raise CannotSetUp(path, "it is not UTF-8") from None
 
 
-class Change:
+@dataclass(frozen=True, slots=True)
+class FileChange:
     """One file: from what it is (None: not there) to what it will be (None: gone)."""
 
-    __slots__ = ("after", "before", "is_program", "path")
+    path: str
+    before: bytes | None
+    after: bytes | None
+    is_program: bool = False
 
-    def __init__(
-        self, path: str, before: bytes | None, after: bytes | None, *, is_program: bool = False
-    ) -> None:
-        self.path, self.before, self.after, self.is_program = path, before, after, is_program
-
-    @property
-    def verb(self) -> str:
-        return "remove" if self.after is None else "make" if self.before is None else "change"
+    def __str__(self) -> str:
+        verb = "remove" if self.after is None else "make" if self.before is None else "change"
+        return f"{verb} {self.path}"
 
 
-class Move:
+@dataclass(frozen=True, slots=True)
+class FileMove:
     """A file under another name, as it is: its mode, its times, or that it is a link."""
 
-    __slots__ = ("path", "to")
+    path: str
+    to: str
 
-    def __init__(self, path: str, to: str) -> None:
-        self.path, self.to = path, to
-
-    @property
-    def verb(self) -> str:
-        return "move"
+    def __str__(self) -> str:
+        return f"move {self.path} -> {self.to}"
 
 
-class Plan:
-    """Changes of files, what is to be remembered ({}: nothing any more), and what a person has to know.
+@dataclass(slots=True)
+class SetupPlan:
+    """What is to change for one client in one worktree, and what a person has to know.
 
-    `private`: files that we made and that are to stay out of git.
+    `record`: what is to be remembered of the files. `own_record`: what is remembered instead, by a client
+    that is not known by its files. `private`: files that we made and that are to stay out of git.
+    `git_settings`: what this repository's settings are to say ("": nothing any more). `directories`: those
+    that go with a removal, if nothing is left in them.
     """
 
-    __slots__ = ("changes", "notes", "private", "record")
-
-    def __init__(self) -> None:
-        self.changes: list[Change | Move] = []
-        self.record: dict[str, Any] = {}
-        self.notes: list[str] = []
-        self.private: list[str] = []
+    changes: list[FileChange | FileMove] = field(default_factory=list)
+    record: dict[str, Any] = field(default_factory=dict)
+    own_record: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    private: list[str] = field(default_factory=list)
+    git_settings: dict[str, str] = field(default_factory=dict)
+    directories: list[str] = field(default_factory=list)
 
     def change(self, path: str, before: str | None, after: str | None, *, is_program: bool = False) -> None:
         """Noted only where something differs."""
+        was = before.encode() if before is not None else None
+        will = after.encode() if after is not None else None
+        self.change_bytes(path, was, will, is_program=is_program)
+
+    def change_bytes(
+        self, path: str, before: bytes | None, after: bytes | None, *, is_program: bool = False
+    ) -> None:
         if before != after:
-            was = before.encode() if before is not None else None
-            will = after.encode() if after is not None else None
-            self.changes.append(Change(path, was, will, is_program=is_program))
+            self.changes.append(FileChange(path, before, after, is_program))

@@ -8,7 +8,7 @@ of two servers that are started by the same words Claude Code starts one.
 
 from __future__ import annotations
 
-from lineclear.app.setup.plan import Found, Plan
+from lineclear.app.setup.plan import SetupFacts, SetupPlan
 from lineclear.clients import json_settings, mcp_entry
 from lineclear.clients.claude.hook import EVENTS
 
@@ -23,9 +23,9 @@ IN_WORKTREES = False
 WORKTREE_TIMEOUT_S = 600
 
 
-def files(found: Found) -> list[str]:
-    home = found.variables.get("CLAUDE_CONFIG_DIR") or found.home
-    return [f"{found.root}/.claude/settings.local.json", f"{home}/.claude.json"]
+def files(facts: SetupFacts) -> list[str]:
+    home = facts.variables.get("CLAUDE_CONFIG_DIR") or facts.home
+    return [f"{facts.root}/.claude/settings.local.json", f"{home}/.claude.json"]
 
 
 def server() -> dict[str, Any]:
@@ -33,22 +33,22 @@ def server() -> dict[str, Any]:
     return mcp_entry.entry(mcp_entry.anywhere(), alwaysLoad=True)
 
 
-def plan_install(found: Found) -> Plan:
-    plan, (path, own) = Plan(), files(found)
-    closed = _FAIL_CLOSED if found.is_closed else {}
+def plan_install(facts: SetupFacts) -> SetupPlan:
+    plan, (path, own) = SetupPlan(), files(facts)
+    closed = _FAIL_CLOSED if facts.is_closed else {}
     entries = []
     for event, matcher in EVENTS.items():
-        command = json_settings.command_for(found, path, "claude", event)
+        command = json_settings.command_for(facts, path, "claude", event)
         timeout = WORKTREE_TIMEOUT_S if event == "WorktreeCreate" else json_settings.TIMEOUT_S
         handler = {"type": "command", "command": command, "timeout": timeout} | closed
         entries.append((("hooks", event), json_settings.group(matcher, handler)))
-    json_settings.install(plan, found, path, entries)
-    mcp_entry.install(plan, found, own, ["projects", found.root, mcp_entry.SERVERS], server())
+    json_settings.install(plan, facts, path, entries)
+    mcp_entry.install(plan, facts, own, ["projects", facts.root, mcp_entry.SERVERS], server())
     return plan
 
 
-def plan_remove(found: Found) -> Plan:
-    plan = Plan()
-    for path in files(found):
-        json_settings.remove(plan, found, path)
+def plan_remove(facts: SetupFacts) -> SetupPlan:
+    plan = SetupPlan()
+    for path in files(facts):
+        json_settings.remove(plan, facts, path)
     return plan

@@ -12,8 +12,9 @@ import hashlib
 import json
 import shlex
 
-from lineclear.app.setup.plan import Found, Plan
-from lineclear.clients import hook_groups, json_settings, jsonc, text_blocks, toml_settings, trusted_folders
+from lineclear.app.setup import text_blocks
+from lineclear.app.setup.plan import SetupFacts, SetupPlan
+from lineclear.clients import hook_groups, json_settings, jsonc, toml_settings, trusted_folders
 from lineclear.clients.codex.hook import EVENTS
 from lineclear.clients.kimi.setup import check_toml
 from lineclear.clients.toml_settings import parsed, table
@@ -26,51 +27,50 @@ IN_WORKTREES = True
 _SERVER = "codex, its server"
 
 
-def files(found: Found) -> list[str]:
-    return [f"{found.root}/.codex/hooks.json", f"{found.root}/.codex/config.toml", _config(found)]
+def files(facts: SetupFacts) -> list[str]:
+    return [f"{facts.root}/.codex/hooks.json", f"{facts.root}/.codex/config.toml", _config(facts)]
 
 
-def _config(found: Found) -> str:
-    home = found.variables.get("CODEX_HOME") or f"{found.home}/.codex"
+def _config(facts: SetupFacts) -> str:
+    home = facts.variables.get("CODEX_HOME") or f"{facts.home}/.codex"
     return f"{home}/config.toml"
 
 
-def plan_install(found: Found) -> Plan:
-    plan, (path, own, _) = Plan(), files(found)
-    entries = hook_groups.entries(found, path, "codex", EVENTS, json_settings.TIMEOUT_S)
-    text = json_settings.install(plan, found, path, entries)
-    _serve(plan, found, own)
-    if found.is_main:
-        _trust(plan, found, path, text)
-        _offer_root(plan, found)
+def plan_install(facts: SetupFacts) -> SetupPlan:
+    plan, (path, own, _) = SetupPlan(), files(facts)
+    entries = hook_groups.entries(facts, path, "codex", EVENTS, json_settings.TIMEOUT_S)
+    text = json_settings.install(plan, facts, path, entries)
+    _serve(plan, facts, own)
+    if facts.is_main:
+        _trust(plan, facts, path, text)
+        _offer_root(plan, facts)
     return plan
 
 
-def _serve(plan: Plan, found: Found, path: str) -> None:
+def _serve(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
     """Codex does not wait for a server that is not `required`; whoever clones the project may do without."""
-    if path == _config(found):
-        if found.has_server:
+    if path == _config(facts):
+        if facts.has_server:
             plan.notes.append(f"{path} is for all projects, so the server is not put in; see `codex mcp add`")
         return
-    toml_settings.install(plan, found, path, _SERVER, private_lines=["required = true"])
+    toml_settings.install(plan, facts, path, _SERVER, private_lines=["required = true"])
 
 
-def _offer_root(plan: Plan, found: Found) -> None:
+def _offer_root(plan: SetupPlan, facts: SetupFacts) -> None:
     """Hooks run outside of Codex's sandbox; what the model runs is inside, where `.git` is read-only."""
-    git_dir = found.stub.rpartition("/")[0].rpartition("/")[0]
     plan.notes.append(
         "in Codex's sandbox hooks work, but its own commits and `lineclear` commands cannot write; "
-        f"start it with `--add-dir {shlex.quote(git_dir)}` to let them"
+        f"start it with `--add-dir {shlex.quote(facts.git_dir)}` to let them"
     )
 
 
-def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
+def _trust(plan: SetupPlan, facts: SetupFacts, path: str, text: str) -> None:
     """The block for Codex's settings: what is said there already is not said again."""
-    config = _config(found)
+    config = _config(facts)
     known = parsed(
-        config, text_blocks.without_block(found.text(config) or "", config, found.record, _name(found)) or ""
+        config, text_blocks.without_block(facts.text(config) or "", config, facts.record, _name(facts)) or ""
     )
-    lines = _project_lines(plan, found, known)
+    lines = _project_lines(plan, facts, known)
     state = table(table(known, "hooks"), "state")
     for key, value in trusted_hashes(path, text).items():
         if key not in state:
@@ -79,19 +79,19 @@ def _trust(plan: Plan, found: Found, path: str, text: str) -> None:
             plan.notes.append(
                 f"Codex holds another hash for {key}; say yes when it asks about the hook (/hooks)"
             )
-    check_toml(config, text_blocks.install(plan, found, config, _name(found), lines))
+    check_toml(config, text_blocks.install(plan, facts, config, _name(facts), lines))
 
 
-def _project_lines(plan: Plan, found: Found, known: dict[str, Any]) -> list[str]:
-    level = table(table(known, "projects"), found.root).get("trust_level")
+def _project_lines(plan: SetupPlan, facts: SetupFacts, known: dict[str, Any]) -> list[str]:
+    level = table(table(known, "projects"), facts.root).get("trust_level")
     if level is None:
-        head = f"[projects.{json.dumps(found.root)}]"
-        if head not in (found.text(_config(found)) or ""):
-            trusted_folders.tell(plan, found, "Codex", _config(found))
+        head = f"[projects.{json.dumps(facts.root)}]"
+        if head not in (facts.text(_config(facts)) or ""):
+            trusted_folders.tell(plan, facts, "Codex", _config(facts))
         return [head, 'trust_level = "trusted"']
     if level != "trusted":
         plan.notes.append(
-            f"Codex was told not to trust {found.root}, so it runs no hooks here; see config.toml"
+            f"Codex was told not to trust {facts.root}, so it runs no hooks here; see config.toml"
         )
     return []
 
@@ -99,13 +99,13 @@ def _project_lines(plan: Plan, found: Found, known: dict[str, Any]) -> list[str]
 def trusted_hashes(path: str, text: str) -> dict[str, str]:
     """Codex's key and hash for each of our hooks, by their places in the file."""
     groups = jsonc.parse(text).plain()["hooks"]
-    found = {}
+    hashes = {}
     for event in EVENTS:
         name = _snake(event)
         for place, group in enumerate(groups.get(event, [])):
             if json_settings.holds_ours(group):
-                found[f"{path}:{name}:{place}:0"] = hook_hash(name, group)
-    return found
+                hashes[f"{path}:{name}:{place}:0"] = hook_hash(name, group)
+    return hashes
 
 
 def hook_hash(event: str, group: dict[str, Any]) -> str:
@@ -131,16 +131,16 @@ def _snake(event: str) -> str:
     return "".join("_" + ch.lower() if ch.isupper() else ch for ch in event).lstrip("_")
 
 
-def plan_remove(found: Found) -> Plan:
-    path, own, _ = files(found)
-    plan = hook_groups.plan_remove(found, path)
-    if own != _config(found):
-        text_blocks.remove(plan, found, own, _SERVER)
-    if found.is_main:
-        text_blocks.remove(plan, found, _config(found), _name(found))
+def plan_remove(facts: SetupFacts) -> SetupPlan:
+    path, own, _ = files(facts)
+    plan = hook_groups.plan_remove(facts, path)
+    if own != _config(facts):
+        text_blocks.remove(plan, facts, own, _SERVER)
+    if facts.is_main:
+        text_blocks.remove(plan, facts, _config(facts), _name(facts))
     return plan
 
 
-def _name(found: Found) -> str:
+def _name(facts: SetupFacts) -> str:
     """Every repository has a block of its own in there."""
-    return f"codex in {found.root}"
+    return f"codex in {facts.root}"

@@ -7,13 +7,20 @@ is touched: we put a directory of our own before it, with a stub for every hook 
 
 from __future__ import annotations
 
-from lineclear.app.setup.plan import Change, Move, Plan
+import shlex
+from typing import TYPE_CHECKING
+
+from lineclear.app.setup.plan import FileChange, FileMove, SetupPlan
 from lineclear.clients.templating import fill
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from lineclear.app.setup.plan import SetupFacts
+
+IN_WORKTREES = False
+GIT_SETTINGS = ("core.hooksPath",)
 
 GUARDED = {
     "pre-commit": "git/hook.sh",
@@ -39,41 +46,89 @@ def stub(name: str, *, gate: str, kept: str, main_ref: str) -> bytes:
     return fill(template, NAME=name, GATE=gate, KEPT=kept, MAIN=main_ref).encode()
 
 
+def files(facts: SetupFacts) -> list[str]:
+    """Both ways' hooks, since either may be wanted now and either may have been taken before."""
+    directories = dict.fromkeys([f"{facts.git_dir}/hooks", facts.record.get("directory", _chain(facts))])
+    beside = [path for directory in directories for path in looked_at(directory)]
+    before = [f"{_chain(facts)}/{name}" for name in (*GUARDED, *OTHERS)]
+    return list(dict.fromkeys([*beside, *before, _gate(facts)]))
+
+
+def _chain(facts: SetupFacts) -> str:
+    """Our directory before another one."""
+    return f"{facts.state}/git-hooks"
+
+
+def _gate(facts: SetupFacts) -> str:
+    """The program that every guarded hook calls."""
+    return f"{facts.state}/gate"
+
+
+def plan_install(facts: SetupFacts) -> SetupPlan:
+    chain, old = _chain(facts), facts.record
+    main_ref = shlex.quote(facts.main_ref)
+    if facts.hooks_path and facts.hooks_path != chain:
+        former, quoted = facts.git_settings["core.hooksPath"], shlex.quote(facts.hooks_path.rstrip("/"))
+        plan = plan_before(chain, facts.files, main_ref, former, quoted)
+        plan.git_settings["core.hooksPath"] = chain
+    elif facts.hooks_path and old.get("way") == "before":
+        plan = plan_before(chain, facts.files, main_ref, old["former"], old["quoted"])
+    else:
+        plan = plan_beside(f"{facts.git_dir}/hooks", facts.files, main_ref, old)
+    # Closed: every answer but a clear yes stops git.
+    stops = "[!0]*" if facts.is_closed else "3 | 4 | 7"
+    text = fill("git/gate.sh", PYTHON=shlex.quote(facts.python), STOPS=stops).encode()
+    plan.change_bytes(_gate(facts), facts.files.get(_gate(facts)), text, is_program=True)
+    return plan
+
+
+def plan_remove(facts: SetupFacts) -> SetupPlan:
+    old = facts.record
+    if old.get("way") == "before":
+        plan = plan_before_remove(old["directory"], facts.files)
+        plan.directories.append(old["directory"])
+        if facts.git_settings["core.hooksPath"] == old["directory"]:
+            plan.git_settings["core.hooksPath"] = old["former"]
+    else:
+        plan = plan_beside_remove(facts.files, old) if old else SetupPlan()
+    plan.change_bytes(_gate(facts), facts.files.get(_gate(facts)), None)
+    return plan
+
+
 # -- beside the user's own hooks ----------------------------------------------------------------
 
 
 def plan_beside(
     directory: str, files: Mapping[str, bytes | None], main_ref: str, record: Mapping[str, Any]
-) -> Plan:
+) -> SetupPlan:
     """`files`: what each guarded hook's path holds now, and its kept one's."""
-    plan = Plan()
-    plan.record = {"way": "beside", "directory": directory, "moved": list(record.get("moved", []))}
+    plan = SetupPlan()
+    plan.own_record = {"way": "beside", "directory": directory, "moved": list(record.get("moved", []))}
     for name in GUARDED:
         path = f"{directory}/{name}"
         before = files.get(path)
         after = stub(name, gate="../lineclear/gate", kept=f'"$0{KEPT}"', main_ref=main_ref)
         if before is not None and not is_ours(before):
-            plan.changes.append(Move(path, path + KEPT))
-            plan.record["moved"] = [*plan.record["moved"], name]
+            plan.changes.append(FileMove(path, path + KEPT))
+            plan.own_record["moved"] = [*plan.own_record["moved"], name]
             before = None
-        if before != after:
-            plan.changes.append(Change(path, before, after, is_program=True))
+        plan.change_bytes(path, before, after, is_program=True)
     return plan
 
 
-def plan_beside_remove(files: Mapping[str, bytes | None], record: Mapping[str, Any]) -> Plan:
+def plan_beside_remove(files: Mapping[str, bytes | None], record: Mapping[str, Any]) -> SetupPlan:
     """Ours go; the kept ones come back to where ours stood, also where another tool had moved ours."""
-    plan, directory = Plan(), record["directory"]
+    plan, directory = SetupPlan(), record["directory"]
     for name in GUARDED:
         kept = f"{directory}/{name}{KEPT}"
         place = next(
             (path for path in _places(directory, name) if is_ours(files.get(path))), f"{directory}/{name}"
         )
         if is_ours(files.get(place)):
-            plan.changes.append(Change(place, files.get(place), None))
+            plan.changes.append(FileChange(place, files.get(place), None))
         if files.get(kept) is not None:
             if files.get(place) is None or is_ours(files.get(place)):
-                plan.changes.append(Move(kept, place))
+                plan.changes.append(FileMove(kept, place))
             else:
                 plan.notes.append(f"{place} is somebody's new hook; your former one stays in {kept}")
     return plan
@@ -93,23 +148,21 @@ def looked_at(directory: str) -> list[str]:
 
 def plan_before(
     directory: str, files: Mapping[str, bytes | None], main_ref: str, former: str, quoted: str
-) -> Plan:
+) -> SetupPlan:
     """`former` is what core.hooksPath says in this repository ("" when only the user's own settings say
     it), `quoted` the directory it means, for a shell."""
-    plan = Plan()
-    plan.record = {"way": "before", "directory": directory, "former": former}
+    plan = SetupPlan()
+    plan.own_record = {"way": "before", "directory": directory, "former": former, "quoted": quoted}
     for name in (*GUARDED, *OTHERS):
         path = f"{directory}/{name}"
         after = stub(name, gate="../gate", kept=f"{quoted}/{name}", main_ref=main_ref)
-        if files.get(path) != after:
-            plan.changes.append(Change(path, files.get(path), after, is_program=True))
+        plan.change_bytes(path, files.get(path), after, is_program=True)
     return plan
 
 
-def plan_before_remove(directory: str, files: Mapping[str, bytes | None]) -> Plan:
-    plan = Plan()
+def plan_before_remove(directory: str, files: Mapping[str, bytes | None]) -> SetupPlan:
+    plan = SetupPlan()
     for name in (*GUARDED, *OTHERS):
         path = f"{directory}/{name}"
-        if files.get(path) is not None:
-            plan.changes.append(Change(path, files.get(path), None))
+        plan.change_bytes(path, files.get(path), None)
     return plan

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from lineclear.app.setup.plan import Found, Plan
+from lineclear.app.setup.plan import SetupFacts, SetupPlan
 from lineclear.clients import json_settings, mcp_entry, whole_files
 from lineclear.clients.goose.hook import EVENTS
 
@@ -20,31 +20,31 @@ _MANIFEST = {
 }
 
 
-def files(found: Found) -> list[str]:
-    place = f"{found.root}/.agents/plugins/lineclear"
+def files(facts: SetupFacts) -> list[str]:
+    place = f"{facts.root}/.agents/plugins/lineclear"
     return [f"{place}/hooks/hooks.json", f"{place}/plugin.json", f"{place}/.mcp.json"]
 
 
-def plan_install(found: Found) -> Plan:
-    plan, (path, manifest, own) = Plan(), files(found)
+def plan_install(facts: SetupFacts) -> SetupPlan:
+    plan, (path, manifest, own) = SetupPlan(), files(facts)
     entries: list[json_settings.Entry] = []
     for event, matcher in EVENTS.items():
-        command = json_settings.command_for(found, path, "goose", event)
+        command = json_settings.command_for(facts, path, "goose", event)
         handler = {"type": "command", "command": command, "timeout": json_settings.TIMEOUT_S}
-        if found.is_closed and event == "PreToolUse":
+        if facts.is_closed and event == "PreToolUse":
             handler |= _FAIL_CLOSED
         entries.append((("hooks", event), json_settings.group(matcher, handler)))
-    json_settings.install(plan, found, path, entries)
-    whole_files.install(plan, found, manifest, json.dumps(_MANIFEST, indent=2) + "\n")
-    mcp_entry.install(plan, found, own, [mcp_entry.SERVERS], mcp_entry.entry(mcp_entry.command(found, own)))
+    json_settings.install(plan, facts, path, entries)
+    whole_files.install(plan, facts, manifest, json.dumps(_MANIFEST, indent=2) + "\n")
+    mcp_entry.install(plan, facts, own, [mcp_entry.SERVERS], mcp_entry.entry(mcp_entry.command(facts, own)))
     plan.notes.append("goose before 1.52 runs the hooks and ignores what they say; see `goose --version`")
     return plan
 
 
-def plan_remove(found: Found) -> Plan:
-    plan, (path, manifest, own) = Plan(), files(found)
-    json_settings.remove(plan, found, path)
-    json_settings.remove(plan, found, own)
-    if manifest in found.record.get("files", {}):
-        whole_files.remove(plan, found, manifest)
+def plan_remove(facts: SetupFacts) -> SetupPlan:
+    plan, (path, manifest, own) = SetupPlan(), files(facts)
+    json_settings.remove(plan, facts, path)
+    json_settings.remove(plan, facts, own)
+    if manifest in facts.record.get("files", {}):
+        whole_files.remove(plan, facts, manifest)
     return plan

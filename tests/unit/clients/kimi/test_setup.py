@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 
-from lineclear.app.setup.plan import Found
+from lineclear.app.setup.plan import SetupFacts
 from lineclear.clients.registry import setup_of
 from tests.unit.clients.setup_cases import BEFORE, HOME, TOML, Files, carried_out, find, install, on_disk
 
@@ -28,9 +29,8 @@ def test_a_folder_that_the_user_trusts_in_kimi_stays_trusted() -> None:
 
 def test_without_the_server_kimi_needs_no_trust_and_what_we_gave_is_taken_back() -> None:
     plan, after = install("kimi", {})
-    found = find("kimi", after, plan.record)
-    found.has_server = False
-    bare = setup_of("kimi").plan_install(found)
+    facts = find("kimi", after, plan.record)
+    bare = setup_of("kimi").plan_install(replace(facts, has_server=False))
     disk = carried_out(bare, after)
     assert kimi_trust(after) not in disk
     assert carried_out(setup_of("kimi").plan_remove(find("kimi", disk, bare.record)), disk) == {}
@@ -39,7 +39,7 @@ def test_without_the_server_kimi_needs_no_trust_and_what_we_gave_is_taken_back()
 def test_two_repositories_have_blocks_of_their_own_in_the_settings_of_kimi() -> None:
     config = f"{HOME}/.kimi-code/config.toml"
     one, disk = install("kimi", on_disk(BEFORE["kimi"]))
-    other = Found(
+    other = SetupFacts(
         "/srv/other", home=HOME, stub="/srv/other/.git/lineclear/hook", files={config: disk[config]}
     )
     both = carried_out(setup_of("kimi").plan_install(other), disk)

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from lineclear.clients.json_settings import digest
+import hashlib
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from lineclear.app.setup.plan import Found, Plan
+    from lineclear.app.setup.plan import SetupFacts, SetupPlan
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def marks(client: str) -> tuple[str, str]:
     return f"# lineclear setup {client}: begin", f"# lineclear setup {client}: end"
 
 
-def install(plan: Plan, found: Found, path: str, client: str, lines: Sequence[str]) -> str:
+def install(plan: SetupPlan, facts: SetupFacts, path: str, client: str, lines: Sequence[str]) -> str:
     """The text with the block at its end; no lines, no block. Gives the new text."""
-    before = found.text(path)
+    before = facts.text(path)
     if before is not None and lines and _block(before, client, lines) in before:
-        noted = found.record.get("files", {}).get(path) or {"made": False, "sha256": "", "lines": list(lines)}
+        noted = facts.record.get("files", {}).get(path) or {"made": False, "sha256": "", "lines": list(lines)}
         plan.record.setdefault("files", {})[path] = noted
         return before
-    base = without_block(before, path, found.record, client) if before is not None else None
+    base = without_block(before, path, facts.record, client) if before is not None else None
     after = base if not lines else _with_block(base or "", client, lines)
     plan.change(path, before, after)
     if lines:
-        noted = found.record.get("files", {}).get(path, {})
+        noted = facts.record.get("files", {}).get(path, {})
         plan.record.setdefault("files", {})[path] = {
             "made": base is None or bool(noted.get("made")),
             "sha256": digest(after or ""),
@@ -53,12 +57,12 @@ def _with_block(base: str, client: str, lines: Sequence[str]) -> str:
     return base + start + gap + _block(base, client, lines)
 
 
-def remove(plan: Plan, found: Found, path: str, client: str) -> None:
-    text = found.text(path)
+def remove(plan: SetupPlan, facts: SetupFacts, path: str, client: str) -> None:
+    text = facts.text(path)
     if text is None:
         return
-    after = without_block(text, path, found.record, client)
-    noted = found.record.get("files", {}).get(path, {})
+    after = without_block(text, path, facts.record, client)
+    noted = facts.record.get("files", {}).get(path, {})
     if after is not None and noted.get("made") and not after.strip():
         after = None
     plan.change(path, text, after)
