@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import lineclear
-from lineclear.clients.launch import EDIT, FULL, PROMPT_INPUT, Launch, Started
+from lineclear.clients.launch import EDIT, FULL, PROMPT_INPUT, Launch, WorkerCommand
 from lineclear.clients.registry import start_of, stream_of
 from lineclear.core.signs import Call, CallDone, End, Limited, NotLoggedIn, Session, Sign, Usage
 from tests.clients_server import Fault, Model, edit, running_model, say, shell
@@ -82,7 +82,7 @@ class Bench:
         environment = self.repo.environment | {"PATH": path, "LINECLEAR_AGENT": "ada"}
         return real_client(name, model.url("ada"), self.home / name, environment)
 
-    def launch(self, client: RealClient, *, prompt: str = PROMPT, **more: str) -> Started:
+    def launch(self, client: RealClient, *, prompt: str = PROMPT, **more: str) -> WorkerCommand:
         """As the supervisor starts it: it may edit here, commit, and use our commands."""
         is_boxed = client.name != "codex" or sandbox_works(client)
         asked = Launch(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
 from lineclear.app.setup.plan import CannotSetUp
 from lineclear.app.setup.text_blocks import digest
 from lineclear.clients import jsonc
 from lineclear.clients.templating import fill
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any

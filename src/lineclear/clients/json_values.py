@@ -6,8 +6,8 @@ What is missing or of another type is empty (text, list, object) or -1 (number);
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -1,11 +1,13 @@
-"""What is asked of a client module when a run starts, and what it answers: words, variables, input.
+"""What a client's `start` is asked when a run begins, and what it answers: words, variables, input.
 
-Plain values; whoever starts the process adds the agent's identity to the environment.
+Plain values; the supervisor adds the agent's identity to the environment.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,6 +25,7 @@ _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 GIT_COMMANDS = ("add", "commit", "diff", "log", "mv", "restore", "rm", "show", "status")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """`command`: the client's program, or the user's own words in its place. `session`: an id of our choice,
     for clients that take one.
@@ -30,51 +33,34 @@ class Launch:
     `git_dir` is the worktree's own part of the shared git directory, `common_dir`.
     """
 
-    __slots__ = (
-        "prompt", "prompt_file", "model", "permissions", "resume_session", "session", "worktree",
-        "git_dir", "common_dir", "command", "allowed_commands",
-    )  # fmt: skip
+    prompt: str
+    prompt_file: str = ""
+    model: str = ""
+    permissions: str = EDIT
+    resume_session: str = ""
+    session: str = ""
+    worktree: str = ""
+    git_dir: str = ""
+    common_dir: str = ""
+    command: Sequence[str] = ()
+    allowed_commands: Sequence[str] = ()
 
-    def __init__(
-        self,
-        *,
-        prompt: str,
-        prompt_file: str = "",
-        model: str = "",
-        permissions: str = EDIT,
-        resume_session: str = "",
-        session: str = "",
-        worktree: str = "",
-        git_dir: str = "",
-        common_dir: str = "",
-        command: Sequence[str] = (),
-        allowed_commands: Sequence[str] = (),
-    ) -> None:
-        if permissions not in PERMISSIONS:
-            raise ValueError(f"permissions are one of {PERMISSIONS}, not {permissions!r}")
-        self.prompt, self.prompt_file, self.model, self.permissions = prompt, prompt_file, model, permissions
-        self.resume_session, self.session = resume_session, session
-        self.worktree, self.git_dir, self.common_dir = worktree, git_dir, common_dir
-        self.command, self.allowed_commands = list(command), list(allowed_commands)
+    def __post_init__(self) -> None:
+        if self.permissions not in PERMISSIONS:
+            raise ValueError(f"permissions are one of {PERMISSIONS}, not {self.permissions!r}")
 
 
-class Started:
+@dataclass(frozen=True, slots=True)
+class WorkerCommand:
     """How to start it. `env` is added to what the process inherits.
 
     `session` is the id that this run will have, where that is known before the client says it.
     """
 
-    __slots__ = ("argv", "env", "stdin", "session")
-
-    def __init__(
-        self,
-        argv: list[str],
-        env: dict[str, str] | None = None,
-        *,
-        stdin: str = PROMPT_INPUT,
-        session: str = "",
-    ) -> None:
-        self.argv, self.env, self.stdin, self.session = argv, env or {}, stdin, session
+    argv: list[str]
+    env: dict[str, str] = field(default_factory=dict)
+    stdin: str = PROMPT_INPUT
+    session: str = ""
 
 
 def shell_prefixes(launch: Launch) -> list[str]:
@@ -105,10 +91,10 @@ def option(name: str, value: str) -> list[str]:
     return [name, value] if value else []
 
 
-def in_session(argv: list[str], asked: Launch) -> Started:
+def in_session(argv: list[str], asked: Launch) -> WorkerCommand:
     """For clients that take our session id, and that id again to go on."""
     session = asked.resume_session or asked.session
-    return Started(
+    return WorkerCommand(
         [*argv, *option("--resume" if asked.resume_session else "--session-id", session)], session=session
     )
 

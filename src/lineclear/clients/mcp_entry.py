@@ -6,10 +6,11 @@ Where a file may be committed, the entry is a line of shell that finds the stub,
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.clients import json_settings
 from lineclear.clients.templating import fill
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any

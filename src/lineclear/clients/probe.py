@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 KEY = "sk-of-no-account"
 
 
+@dataclass(frozen=True, slots=True)
 class Probe:
-    """`env` is added to the environment. `files`: variable -> (name, text) of a file it is to name.
-    `patience`: for how many seconds a client that does not wait for an MCP server is kept busy at most."""
+    """`env` is added to the environment. `files`: variable -> (name, text) of a file that it is to name.
+    `hint`: what may keep the client from running our hooks. `patience`: for how many seconds at most a client
+    that does not wait for an MCP server is kept busy."""
 
-    __slots__ = ("argv", "env", "files", "hint", "patience")
-
-    def __init__(
-        self,
-        argv: list[str],
-        env: dict[str, str],
-        *,
-        files: dict[str, tuple[str, str]] | None = None,
-        hint: str = "",
-        patience: int = 0,
-    ) -> None:
-        self.argv, self.env, self.files, self.hint = argv, env, files or {}, hint
-        self.patience = patience
+    argv: list[str]
+    env: dict[str, str]
+    files: dict[str, tuple[str, str]] = field(default_factory=dict)
+    hint: str = ""
+    patience: int = 0

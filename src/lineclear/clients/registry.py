@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from lineclear.app.setup.ports import SetupModule
-    from lineclear.clients.launch import Launch, Started
+    from lineclear.clients.launch import Launch, WorkerCommand
     from lineclear.clients.probe import Probe
     from lineclear.clients.stream_reader import Reader
     from lineclear.core.hooks import HookAnswer, HookCall
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     class StartModule(Protocol):
         """The command line of a worker; pure."""
 
-        def launch(self, asked: Launch, /) -> Started: ...
+        def launch(self, asked: Launch, /) -> WorkerCommand: ...
 
     class StreamModule(Protocol):
         """What a worker's output says; no I/O."""

@@ -7,6 +7,7 @@ Memory is bounded: the caller cuts the output into lines, and what is too long o
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from lineclear.clients.error_words import (
     LIMITED,
@@ -32,7 +33,6 @@ from lineclear.core.signs import (
     Usage,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import tomllib
+from typing import TYPE_CHECKING
 
 from lineclear.app.setup import text_blocks
 from lineclear.app.setup.plan import CannotSetUp
 from lineclear.clients import json_settings, mcp_entry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any

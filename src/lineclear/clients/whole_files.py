@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.setup.plan import CannotSetUp
 from lineclear.app.setup.text_blocks import digest
 from lineclear.clients.json_settings import MARK
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.setup.plan import SetupFacts, SetupPlan
 

@@ -13,7 +13,7 @@ from lineclear.clients.launch import (
     NONE,
     PROMPT_INPUT,
     Launch,
-    Started,
+    WorkerCommand,
     filled,
     shell_prefixes,
 )
@@ -23,7 +23,7 @@ AGENTS = sorted({*names_with(START)} - {"lineclear", "plain"})
 GIT = ["add", "commit", "diff", "log", "mv", "restore", "rm", "show", "status"]
 
 
-def launched(name: str, permissions: str = EDIT, **more: object) -> Started:
+def launched(name: str, permissions: str = EDIT, **more: object) -> WorkerCommand:
     asked = {
         "prompt": "Do it.",
         "prompt_file": "/runs/7/prompt.md",

@@ -8,11 +8,12 @@ of two servers that are started by the same words Claude Code starts one.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.setup.plan import SetupFacts, SetupPlan
 from lineclear.clients import json_settings, mcp_entry
 from lineclear.clients.claude.hook import EVENTS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from lineclear.clients.launch import EDIT, FULL, in_session, option, shell_prefixes
 
 if TYPE_CHECKING:
-    from lineclear.clients.launch import Launch, Started
+    from lineclear.clients.launch import Launch, WorkerCommand
 
 
-def launch(asked: Launch) -> Started:
+def launch(asked: Launch) -> WorkerCommand:
     """The prompt goes through standard input: one word of a command line holds at most 128 KiB on Linux."""
     argv = [*asked.command, "-p", "--output-format", "stream-json", "--verbose"]
     argv += _permissions(asked)

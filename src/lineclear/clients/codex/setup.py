@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from typing import TYPE_CHECKING
 
 from lineclear.app.setup import text_blocks
 from lineclear.app.setup.plan import SetupFacts, SetupPlan
@@ -19,7 +20,6 @@ from lineclear.clients.codex.hook import EVENTS
 from lineclear.clients.kimi.setup import check_toml
 from lineclear.clients.toml_settings import parsed, table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.launch import EDIT, FULL, Started, option
+from lineclear.clients.launch import EDIT, FULL, WorkerCommand, option
 
 if TYPE_CHECKING:
     from lineclear.clients.launch import Launch
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 _OUR_SHELL = ("--config", "allow_login_shell=false")
 
 
-def launch(asked: Launch) -> Started:
+def launch(asked: Launch) -> WorkerCommand:
     """Options stand before `resume`, which does not know all of them; `-` reads the prompt from the input."""
     argv = [*asked.command, "exec", "--json", *_permissions(asked)]
     argv += option("--model", asked.model)
     if asked.resume_session:
         argv += ["resume", asked.resume_session]
-    return Started([*argv, "-"])
+    return WorkerCommand([*argv, "-"])
 
 
 def _permissions(asked: Launch) -> list[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from lineclear.clients import hook_json
-from lineclear.clients.claude_protocol import TOOLS
-from lineclear.clients.hook_json import PATCH, SHELL, WRITE, json_line, text_of
-from lineclear.core import hooks
+from lineclear.clients import claude_protocol
+from lineclear.clients.hook_json import json_line, text_of
 from lineclear.core.hooks import HookAnswer, HookCall
 from lineclear.core.quick_json import read_json
 
@@ -22,37 +20,27 @@ EVENTS = {
     "sessionEnd": "",
 }
 
-_OTHERS = {
-    "sessionStart": hooks.SESSION_START,
-    "userPromptSubmitted": hooks.PROMPT,
-    "agentStop": hooks.STOP,
-    "sessionEnd": hooks.SESSION_END,
+# Claude Code's names of its events.
+_NAMES = {
+    "sessionStart": "SessionStart",
+    "userPromptSubmitted": "UserPromptSubmit",
+    "preToolUse": "PreToolUse",
+    "postToolUse": "PostToolUse",
+    "agentStop": "Stop",
+    "sessionEnd": "SessionEnd",
 }
 _TELLING = frozenset(("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse"))
 
 
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
-    given, tool = _arguments(data), text_of(data, "toolName")
-    kind = TOOLS.get(tool, "")
-    ours = _OTHERS.get(event, "")
-    if event in ("preToolUse", "postToolUse"):
-        ours = hook_json.event_of_tool(kind, is_before=event == "preToolUse")
-    if not ours:
-        return None
-    patch = text_of(given, "input", "patch", "command") if kind == PATCH else ""
-    return HookCall(
-        "copilot",
-        ours,
-        session=text_of(data, "sessionId"),
-        cwd=text_of(data, "cwd"),
-        tool=tool,
-        paths=hook_json.patch_paths(patch) if patch else hook_json.paths_of(given),
-        is_whole_write=hook_json.patch_is_whole(patch) if patch else kind == WRITE,
-        command=text_of(given, "command") if kind == SHELL else "",
-        prompt=text_of(data, "prompt"),
-        old_text=hook_json.patch_old_text(patch) if patch else hook_json.old_text_of(given),
-        can_tell=event in _TELLING,
-    )
+    filled = {
+        "session_id": text_of(data, "sessionId"),
+        "cwd": text_of(data, "cwd"),
+        "tool_name": text_of(data, "toolName"),
+        "tool_input": _arguments(data),
+        "prompt": text_of(data, "prompt"),
+    }
+    return claude_protocol.read_call("copilot", _NAMES.get(event, ""), filled)
 
 
 def _arguments(data: dict[str, Any]) -> dict[str, Any]:

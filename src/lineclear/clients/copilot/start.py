@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.launch import EDIT, FULL, Started, option, shell_prefixes
+from lineclear.clients.launch import EDIT, FULL, WorkerCommand, option, shell_prefixes
 
 if TYPE_CHECKING:
     from lineclear.clients.launch import Launch
 
 
-def launch(asked: Launch) -> Started:
+def launch(asked: Launch) -> WorkerCommand:
     argv = [*asked.command, "--output-format", "json", "--no-color", *_permissions(asked)]
     argv += option("--model", asked.model)
     # One option for both: an id that is unknown begins a session.
     argv += option("--session-id", asked.resume_session or asked.session)
-    return Started(argv, session=asked.resume_session or asked.session)
+    return WorkerCommand(argv, session=asked.resume_session or asked.session)
 
 
 def _permissions(asked: Launch) -> list[str]:

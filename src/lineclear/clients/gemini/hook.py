@@ -4,10 +4,8 @@ model unless it denies. Seen with 0.61.0.
 
 from __future__ import annotations
 
-from lineclear.clients import hook_json
-from lineclear.clients.claude_protocol import TOOLS
-from lineclear.clients.hook_json import SHELL, WRITE, dict_of, json_line, text_of
-from lineclear.core import hooks
+from lineclear.clients import claude_protocol
+from lineclear.clients.hook_json import json_line
 from lineclear.core.hooks import HookAnswer, HookCall
 
 TYPE_CHECKING = False
@@ -23,37 +21,19 @@ EVENTS = {
     "SessionEnd": "",
 }
 
-_OTHERS = {
-    "SessionStart": hooks.SESSION_START,
-    "BeforeAgent": hooks.PROMPT,
-    "AfterAgent": hooks.STOP,
-    "SessionEnd": hooks.SESSION_END,
+# Claude Code's names of its events.
+_NAMES = {
+    "BeforeAgent": "UserPromptSubmit",
+    "BeforeTool": "PreToolUse",
+    "AfterTool": "PostToolUse",
+    "AfterAgent": "Stop",
 }
 _TELLING = frozenset(("SessionStart", "BeforeAgent", "AfterTool"))
+_TELLING_NAMES = frozenset(_NAMES.get(event, event) for event in _TELLING)
 
 
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
-    given, tool = dict_of(data, "tool_input"), text_of(data, "tool_name")
-    kind = TOOLS.get(tool, "")
-    ours = _OTHERS.get(event, "")
-    if event in ("BeforeTool", "AfterTool"):
-        ours = hook_json.event_of_tool(kind, is_before=event == "BeforeTool")
-    if not ours:
-        return None
-    return HookCall(
-        "gemini",
-        ours,
-        session=text_of(data, "session_id"),
-        cwd=text_of(data, "cwd"),
-        tool=tool,
-        paths=hook_json.paths_of(given),
-        is_whole_write=kind == WRITE,
-        command=text_of(given, "command") if kind == SHELL else "",
-        prompt=text_of(data, "prompt"),
-        old_text=hook_json.old_text_of(given),
-        can_tell=event in _TELLING,
-        is_again=data.get("stop_hook_active") is True,
-    )
+    return claude_protocol.read_call("gemini", _NAMES.get(event, event), data, _TELLING_NAMES)
 
 
 def write_answer(event: str, answer: HookAnswer) -> bytes:

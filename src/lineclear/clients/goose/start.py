@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.launch import NONE, Started, option
+from lineclear.clients.launch import NONE, WorkerCommand, option
 
 if TYPE_CHECKING:
     from lineclear.clients.launch import Launch
 
 
-def launch(asked: Launch) -> Started:
+def launch(asked: Launch) -> WorkerCommand:
     argv = [*asked.command, "run", "--output-format", "stream-json", "-i", "-"]
     argv += option("--model", asked.model)
     if asked.resume_session:
         argv += ["--resume", "--session-id", asked.resume_session]
     # It knows nothing between asking about everything and about nothing, and nobody is there to ask.
     env = {} if asked.permissions == NONE else {"GOOSE_MODE": "auto"}
-    return Started(argv, env)
+    return WorkerCommand(argv, env)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lineclear.clients.launch import EDIT, FULL, Started, option, shell_prefixes
+from lineclear.clients.launch import EDIT, FULL, WorkerCommand, option, shell_prefixes
 
 if TYPE_CHECKING:
     from lineclear.clients.launch import Launch
 
 
-def launch(asked: Launch) -> Started:
+def launch(asked: Launch) -> WorkerCommand:
     argv = [*asked.command, "run", "--format", "json"]
     argv += ["--auto"] if asked.permissions == FULL else []
     argv += option("--model", asked.model)
     argv += option("--session", asked.resume_session)
     env = {"OPENCODE_PERMISSION": _permissions(asked)} if asked.permissions == EDIT else {}
     # It takes its directory from this variable, not from where it was started.
-    return Started(argv, env | ({"PWD": asked.worktree} if asked.worktree else {}))
+    return WorkerCommand(argv, env | ({"PWD": asked.worktree} if asked.worktree else {}))
 
 
 def _permissions(asked: Launch) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from lineclear.clients.launch import EDIT, FULL, in_session, option, shell_prefixes
 
 if TYPE_CHECKING:
-    from lineclear.clients.launch import Launch, Started
+    from lineclear.clients.launch import Launch, WorkerCommand
 
 
-def launch(asked: Launch) -> Started:
+def launch(asked: Launch) -> WorkerCommand:
     argv = [*asked.command, "--output-format", "stream-json", *_permissions(asked)]
     argv += option("--model", asked.model)
     return in_session(argv, asked)
