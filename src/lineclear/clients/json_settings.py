@@ -95,7 +95,7 @@ def install(
         return before
     base = _base(facts, path, entries, servers)
     is_blank = base is None or not base.strip("\ufeff \t\r\n")
-    patch = jsonc.Patch(skeleton + "\n" if base is None or is_blank else base)
+    patch = jsonc.JsonPatch(skeleton + "\n" if base is None or is_blank else base)
     servers = _free(plan, patch.text, servers, path)
     if not entries and not servers:
         plan.change(path, before, base)
@@ -177,15 +177,15 @@ def _missing(text: str, places: Sequence[tuple[str, ...]], path: str) -> list[li
     return [list(where) for where in sorted(missing, key=lambda where: (-len(where), where))]
 
 
-def _parsed(text: str, path: str) -> jsonc.Node:
+def _parsed(text: str, path: str) -> jsonc.JsonNode:
     try:
         return jsonc.parse(text)
-    except jsonc.Unreadable as error:
+    except jsonc.UnreadableJson as error:
         raise CannotSetUp(path, str(error)) from None
 
 
 def _grow(
-    patch: jsonc.Patch,
+    patch: jsonc.JsonPatch,
     path: str,
     add: Callable[[str, Sequence[str], Any], list[jsonc.Insertion]],
     where: Sequence[str],
@@ -193,7 +193,7 @@ def _grow(
 ) -> None:
     try:
         patch.grow(add(patch.text, where, value))
-    except jsonc.Unreadable as error:
+    except jsonc.UnreadableJson as error:
         raise CannotSetUp(path, str(error)) from None
 
 

@@ -1,7 +1,7 @@
 """JSON as people write it (comments, commas at the end), edited as text: only insertions and their removal.
 
 Everything that is not ours stays byte for byte: comments, order, indentation, line ends. Refuses nothing by
-itself: what cannot be read raises `Unreadable` with the reason.
+itself: what cannot be read raises `UnreadableJson` with the reason.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _INDENT = re.compile(r"\n([ \t]+)[^ \t\r\n]")
 _MOST_DEPTH = 60
 
 
-class Unreadable(Exception):
+class UnreadableJson(Exception):
     """Why a text cannot be edited safely."""
 
 
-class Node:
+class JsonNode:
     """A value in the text. `items` are (key, node) of an object in order, ("", node) of an array."""
 
     __slots__ = ("end", "items", "keys_at", "kind", "start", "value")
 
     def __init__(self, kind: str, start: int) -> None:
         self.kind, self.start, self.end = kind, start, start
-        self.items: list[tuple[str, Node]] = []
+        self.items: list[tuple[str, JsonNode]] = []
         self.keys_at: list[int] = []
         self.value: Any = None
 
-    def member(self, key: str) -> Node | None:
+    def member(self, key: str) -> JsonNode | None:
         return next((node for name, node in self.items if name == key), None)
 
     def plain(self) -> Any:
@@ -49,12 +49,12 @@ class Node:
         return self.value
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> JsonNode:
     """The text as nodes with their places; an empty text is no JSON."""
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, start, 0)
     if _skip(text, node.end) != len(text):
-        raise Unreadable(f"there is something after its end ({_place(text, node.end)})")
+        raise UnreadableJson(f"there is something after its end ({_place(text, node.end)})")
     return node
 
 
@@ -68,16 +68,16 @@ def _place(text: str, at: int) -> str:
     return f"line {line}, column {at - text.rfind(chr(10), 0, at)}"
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int) -> JsonNode:
     if depth > _MOST_DEPTH:
-        raise Unreadable("it is nested too deeply")
+        raise UnreadableJson("it is nested too deeply")
     first = text[at : at + 1]
     if first in ("{", "["):
         return _container(text, at, depth, "object" if first == "{" else "array")
     found = (_STRING if first == '"' else _PLAIN).match(text, at)
     if found is None:
-        raise Unreadable(f"it stops being JSON at {_place(text, at)}")
-    node = Node("plain", at)
+        raise UnreadableJson(f"it stops being JSON at {_place(text, at)}")
+    node = JsonNode("plain", at)
     node.end = found.end()
     node.value = _decoded(text, found.group(), at)
     return node
@@ -87,11 +87,11 @@ def _decoded(text: str, piece: str, at: int) -> Any:
     try:
         return json.loads(piece)
     except ValueError:
-        raise Unreadable(f"it stops being JSON at {_place(text, at)}") from None
+        raise UnreadableJson(f"it stops being JSON at {_place(text, at)}") from None
 
 
-def _container(text: str, at: int, depth: int, kind: str) -> Node:
-    node, close = Node(kind, at), "}" if kind == "object" else "]"
+def _container(text: str, at: int, depth: int, kind: str) -> JsonNode:
+    node, close = JsonNode(kind, at), "}" if kind == "object" else "]"
     at = _skip(text, at + 1)
     while text[at : at + 1] != close:
         key = ""
@@ -104,19 +104,19 @@ def _container(text: str, at: int, depth: int, kind: str) -> Node:
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
         elif text[at : at + 1] != close:
-            raise Unreadable(f"it stops being JSON at {_place(text, at)}")
+            raise UnreadableJson(f"it stops being JSON at {_place(text, at)}")
     node.end = at + 1
     return node
 
 
-def _key(text: str, at: int, node: Node) -> tuple[str, int]:
+def _key(text: str, at: int, node: JsonNode) -> tuple[str, int]:
     found = _STRING.match(text, at)
     colon = _skip(text, found.end()) if found else at
     if found is None or text[colon : colon + 1] != ":":
-        raise Unreadable(f"it stops being JSON at {_place(text, at)}")
+        raise UnreadableJson(f"it stops being JSON at {_place(text, at)}")
     key: str = _decoded(text, found.group(), at)
     if node.member(key) is not None:
-        raise Unreadable(f'the key "{key[:40]}" is given twice')
+        raise UnreadableJson(f'the key "{key[:40]}" is given twice')
     return key, _skip(text, colon + 1)
 
 
@@ -145,7 +145,7 @@ def insert(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
     if child is None:
         return _append(text, node, Style(text), *_nested([*missing, path[-1]], [value]))
     if child.kind != "array":
-        raise Unreadable(f'"{".".join(path)}" is not an array')
+        raise UnreadableJson(f'"{".".join(path)}" is not an array')
     return _append(text, child, Style(text), "", value)
 
 
@@ -153,21 +153,21 @@ def put(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
     """The insertions that add a member under this name; the name must be free."""
     node, missing = _reach(text, path[:-1])
     if not missing and node.member(path[-1]) is not None:
-        raise Unreadable(f'"{".".join(path)}" is there already')
+        raise UnreadableJson(f'"{".".join(path)}" is there already')
     return _append(text, node, Style(text), *_nested([*missing, path[-1]], value))
 
 
-def _reach(text: str, path: Sequence[str]) -> tuple[Node, list[str]]:
+def _reach(text: str, path: Sequence[str]) -> tuple[JsonNode, list[str]]:
     """The object that is as far along the path as there are any, and the names behind it."""
     node = parse(text)
     if node.kind != "object":
-        raise Unreadable("it is not an object")
+        raise UnreadableJson("it is not an object")
     for place, key in enumerate(path):
         child = node.member(key)
         if child is None:
             return node, list(path[place:])
         if child.kind != "object":
-            raise Unreadable(f'"{".".join(path[: place + 1])}" is not an object')
+            raise UnreadableJson(f'"{".".join(path[: place + 1])}" is not an object')
         node = child
     return node, []
 
@@ -178,7 +178,7 @@ def _nested(names: Sequence[str], value: Any) -> tuple[str, Any]:
     return names[0], value
 
 
-def _append(text: str, node: Node, style: Style, key: str, value: Any) -> list[Insertion]:
+def _append(text: str, node: JsonNode, style: Style, key: str, value: Any) -> list[Insertion]:
     """As the last item. On one line where the container is on one; else on lines of its own."""
     name = json.dumps(key, ensure_ascii=False) + ": " if key else ""
     inside = text[node.start + 1 : node.end - 1]
@@ -211,7 +211,7 @@ def _end_of_comment(text: str, at: int) -> int:
     return at + len(rest)
 
 
-class Patch:
+class JsonPatch:
     """A text that only grows, and the pieces it grew by, so that it can be what it was."""
 
     __slots__ = ("pieces", "text")
@@ -281,7 +281,7 @@ def drop(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -> str:
     return text
 
 
-def node_at(node: Node | None, path: Sequence[str | int]) -> Node | None:
+def node_at(node: JsonNode | None, path: Sequence[str | int]) -> JsonNode | None:
     for key in path:
         if node is None:
             return None
@@ -292,7 +292,7 @@ def node_at(node: Node | None, path: Sequence[str | int]) -> Node | None:
     return node
 
 
-def _without(text: str, node: Node, place: int) -> str:
+def _without(text: str, node: JsonNode, place: int) -> str:
     """The reverse of `_append`: an item goes with the comma before it, the first one with the one after."""
     start, end = node.keys_at[place], node.items[place][1].end
     if place > 0:

@@ -209,13 +209,13 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.model = Model(f"http://127.0.0.1:{self.server_address[1]}")
+        self.model = ProbeModel(f"http://127.0.0.1:{self.server_address[1]}")
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that is ended in the middle of a request is no news."""
 
 
-class Model:
+class ProbeModel:
     """Its address, and what clients asked it. `awaited`: the MCP server whose tools the client is given time
     to show, for so many calls of a tool as `patience` says."""
 
@@ -252,7 +252,7 @@ class Model:
 
 
 @contextmanager
-def serving() -> Iterator[Model]:
+def serving() -> Iterator[ProbeModel]:
     """The server, while the block lasts."""
     with _Server() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lineclear.app.setup.ports import SetupModule
     from lineclear.clients.launch import Launch, WorkerCommand
     from lineclear.clients.probe import Probe
-    from lineclear.clients.stream_reader import Reader
+    from lineclear.clients.stream_reader import StreamReader
     from lineclear.core.hooks import HookAnswer, HookCall
     from lineclear.core.signs import Usage
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     class StreamModule(Protocol):
         """What a worker's output says; no I/O."""
 
-        def reader(self, worktree: str = "", before: Usage | None = None) -> Reader: ...
+        def reader(self, worktree: str = "", before: Usage | None = None) -> StreamReader: ...
 
     class ProbeModule(Protocol):
         """How `setup --check` starts the client."""

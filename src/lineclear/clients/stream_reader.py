@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from lineclear.core.signs import Sign
 
-    Understand = Callable[[Json, "Reader"], None]
-    Hear = Callable[[str, "Reader"], None]
+    Understand = Callable[[Json, "StreamReader"], None]
+    Hear = Callable[[str, "StreamReader"], None]
 
 LONGEST_LINE_BYTES = 16 * 1024 * 1024  # a picture that a tool returns is one line
 _SAID_CHARS = 400
@@ -48,7 +48,7 @@ _TAIL_LINES = 20
 _OPEN_CALLS = 256
 
 
-class Reader:
+class StreamReader:
     """One run's output. `feed` every line, then `finish` with the exit code."""
 
     def __init__(

@@ -19,7 +19,7 @@ def parsed(facts: SetupFacts, path: str) -> dict[str, object]:
     text = facts.text(path)
     try:
         said = jsonc.parse(text).plain() if text and text.strip() else {}
-    except jsonc.Unreadable as error:
+    except jsonc.UnreadableJson as error:
         raise CannotSetUp(path, str(error)) from None
     if not isinstance(said, dict):
         raise CannotSetUp(path, "it is not an object")
@@ -32,10 +32,10 @@ def add(
     """Put it in, and say so. `grow` gives the insertions for a text."""
     before = facts.text(path)
     is_blank = before is None or not before.strip()
-    patch = jsonc.Patch("{}\n" if before is None or is_blank else before)
+    patch = jsonc.JsonPatch("{}\n" if before is None or is_blank else before)
     try:
         patch.grow(grow(patch.text))
-    except jsonc.Unreadable as error:
+    except jsonc.UnreadableJson as error:
         raise CannotSetUp(path, str(error)) from None
     plan.change(path, before, patch.text)
     plan.record.setdefault("files", {})[path] = {

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineclear.clients.registry import STREAM, names_with, stream_of
-from lineclear.clients.stream_reader import LONGEST_LINE_BYTES, Reader, micros_of
+from lineclear.clients.stream_reader import LONGEST_LINE_BYTES, StreamReader, micros_of
 from lineclear.core.signs import Call, CallDone, End, Ended, Said, Session, Sign, Usage
 
 STREAMS = sorted(Path(__file__).parent.glob("*/streams/*.jsonl"))
@@ -26,11 +26,11 @@ json_values = st.recursive(
 )
 
 
-def reader_of(name: str) -> Reader:
+def reader_of(name: str) -> StreamReader:
     return stream_of(name).reader("/srv/shop.worktrees/ada")
 
 
-def said(reader: Reader, *events: Mapping[str, object]) -> list[Sign]:
+def said(reader: StreamReader, *events: Mapping[str, object]) -> list[Sign]:
     return [sign for event in events for sign in reader.feed(json.dumps(event).encode())]
 
 

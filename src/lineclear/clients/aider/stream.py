@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader, micros_of
+from lineclear.clients.stream_reader import StreamReader, micros_of
 
 if TYPE_CHECKING:
     from lineclear.core.signs import Usage
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("aider", None, hear=_hear, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("aider", None, hear=_hear, worktree=worktree, before=before)
 
 
-def _hear(text: str, out: Reader) -> None:
+def _hear(text: str, out: StreamReader) -> None:
     """An error may be followed by another try, and is also how it ends, with exit code 0."""
     if text.startswith("litellm."):
         out.trouble(text)
@@ -26,7 +26,7 @@ def _hear(text: str, out: Reader) -> None:
         _usage(text, out)
 
 
-def _usage(text: str, out: Reader) -> None:
+def _usage(text: str, out: StreamReader) -> None:
     """`Tokens: 2.4k sent, 38 received. Cost: $0.01 message, $0.01 session.`"""
     words = text.replace(",", " ").replace("$", " ").replace(".  ", " ").split()
     sent, received = _before("sent", words), _before("received.", words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader, micros_of
+from lineclear.clients.stream_reader import StreamReader, micros_of
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
@@ -16,11 +16,11 @@ SHELLS = frozenset({"Bash", "Monitor"})
 _READ = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("Claude Code", _understand, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("Claude Code", _understand, worktree=worktree, before=before)
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     out.session(event.text("session_id"))
     kind = event.text("type")
     if kind == "system":
@@ -35,7 +35,7 @@ def _understand(event: Json, out: Reader) -> None:
         _result(event, out)
 
 
-def _system(event: Json, out: Reader) -> None:
+def _system(event: Json, out: StreamReader) -> None:
     if event.text("subtype") == "init":
         out.model(event.text("model"))
     elif event.text("subtype") == "api_retry":
@@ -45,7 +45,7 @@ def _system(event: Json, out: Reader) -> None:
         out.trouble(f"status {status}, {error}, tries again", status=max(status, 0), wait_s=wait_s)
 
 
-def _assistant(event: Json, out: Reader) -> None:
+def _assistant(event: Json, out: StreamReader) -> None:
     message = event.inner("message")
     if event.flag("is_api_error_message"):
         text = " ".join(part.text("text") for part in message.list("content"))
@@ -66,13 +66,13 @@ def _assistant(event: Json, out: Reader) -> None:
     out.used_by_message(message.text("id"), max(tokens_in, 0), max(spent.count("output_tokens"), 0), cached)
 
 
-def _tool_results(event: Json, out: Reader) -> None:
+def _tool_results(event: Json, out: StreamReader) -> None:
     for part in event.inner("message").list("content"):
         if part.text("type") == "tool_result":
             out.call_done(part.text("tool_use_id"), not part.flag("is_error"), part.value("content"))
 
 
-def _rate_limit(info: Json, out: Reader) -> None:
+def _rate_limit(info: Json, out: StreamReader) -> None:
     if info.text("status") == "rejected":
         from lineclear.clients.error_words import LIMITED
 
@@ -80,7 +80,7 @@ def _rate_limit(info: Json, out: Reader) -> None:
         out.trouble(f"the {kind or 'usage'} limit is reached", kind=LIMITED)
 
 
-def _result(event: Json, out: Reader) -> None:
+def _result(event: Json, out: StreamReader) -> None:
     """Background agents make several, each with the totals so far. `subtype` says success for some errors."""
     _totals(event, out)
     text = event.text("result")
@@ -94,7 +94,7 @@ def _result(event: Json, out: Reader) -> None:
     out.ended(False, why)
 
 
-def _totals(event: Json, out: Reader) -> None:
+def _totals(event: Json, out: StreamReader) -> None:
     """Since the last result; the totals beside it would hold the whole session, earlier runs included."""
     models = list(event.inner("model_usage_since_last_result").objects())
     if not models:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader
+from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
     from lineclear.core.signs import Usage
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("Codex", _understand, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("Codex", _understand, worktree=worktree, before=before)
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     kind = event.text("type")
     if kind == "thread.started":
         out.session(event.text("thread_id"))
@@ -33,7 +33,7 @@ def _understand(event: Json, out: Reader) -> None:
         out.ended(False, event.inner("error").text("message"))
 
 
-def _item(item: Json, out: Reader, *, is_over: bool) -> None:
+def _item(item: Json, out: StreamReader, *, is_over: bool) -> None:
     kind = item.text("type")
     if kind == "agent_message" and is_over:
         out.said(item.text("text"))
@@ -48,7 +48,7 @@ def _item(item: Json, out: Reader, *, is_over: bool) -> None:
         _step(item, out, kind, {"query": item.text("query")}, "query", is_over)
 
 
-def _step(item: Json, out: Reader, tool: str, given: object, answer: str, is_over: bool) -> None:
+def _step(item: Json, out: StreamReader, tool: str, given: object, answer: str, is_over: bool) -> None:
     if not is_over:
         is_edit, is_shell = tool == "file_change", tool == "command_execution"
         # Of an edit only the paths are told.
@@ -66,7 +66,7 @@ def _unwrapped(command: str) -> str:
     return words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else command
 
 
-def _usage(spent: Json, out: Reader) -> None:
+def _usage(spent: Json, out: StreamReader) -> None:
     # A sum over the session, cached tokens included in the input. No cost: see `[prices]`.
     if spent.raw:
         out.used_in_session(

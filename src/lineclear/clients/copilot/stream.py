@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader
+from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
@@ -14,11 +14,11 @@ EDITS = frozenset({"apply_patch", "create", "edit", "str_replace_editor"})
 SHELLS = frozenset({"bash", "write_bash"})
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("Copilot CLI", _understand, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("Copilot CLI", _understand, worktree=worktree, before=before)
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     kind, data = event.text("type"), event.inner("data")
     if kind == "session.tools_updated":
         out.model(data.text("model"))
@@ -42,13 +42,13 @@ def _understand(event: Json, out: Reader) -> None:
         _result(event, out)
 
 
-def _tool_result(data: Json, out: Reader) -> None:
+def _tool_result(data: Json, out: StreamReader) -> None:
     failed = data.inner("shellExecution").count("exitCode") > 0
     answer = data.inner("result").text("content") or data.inner("error").text("message")
     out.call_done(data.text("toolCallId"), data.flag("success") and not failed, answer)
 
 
-def _result(event: Json, out: Reader) -> None:
+def _result(event: Json, out: StreamReader) -> None:
     """The only line with the session's id. Tokens are nowhere."""
     out.session(event.text("sessionId"))
     code = event.count("exitCode")

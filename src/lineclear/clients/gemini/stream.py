@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader
+from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
@@ -14,11 +14,11 @@ EDITS = frozenset({"replace", "write_file"})
 SHELLS = frozenset({"run_shell_command"})
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("Gemini CLI", _understand, hear=_hear, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("Gemini CLI", _understand, hear=_hear, worktree=worktree, before=before)
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     kind = event.text("type")
     if kind == "init":
         out.session(event.text("session_id"))
@@ -45,7 +45,7 @@ def _understand(event: Json, out: Reader) -> None:
         _result(event, out)
 
 
-def _result(event: Json, out: Reader) -> None:
+def _result(event: Json, out: StreamReader) -> None:
     spent = event.inner("stats")
     if spent.count("input_tokens") > 0 or spent.count("output_tokens") > 0:
         out.used_in_all(spent.count("input_tokens"), spent.count("output_tokens"), spent.count("cached"))
@@ -57,7 +57,7 @@ def _result(event: Json, out: Reader) -> None:
     out.ended(False, why)
 
 
-def _hear(text: str, out: Reader) -> None:
+def _hear(text: str, out: StreamReader) -> None:
     """It tries again for minutes without an event; only its error output tells."""
     if text.startswith("Attempt ") and " failed" in text:
         out.trouble(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader
+from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
@@ -16,11 +16,11 @@ SHELLS = frozenset({"shell"})
 _FAILURES = ("Ran into this error:", "Network error:")
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("goose", _understand, hear=_hear, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("goose", _understand, hear=_hear, worktree=worktree, before=before)
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     kind = event.text("type")
     if kind == "message":
         for part in event.inner("message").list("content"):
@@ -32,7 +32,7 @@ def _understand(event: Json, out: Reader) -> None:
         _complete(event, out)
 
 
-def _part(part: Json, out: Reader, *, is_answer: bool) -> None:
+def _part(part: Json, out: StreamReader, *, is_answer: bool) -> None:
     kind, id = part.text("type"), part.text("id")
     if kind == "text" and is_answer:
         _text(part.text("text"), out)
@@ -47,7 +47,7 @@ def _part(part: Json, out: Reader, *, is_answer: bool) -> None:
         out.call_done(id, ok, value.value("content") or answer.value("error"))
 
 
-def _text(text: str, out: Reader) -> None:
+def _text(text: str, out: StreamReader) -> None:
     """A failed request is told as if the model had said it."""
     if text.startswith(_FAILURES):
         out.trouble(text)
@@ -55,13 +55,13 @@ def _text(text: str, out: Reader) -> None:
         out.said(text)
 
 
-def _complete(event: Json, out: Reader) -> None:
+def _complete(event: Json, out: StreamReader) -> None:
     if event.count("input_tokens") >= 0:
         out.used_in_session(event.count("input_tokens"), event.count("output_tokens"))
     out.ended(not out.last_trouble, out.last_trouble)
 
 
-def _hear(text: str, out: Reader) -> None:
+def _hear(text: str, out: StreamReader) -> None:
     """The session's id stands in the greeting: `20261115_1 · /srv/shop`."""
     words = text.replace("\\____)", " ").split()
     if len(words) >= 3 and words[1] == "·" and words[0].replace("_", "").isdigit():

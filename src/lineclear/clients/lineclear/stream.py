@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.clients.plain import stream
-from lineclear.clients.stream_reader import Reader, micros_of
+from lineclear.clients.stream_reader import StreamReader, micros_of
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
@@ -22,13 +22,13 @@ EDITS = frozenset({"edit", "write"})
 SHELLS = frozenset({"bash", "shell"})
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader(
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader(
         "the command", _understand, needs_end=False, codes=stream.CODES, worktree=worktree, before=before
     )
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     kind = event.text("type")
     if kind == "session":
         out.session(event.text("id"))
@@ -49,6 +49,6 @@ def _understand(event: Json, out: Reader) -> None:
         out.ended(event.flag("ok"), event.text("error"))
 
 
-def _usage(event: Json, out: Reader) -> None:
+def _usage(event: Json, out: StreamReader) -> None:
     tokens = (event.count("tokens_in"), event.count("tokens_out"), event.count("tokens_cached"))
     out.used_in_all(*tokens, micros_of(event.value("cost_usd")))

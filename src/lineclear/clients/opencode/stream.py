@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader, micros_of
+from lineclear.clients.stream_reader import StreamReader, micros_of
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
@@ -14,11 +14,11 @@ EDITS = frozenset({"apply_patch", "edit", "multiedit", "patch", "write"})
 SHELLS = frozenset({"bash"})
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("opencode", _understand, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("opencode", _understand, worktree=worktree, before=before)
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     out.session(event.text("sessionID"))
     kind, part = event.text("type"), event.inner("part")
     if kind == "text":
@@ -35,7 +35,7 @@ def _understand(event: Json, out: Reader) -> None:
         out.ended(False, why)
 
 
-def _tool(part: Json, out: Reader) -> None:
+def _tool(part: Json, out: StreamReader) -> None:
     """Told once, when the tool has answered."""
     tool, state = part.text("tool"), part.inner("state")
     id = part.text("callID")
@@ -44,7 +44,7 @@ def _tool(part: Json, out: Reader) -> None:
     out.call_done(id, ok, state.value("output") or state.value("error"))
 
 
-def _step(part: Json, out: Reader) -> None:
+def _step(part: Json, out: StreamReader) -> None:
     spent = part.inner("tokens")
     read, written = spent.inner("cache").count("read"), spent.inner("cache").count("write")
     tokens_in = max(spent.count("input"), 0) + max(read, 0) + max(written, 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader
+from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from lineclear.core.signs import Usage
@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 CODES = {75: "limited", 77: "login"}
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("the command", None, codes=CODES, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("the command", None, codes=CODES, worktree=worktree, before=before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.clients.stream_reader import Reader
+from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
@@ -14,11 +14,11 @@ EDITS = frozenset({"edit", "notebook_edit", "write_file"})
 SHELLS = frozenset({"run_shell_command"})
 
 
-def reader(worktree: str = "", before: Usage | None = None) -> Reader:
-    return Reader("Qwen Code", _understand, worktree=worktree, before=before)
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("Qwen Code", _understand, worktree=worktree, before=before)
 
 
-def _understand(event: Json, out: Reader) -> None:
+def _understand(event: Json, out: StreamReader) -> None:
     out.session(event.text("session_id"))
     kind = event.text("type")
     if kind == "system" and event.text("subtype") == "init":
@@ -31,7 +31,7 @@ def _understand(event: Json, out: Reader) -> None:
         _result(event, out)
 
 
-def _assistant(message: Json, out: Reader) -> None:
+def _assistant(message: Json, out: StreamReader) -> None:
     for part in message.list("content"):
         if part.text("type") == "text" and part.text("text").startswith("[API Error"):
             out.trouble(part.text("text"))
@@ -51,13 +51,13 @@ def _assistant(message: Json, out: Reader) -> None:
     )
 
 
-def _tool_results(message: Json, out: Reader) -> None:
+def _tool_results(message: Json, out: StreamReader) -> None:
     for part in message.list("content"):
         if part.text("type") == "tool_result":
             out.call_done(part.text("tool_use_id"), not part.flag("is_error"), part.value("content"))
 
 
-def _result(event: Json, out: Reader) -> None:
+def _result(event: Json, out: StreamReader) -> None:
     spent = event.inner("usage")
     if spent.count("input_tokens") > 0 or spent.count("output_tokens") > 0:
         cached = spent.count("cache_read_input_tokens")
