@@ -1,6 +1,6 @@
 """The hook protocol of Claude Code, which several others speak with small differences.
 
-A denial is JSON with exit code 0: never code 2, which every one of them takes for "block" whoever says it.
+A denial is JSON with exit code 0. Code 2 is never used: every client blocks on it, even after a crash.
 """
 
 from __future__ import annotations

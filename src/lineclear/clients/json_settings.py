@@ -39,7 +39,7 @@ def find_hook(client: str, event: str) -> str:
 
 
 def is_private(facts: SetupFacts, path: str) -> bool:
-    """Is it ours alone, or by its name nobody's to commit?"""
+    """Does the file stay on this machine: made by us, or never committed by its name?"""
     if path in facts.shared:
         return False
     return path.endswith(".local.json") or facts.files.get(path) is None or _was_made(facts, path)
@@ -84,7 +84,7 @@ def install(
     skeleton: str = "{}",
     servers: Sequence[Entry] = (),
 ) -> str:
-    """The file with every entry appended where it belongs; gives the new text. Twice is once.
+    """Append every entry where it belongs, and give the new text. Calling it again has no effect.
 
     An entry is added to the array at its place, a server is put there by its name, if that is free.
     """

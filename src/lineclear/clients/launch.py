@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # edit: edits in its own worktree, commits there, `lineclear` commands and the checks, without questions.
-# full: everything, without questions. none: whatever the client does by itself.
+# full: everything, without questions. none: the client's own default.
 EDIT, FULL, NONE = "edit", "full", "none"
 PERMISSIONS = (EDIT, FULL, NONE)
 

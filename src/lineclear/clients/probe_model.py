@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, Any]]
 
 COMMAND = "true"
-# While the client is waited for to show the tools of a server.
+# Keeps the client busy until it shows the tools of a server.
 PAUSE = "sleep 1"
-# Tools that run a command, by the names clients give them, and how they are told which.
+# Tools that run a command, by the names that clients give them.
 SHELLS = ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell", "Execute", "execute",
           "run_terminal_command", "run_commands")  # fmt: skip
 _SPENT = {"input_tokens": 1, "output_tokens": 1}

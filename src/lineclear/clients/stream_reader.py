@@ -1,6 +1,6 @@
 """Follows the output of one client, line by line, and gathers what it says into signs and one end.
 
-A client module brings a function that understands one JSON line; whatever it is given, nothing here raises.
+A client module brings a function that understands one JSON line; nothing here raises, on any input.
 Memory is bounded: the caller cuts the output into lines, and what is too long or too much is left out.
 """
 
@@ -79,10 +79,10 @@ class StreamReader:
         self._ended: Ended | None = None
         self._trouble, self._trouble_text, self._wait_s = OTHER, "", UNKNOWN
 
-    # -- for whoever runs the client ----------------------------------------------------------
+    # -- for the supervisor -------------------------------------------------------------------
 
     def feed(self, line: bytes, *, is_error_output: bool = False) -> list[Sign]:
-        """What this line says. Lines of the error output are kept for the reason of a failure, no more."""
+        """What this line says. Lines of the error output only serve to explain a failure."""
         self._signs = []
         event = None if is_error_output or self._understand is None else _event_of(line)
         if event is not None and self._understand is not None:
@@ -92,7 +92,7 @@ class StreamReader:
         return self._signs
 
     def finish(self, exit_code: int | None) -> End:
-        """The end, from what was said and how the process ended; None: nobody knows how."""
+        """The end, from what was said and how the process ended; None: unknown."""
         silently_well = exit_code == 0 and not self._needs_end and not self._trouble_text
         said_well = self._ended.ok if self._ended else silently_well
         if said_well and exit_code in (0, None):
@@ -222,7 +222,7 @@ class StreamReader:
         self.used_in_all(now.tokens_in, now.tokens_out, now.tokens_cached, now.cost_micros)
 
     def used_by_message(self, id: str, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
-        """One message that is told in several lines, each with what it has used so far."""
+        """One message that comes in several lines, each with what it has used so far."""
         if tokens_in <= 0 and tokens_out <= 0:
             return
         last, last_in, last_out, last_cached = self._message

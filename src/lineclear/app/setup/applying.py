@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def apply_setup(planned: PlannedSetup) -> None:
     """First what is remembered, then the files: killed between, `--remove` still knows what to look for.
 
-    Git is told of our hooks once they are there, and of others before ours go.
+    Git is pointed to our hooks after they are written, and away from them before they are removed.
     """
     clone = planned.clone
     try:

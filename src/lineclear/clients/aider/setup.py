@@ -1,4 +1,4 @@
-"""aider: no hooks. It commits with --no-verify unless it is told otherwise, so that is what we tell it."""
+"""aider: no hooks. It commits with --no-verify by default; we switch its commit hooks on."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
         session, cwd = text_of(data, "session_id"), text_of(data, "cwd")
         return HookCall("claude", WORKTREE_CREATE, session=session, cwd=cwd, name=text_of(data, "name"))
     call = claude_protocol.read_call("claude", event, data)
-    # The parent's own Stop has no agent; a sub-agent's end is told by its own event.
+    # A sub-agent's end has the sub-agent's id; without one it is the parent's own Stop.
     return None if call is not None and call.event == SUBAGENT_STOP and not call.subagent else call
 
 

@@ -48,7 +48,7 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
 
 
 def _serve(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
-    """Codex does not wait for a server that is not `required`; whoever clones the project may do without."""
+    """Codex waits only for a `required` server; in a file that others clone ours is not required."""
     if path == _config(facts):
         if facts.has_server:
             plan.notes.append(f"{path} is for all projects, so the server is not put in; see `codex mcp add`")

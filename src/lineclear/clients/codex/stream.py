@@ -51,7 +51,7 @@ def _item(item: Json, out: StreamReader, *, is_over: bool) -> None:
 def _step(item: Json, out: StreamReader, tool: str, given: object, answer: str, is_over: bool) -> None:
     if not is_over:
         is_edit, is_shell = tool == "file_change", tool == "command_execution"
-        # Of an edit only the paths are told.
+        # Codex reports only the paths of an edit.
         out.call(item.text("id"), tool, given, is_edit=is_edit, is_shell=is_shell, is_opaque=is_edit)
     else:
         out.call_done(item.text("id"), item.text("status") not in ("failed", "declined"), item.value(answer))

@@ -1,5 +1,5 @@
 """goose: names of events like Claude's, tools of its own. Seen with 1.52.0; 1.34.0 runs the hooks as well,
-but goes on whatever they answer.
+but ignores their answers.
 
 Its model hears us where a call is denied and where it wants to stop, and nowhere else. A denial is said to be
 final ("do not retry"), so nothing is held back to tell something. Its sub-agents run no hooks: what they did

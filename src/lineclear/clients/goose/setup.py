@@ -1,5 +1,5 @@
 """goose: a plugin of our own in the project, with hooks and our server. Seen with 1.52.0; 1.34.0 reads the
-hooks alone, and goes on whatever they answer.
+hooks alone, and ignores their answers.
 """
 
 from __future__ import annotations

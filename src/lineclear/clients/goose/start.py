@@ -15,6 +15,6 @@ def launch(asked: Launch) -> WorkerCommand:
     argv += option("--model", asked.model)
     if asked.resume_session:
         argv += ["--resume", "--session-id", asked.resume_session]
-    # It knows nothing between asking about everything and about nothing, and nobody is there to ask.
+    # It asks about everything or about nothing, and there is no person to answer.
     env = {} if asked.permissions == NONE else {"GOOSE_MODE": "auto"}
     return WorkerCommand(argv, env)

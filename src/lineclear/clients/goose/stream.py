@@ -48,7 +48,7 @@ def _part(part: Json, out: StreamReader, *, is_answer: bool) -> None:
 
 
 def _text(text: str, out: StreamReader) -> None:
-    """A failed request is told as if the model had said it."""
+    """goose reports a failed request as if the model had said it."""
     if text.startswith(_FAILURES):
         out.trouble(text)
     else:

@@ -1,8 +1,8 @@
 """Kimi Code: Claude's names of events and tools, answers of its own. Seen with 2.1.0.
 
-Its model hears us at a prompt, where a call is denied, and where it wants to stop. What is said after a tool
-is thrown away: nobody waits for that hook. So what has to be known is told by holding the next call back,
-once. Its commands have no variable that says who runs them, and its sub-agents no sign at all.
+Its model hears us at a prompt, where a call is denied, and where it wants to stop. Kimi does not wait for the
+hook after a tool and drops its answer, so we hold the next call back, once, to pass on what the model has to
+know. Its commands have no variable that says who runs them, and nothing marks its sub-agents.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     call = claude_protocol.read_call("kimi", event, data, _TELLING)
     if call is None:
         return None
-    # Told when it is told: the next call may come first.
+    # The end of a command may be reported after the next call.
     call.is_nameless = call.is_end_unsure = True
     if call.is_whole_write and dict_of(data, "tool_input").get("mode") == "append":
         call.is_whole_write = False

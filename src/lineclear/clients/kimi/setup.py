@@ -87,7 +87,7 @@ def _trust(plan: SetupPlan, facts: SetupFacts) -> None:
 
 
 def _is_ours(facts: SetupFacts) -> bool:
-    """Is it we who said that the folder is trusted, and has nobody said it since?"""
+    """Did we write this trust, and is the file still as we wrote it?"""
     path = _trust_file(facts)
     noted, text = facts.record.get("files", {}).get(path, {}), facts.text(path)
     return text is not None and text_blocks.digest(text) == noted.get("sha256", "")
@@ -118,7 +118,7 @@ def plan_remove(facts: SetupFacts) -> SetupPlan:
 
 
 def _remove_rewritten(plan: SetupPlan, facts: SetupFacts, path: str, text: str) -> None:
-    """Kimi writes the file anew, without comments, when its settings are changed in its menus: then ours are
+    """Kimi rewrites the file, without comments, when its settings are changed in its menus: then ours are
     known by their command. Another repository's block, which still has its marks, is not touched."""
     if (
         path not in facts.record.get("files", {})
