@@ -53,3 +53,11 @@ def parsed(path: str, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CannotSetUp(path, f"it is not TOML ({error})") from None
+
+
+def check_toml(path: str, text: str) -> None:
+    """What we would write has to be TOML, and so has what was there."""
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CannotSetUp(path, f"it would not be TOML any more ({error})") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -55,6 +56,16 @@ def test_the_parts_of_a_client_fit_together(client: Client) -> None:
     assert PROBE not in client.parts or {HOOK, SETUP} <= {*client.parts}
     assert PROBE not in client.parts or probe_of(client.name).probe("").argv[0] == client.program
     assert not client.install or client.program
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_a_client_does_not_import_another_one(client: Client) -> None:
+    # Our own lines of JSON come from a command that is started like any other.
+    allowed = {client.folder, "plain"} if client.name == "lineclear" else {client.folder}
+    others = {other.folder for other in CLIENTS.values()} - allowed
+    for path in (HERE / client.folder).glob("*.py"):
+        imported = set(re.findall(r"from lineclear\.clients\.(\w+)", path.read_text()))
+        assert not imported & others, path.name
 
 
 @pytest.mark.parametrize("get", [setup_of, start_of, stream_of, probe_of])

@@ -17,8 +17,7 @@ from lineclear.app.setup import text_blocks
 from lineclear.app.setup.plan import SetupFacts, SetupPlan
 from lineclear.clients import hook_groups, json_settings, jsonc, toml_settings, trusted_folders
 from lineclear.clients.codex.hook import EVENTS
-from lineclear.clients.kimi.setup import check_toml
-from lineclear.clients.toml_settings import parsed, table
+from lineclear.clients.toml_settings import check_toml, parsed, table
 
 if TYPE_CHECKING:
     from typing import Any

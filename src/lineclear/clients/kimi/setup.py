@@ -8,11 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 
 from lineclear.app.setup import text_blocks
-from lineclear.app.setup.plan import CannotSetUp, SetupFacts, SetupPlan
-from lineclear.clients import json_settings, mcp_entry, trusted_folders, whole_files
+from lineclear.app.setup.plan import SetupFacts, SetupPlan
+from lineclear.clients import json_settings, mcp_entry, toml_settings, trusted_folders, whole_files
 from lineclear.clients.json_settings import MARK, TIMEOUT_S, find_hook
 from lineclear.clients.kimi.hook import EVENTS
 
@@ -70,7 +69,7 @@ def _install_hooks(plan: SetupPlan, facts: SetupFacts) -> None:
         lines += [f"matcher = {json.dumps(matcher)}"] if matcher else []
         lines += [f"command = {json.dumps(find_hook('kimi', event))}", f"timeout = {TIMEOUT_S}"]
     text = text_blocks.install(plan, facts, path, _name(facts), lines)
-    check_toml(path, text)
+    toml_settings.check_toml(path, text)
     plan.notes.append(
         f"Kimi reads hooks from {path} alone, in every repository; ours end at once where lineclear is not"
     )
@@ -91,14 +90,6 @@ def _is_ours(facts: SetupFacts) -> bool:
     path = _trust_file(facts)
     noted, text = facts.record.get("files", {}).get(path, {}), facts.text(path)
     return text is not None and text_blocks.digest(text) == noted.get("sha256", "")
-
-
-def check_toml(path: str, text: str) -> None:
-    """What we would write has to be TOML, and so has what was there."""
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CannotSetUp(path, f"it would not be TOML any more ({error})") from None
 
 
 def plan_remove(facts: SetupFacts) -> SetupPlan:
