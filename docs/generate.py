@@ -28,7 +28,7 @@ from lineclear import core
 from lineclear.cli.index import GROUPS, INDEX
 from lineclear.cli.main import load, make_parser
 from lineclear.cli.render import SCHEMA, Output
-from lineclear.clients.setup.registry import CLIENTS
+from lineclear.clients.registry import coding_agents
 from lineclear.core import refusals, refusals_values
 from lineclear.core.events import KINDS, Event
 from lineclear.core.refusals import Refusal
@@ -573,9 +573,9 @@ def _written(write: Callable[[Output], None]) -> str:
 
 def clients_page() -> str:
     rows = [
-        [reach.title, code(name), reach.edits, reach.context, reach.shell, reach.subagents, reach.tools,
-         reach.cost, reach.closed, reach.seen]
-        for name, reach in CLIENTS.items()
+        [client.title, code(client.name), held.edits, held.context, held.shell, held.subagents, held.tools,
+         held.cost, held.closed, held.seen]
+        for client, held in coding_agents()
     ]  # fmt: skip
     columns = [
         "client", "`setup`", "forbidden edit", "context reaches the model", "forbidden shell write",

@@ -10,9 +10,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from lineclear.clients.hooking.claude import EVENTS
-from lineclear.clients.setup import claude, json_hooks, servers
-from lineclear.clients.setup.templating import fill
+from lineclear.clients import json_settings, mcp_entry
+from lineclear.clients.claude import setup as claude
+from lineclear.clients.claude.hook import EVENTS
+from lineclear.clients.templating import fill
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = ROOT / "plugin"
@@ -26,23 +27,23 @@ def hooks() -> str:
     for event, matcher in EVENTS.items():
         if event not in LEFT_OUT:
             command = f'sh "${{CLAUDE_PLUGIN_ROOT}}/hook.sh" {event}'
-            handler = {"type": "command", "command": command, "timeout": json_hooks.TIMEOUT_S}
-            made[event] = [json_hooks.group(matcher, handler)]
+            handler = {"type": "command", "command": command, "timeout": json_settings.TIMEOUT_S}
+            made[event] = [json_settings.group(matcher, handler)]
     return _written({"hooks": made})
 
 
 def hook_script() -> str:
-    return fill("plugin_hook.sh", FIND=fill("find_git.sh").strip())
+    return fill("claude/plugin_hook.sh", FIND=fill("templates/find_git.sh").strip())
 
 
 def claude_server() -> str:
-    return _written({servers.SERVERS: {servers.NAME: claude.server()}})
+    return _written({mcp_entry.SERVERS: {mcp_entry.NAME: claude.server()}})
 
 
 def gemini_extension() -> str:
     manifest = json.loads(EXTENSION.read_text(encoding="utf-8"))
-    server = servers.entry(servers.anywhere(), timeout=servers.CALL_S * 1000)
-    return _written(manifest | {servers.SERVERS: {servers.NAME: server}})
+    server = mcp_entry.entry(mcp_entry.anywhere(), timeout=mcp_entry.CALL_S * 1000)
+    return _written(manifest | {mcp_entry.SERVERS: {mcp_entry.NAME: server}})
 
 
 def _written(value: object) -> str:

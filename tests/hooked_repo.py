@@ -11,7 +11,7 @@ from typing import Any
 
 from lineclear.app import claims, messages
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.clients.hooking.registry import hooking as client_of
+from lineclear.clients.registry import hook_of as client_of
 from lineclear.core.claims import INTENT, Request
 from lineclear.core.hooks import HookAnswer
 from lineclear.core.resources import parse_resource

@@ -81,9 +81,20 @@ def test_a_rule_on_the_hooks_path_imports_nothing_costly(name: str) -> None:
     assert loaded & COSTLY == set()
 
 
-@pytest.mark.parametrize("module", ["hook.entry", "clients.hooking.claude", "wiring.hooking", "app.hooks"])
+@pytest.mark.parametrize(
+    "module", ["hook.entry", "clients.registry", "clients.claude.hook", "wiring.hooking", "app.hooks"]
+)
 def test_a_part_of_the_hook_imports_nothing_costly(module: str) -> None:
     assert modules_imported_by(f"lineclear.{module}", "-S") & COSTLY == set()
+
+
+def test_a_hook_loads_the_code_of_its_own_client_and_of_no_other() -> None:
+    loaded = modules_imported_by(
+        "lineclear.clients.registry; lineclear.clients.registry.hook_of('droid')", "-S"
+    )
+    clients = {name for name in loaded if name.startswith("lineclear.clients.")}
+    shared = {"registry", "claude_protocol", "hook_json"}
+    assert clients == {f"lineclear.clients.{name}" for name in (*shared, "droid", "droid.hook")}
 
 
 def test_a_costly_import_would_be_seen() -> None:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import pytest
 
 import lineclear
+from lineclear.clients.registry import hook_of
 from tests.clients_server import Model
 from tests.conftest import in_ci
 from tests.e2e.commandline import CommandLine
@@ -75,7 +76,7 @@ class Office:
     def _install(self) -> None:
         """By hand, so that a fault in `setup` is not a fault here."""
         for client, (place, timeout) in PLACES.items():
-            events = __import__(f"lineclear.clients.hooking.{client}", fromlist=["EVENTS"]).EVENTS
+            events = getattr(hook_of(client), "EVENTS", {})
             hooks = {}
             for event, matcher in events.items():
                 command = f"{self.program} hook {client} {event}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.clients.hooking.registry import NAMES
+from lineclear.clients.registry import HOOK, names_with
 from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
 from tests.sampling import SEED
@@ -313,7 +313,7 @@ def test_random_damage_to_real_input_never_crashes_or_blocks(line: CommandLine, 
         for _ in range(chance.randrange(1, 6)):
             data[chance.randrange(len(data))] = chance.randrange(256)
         cut = chance.randrange(len(data)) if chance.random() < 0.4 else len(data)
-        client = chance.choice(NAMES)
+        client = chance.choice(names_with(HOOK))
         done = send(
             line, client, chance.choice(["PreToolUse", "BeforeTool", "preToolUse"]), bytes(data[:cut])
         )

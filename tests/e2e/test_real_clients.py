@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 import lineclear
-from lineclear.clients.launching import EDIT, FULL, PROMPT_INPUT, Launch, Started
-from lineclear.clients.registry import client_named
+from lineclear.clients.launch import EDIT, FULL, PROMPT_INPUT, Launch, WorkerCommand
+from lineclear.clients.registry import start_of, stream_of
 from lineclear.core.signs import Call, CallDone, End, Limited, NotLoggedIn, Session, Sign, Usage
 from tests.clients_server import Fault, Model, edit, running_model, say, shell
 from tests.conftest import in_ci
@@ -82,7 +82,7 @@ class Bench:
         environment = self.repo.environment | {"PATH": path, "LINECLEAR_AGENT": "ada"}
         return real_client(name, model.url("ada"), self.home / name, environment)
 
-    def launch(self, client: RealClient, *, prompt: str = PROMPT, **more: str) -> Started:
+    def launch(self, client: RealClient, *, prompt: str = PROMPT, **more: str) -> WorkerCommand:
         """As the supervisor starts it: it may edit here, commit, and use our commands."""
         is_boxed = client.name != "codex" or sandbox_works(client)
         asked = Launch(
@@ -95,7 +95,7 @@ class Bench:
             command=client.argv,
             **more,
         )
-        return client_named(client.name).launch(asked)
+        return start_of(client.name).launch(asked)
 
     def run(self, client: RealClient, *, prompt: str = PROMPT, **more: str) -> Outcome:
         started = self.launch(client, prompt=prompt, **more)
@@ -109,7 +109,7 @@ class Bench:
             timeout=PATIENCE_S,
             check=False,
         )
-        reader = client_named(client.name).reader(str(self.worktree))
+        reader = stream_of(client.name).reader(str(self.worktree))
         signs = [sign for line in done.stdout.splitlines() for sign in reader.feed(line)]
         for line in done.stderr.splitlines():
             signs += reader.feed(line, is_error_output=True)
@@ -208,7 +208,7 @@ def test_a_client_that_tries_again_for_minutes_says_so_at_once(bench: Bench, sta
     with running_model({"ada": WORK}, {"ada": {0: Fault(429)}}) as model:
         client = start(model)
         started = bench.launch(client, prompt="Go.")
-        reader = client_named("gemini").reader()
+        reader = stream_of("gemini").reader()
         process = subprocess.Popen(
             started.argv,
             cwd=bench.worktree,

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.clients.setup.registry import CLIENTS
+from lineclear.clients.registry import coding_agents
 from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
+
+AGENTS = [client.name for client, _ in coding_agents()]
 
 GROUPS = '{\n  // mine\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]}\n}\n'
 STRICT = GROUPS.replace("  // mine\n", "")
@@ -66,7 +68,7 @@ def everything(*roots: Path) -> dict[str, tuple[bytes, int]]:
     return found
 
 
-@pytest.mark.parametrize("name", [*CLIENTS, "git"])
+@pytest.mark.parametrize("name", [*AGENTS, "git"])
 def test_in_again_and_out_leaves_the_disk_as_it_was(
     line: CommandLine, repo: TemporaryRepo, home: Path, name: str
 ) -> None:
@@ -93,7 +95,7 @@ def test_in_again_and_out_leaves_the_disk_as_it_was(
 
 
 def test_nothing_that_we_make_shows_up_in_git(line: CommandLine, repo: TemporaryRepo) -> None:
-    for name in CLIENTS:
+    for name in AGENTS:
         line.ok("setup", name)
     assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
 
@@ -180,7 +182,7 @@ def test_two_at_once_do_not_lose_each_other(line: CommandLine, repo: TemporaryRe
 def test_the_list_says_what_is_set_up(line: CommandLine) -> None:
     line.ok("setup", "claude")
     rows = {row["name"]: row["installed"] for row in line.json("setup", "--list")["clients"]}
-    assert rows == {name: name == "claude" for name in CLIENTS}
+    assert rows == {name: name == "claude" for name in AGENTS}
     assert "git-merge" in line.ok("setup").out
 
 

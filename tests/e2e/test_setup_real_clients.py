@@ -72,15 +72,15 @@ def test_a_folder_that_is_not_to_be_trusted_is_left_so_and_told(
 def test_codex_fires_in_a_worktree_made_later(line: CommandLine, repo: TemporaryRepo, place: Path) -> None:
     import subprocess
 
+    from lineclear.clients.codex.probe import probe as probe_codex
     from lineclear.clients.probe_model import serving
-    from lineclear.clients.probes import PROBES
 
     mine = client_line("codex", line, place)
     mine.ok("setup", "codex")
     mine.ok("worktree", "add", "ada", "--agent", "ada")
     log = place / "fired"
     with serving() as model:
-        probe = PROBES["codex"][0](model.url)
+        probe = probe_codex(model.url)
         subprocess.run(
             probe.argv,
             cwd=repo.path.parent / "repo.worktrees/ada",

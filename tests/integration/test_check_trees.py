@@ -281,7 +281,7 @@ def test_a_check_tree_is_no_agents_place(checks: Range) -> None:
     told = doctor.examine(str(checks.path), checks.environment, fix=False)
     assert not any("check-1" in finding["text"] for finding in told)
     assert [tree.path for tree in live_trees(checks.repo)] == [str(checks.path)]
-    assert setup.Site(checks.repo.layout, checks.environment).roots == [str(checks.path)]
+    assert setup.clone_of(checks.repo.layout, checks.environment).roots == [str(checks.path)]
     assert checks.first.exists()
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineclear.clients.setup import blocks, json_hooks, jsonc
-from lineclear.clients.setup.registry import setup_of
-from lineclear.clients.setup.values import CannotSetUp, Change, Found, Plan
+from lineclear.app.setup import text_blocks
+from lineclear.app.setup.plan import CannotSetUp, FileChange, SetupFacts, SetupPlan
+from lineclear.clients import json_settings, jsonc
+from lineclear.clients.registry import setup_of
 
 PATH = "/srv/shop/.qwen/settings.json"
 OURS = {"hooks": [{"type": "command", "command": "/x/lineclear/hook qwen Stop"}]}
@@ -56,8 +57,8 @@ def written(draw: st.DrawFn) -> str:
 
 
 def put_in(text: str) -> tuple[str, dict[str, Any]]:
-    plan, found = Plan(), Found("/srv/shop", stub="/x/lineclear/hook", files={PATH: text.encode()})
-    return json_hooks.install(plan, found, PATH, [(WHERE, OURS)]), plan.record
+    plan, found = SetupPlan(), SetupFacts("/srv/shop", stub="/x/lineclear/hook", files={PATH: text.encode()})
+    return json_settings.install(plan, found, PATH, [(WHERE, OURS)]), plan.record
 
 
 @given(written())
@@ -71,22 +72,22 @@ def test_what_is_put_in_is_there_beside_everything_else(text: str) -> None:
 @given(written())
 def test_out_again_is_byte_for_byte(text: str) -> None:
     after, record = put_in(text)
-    assert json_hooks.without_ours(after, PATH, record, []) == text
+    assert json_settings.without_ours(after, PATH, record, []) == text
 
 
 @given(written(), written())
 def test_a_server_goes_in_by_its_name_and_out_again(text: str, other: str) -> None:
     """Beside hooks; and alone, also by the record of another text, where it is found by its command."""
-    plan, found = Plan(), Found("/srv/shop", files={PATH: text.encode()})
-    entries: list[json_hooks.Entry] = [(WHERE, OURS)]
-    after = json_hooks.install(plan, found, PATH, entries, servers=[(SERVERS, SERVER)])
+    plan, found = SetupPlan(), SetupFacts("/srv/shop", files={PATH: text.encode()})
+    entries: list[json_settings.Entry] = [(WHERE, OURS)]
+    after = json_settings.install(plan, found, PATH, entries, servers=[(SERVERS, SERVER)])
     said = jsonc.parse(after).plain()
     assert said["servers"].pop("lineclear") == SERVER
-    assert json_hooks.without_ours(after, PATH, plan.record, []) == text
-    alone = json_hooks.install(Plan(), found, PATH, [], servers=[(SERVERS, SERVER)])
-    changed, there = Plan(), Found("/srv/shop", files={PATH: other.encode()})
-    json_hooks.install(changed, there, PATH, [], servers=[(SERVERS, SERVER)])
-    left = json_hooks.without_ours(alone, PATH, changed.record, [])
+    assert json_settings.without_ours(after, PATH, plan.record, []) == text
+    alone = json_settings.install(SetupPlan(), found, PATH, [], servers=[(SERVERS, SERVER)])
+    changed, there = SetupPlan(), SetupFacts("/srv/shop", files={PATH: other.encode()})
+    json_settings.install(changed, there, PATH, [], servers=[(SERVERS, SERVER)])
+    left = json_settings.without_ours(alone, PATH, changed.record, [])
     assert left is not None
     assert jsonc.parse(left).plain() == jsonc.parse(text).plain()
 
@@ -96,7 +97,7 @@ def test_of_an_edited_text_only_ours_goes(text: str, other: str) -> None:
     """The record is another text's: then ours is found by its command."""
     after, _ = put_in(text)
     _, record = put_in(other)
-    left = json_hooks.without_ours(
+    left = json_settings.without_ours(
         after, PATH, record | {"files": {PATH: record["files"][PATH] | {"paths": []}}}, []
     )
     assert left is not None
@@ -111,23 +112,23 @@ def test_no_text_makes_a_plan_fail_in_another_way_than_refused(content: str | by
     data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
     module = setup_of("qwen")
     try:
-        plan = module.plan_install(Found("/srv/shop", stub="/x/lineclear/hook", files={PATH: data}))
+        plan = module.plan_install(SetupFacts("/srv/shop", stub="/x/lineclear/hook", files={PATH: data}))
     except CannotSetUp:
         return
     (change,) = plan.changes
-    assert isinstance(change, Change)
-    found = Found("/srv/shop", files={PATH: change.after}, record=plan.record)
+    assert isinstance(change, FileChange)
+    found = SetupFacts("/srv/shop", files={PATH: change.after}, record=plan.record)
     (back,) = module.plan_remove(found).changes
-    assert isinstance(back, Change)
+    assert isinstance(back, FileChange)
     assert back.after == data
 
 
 @given(st.text(alphabet="ab#\n\r ", max_size=40), st.text(alphabet="ab\n", max_size=10))
 def test_a_block_goes_in_and_out_of_any_text(text: str, more: str) -> None:
     text = text.replace("\r", "")
-    plan = Plan()
-    found = Found("/srv/shop", files={"/f": text.encode()})
-    after = blocks.install(plan, found, "/f", "kimi", ["x = 1", "y = 2"])
-    assert blocks.without_block(after, "/f", plan.record, "kimi") == text
+    plan = SetupPlan()
+    found = SetupFacts("/srv/shop", files={"/f": text.encode()})
+    after = text_blocks.install(plan, found, "/f", "kimi", ["x = 1", "y = 2"])
+    assert text_blocks.without_block(after, "/f", plan.record, "kimi") == text
     if more and (text.endswith("\n") or not text):
-        assert blocks.without_block(after + more, "/f", plan.record, "kimi") == text + more
+        assert text_blocks.without_block(after + more, "/f", plan.record, "kimi") == text + more

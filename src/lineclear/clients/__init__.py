@@ -1,4 +1,5 @@
-"""One module per coding agent, all with the same pure functions: how it is started, what its output says.
+"""The coding agents that we know, and git: one folder each, one row in registry.py.
 
-Nothing here starts a process, reads a file or looks at the clock.
+What several of them share is a module beside the folders. Only setup_files.py writes, only probe_model.py
+opens a socket.
 """

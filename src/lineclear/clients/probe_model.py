@@ -11,8 +11,8 @@ import re
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, Any]]
 
 COMMAND = "true"
-# While the client is waited for to show the tools of a server.
+# Keeps the client busy until it shows the tools of a server.
 PAUSE = "sleep 1"
-# Tools that run a command, by the names clients give them, and how they are told which.
+# Tools that run a command, by the names that clients give them.
 SHELLS = ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell", "Execute", "execute",
           "run_terminal_command", "run_commands")  # fmt: skip
 _SPENT = {"input_tokens": 1, "output_tokens": 1}
@@ -209,13 +209,13 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.model = Model(f"http://127.0.0.1:{self.server_address[1]}")
+        self.model = ProbeModel(f"http://127.0.0.1:{self.server_address[1]}")
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that is ended in the middle of a request is no news."""
 
 
-class Model:
+class ProbeModel:
     """Its address, and what clients asked it. `awaited`: the MCP server whose tools the client is given time
     to show, for so many calls of a tool as `patience` says."""
 
@@ -252,7 +252,7 @@ class Model:
 
 
 @contextmanager
-def serving() -> Iterator[Model]:
+def serving() -> Iterator[ProbeModel]:
     """The server, while the block lasts."""
     with _Server() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

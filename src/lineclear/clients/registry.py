@@ -1,78 +1,236 @@
-"""The clients by name. A new one is a module beside this file, a row here, and recorded streams in tests."""
+"""The clients: one row each. All code about a client is in the folder of its name, in the modules that its
+row lists as parts. A module is imported when it is needed: a hook loads its own client's `hook` and no other.
+
+A hook loads this module: no import here.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Any, Protocol
 
-    from lineclear.clients.launching import Launch, Started
-    from lineclear.clients.reader import Reader
+    from lineclear.app.setup.ports import SetupModule
+    from lineclear.clients.launch import Launch, WorkerCommand
+    from lineclear.clients.probe import Probe
+    from lineclear.clients.stream_reader import StreamReader
+    from lineclear.core.hooks import HookAnswer, HookCall
     from lineclear.core.signs import Usage
 
-    class Client(Protocol):
-        """A module with these names. All functions are pure."""
+    class HookModule(Protocol):
+        """The client's hook protocol; both functions are pure."""
 
-        PROGRAM: str
-        """What is started when the settings name no command; empty: there is none."""
-        INSTALL: str
-        """A command that installs it."""
-        LOGIN: str
-        """A command that logs in."""
-        TELLS_COST: bool
-        """Does its output say what it costs?"""
+        EVENTS: dict[str, str]
+        """The client's event -> the tools that the hook is installed for, "" for all of them."""
 
-        def launch(self, asked: Launch) -> Started: ...
+        def read_call(self, event: str, data: dict[str, Any], /) -> HookCall | None: ...
+        def write_answer(self, event: str, answer: HookAnswer, /) -> bytes: ...
 
-        def reader(self, worktree: str = "", before: Usage | None = None) -> Reader: ...
+    class StartModule(Protocol):
+        """The command line of a worker; pure."""
 
+        def launch(self, asked: Launch, /) -> WorkerCommand: ...
 
-# name -> how people know it
-CLIENTS: dict[str, str] = {
-    "aider": "aider",
-    "claude": "Claude Code",
-    "codex": "Codex CLI",
-    "copilot": "GitHub Copilot CLI",
-    "gemini": "Gemini CLI",
-    "goose": "goose",
-    "lineclear": "any command that writes our lines of JSON",
-    "opencode": "opencode",
-    "plain": "any command",
-    "qwen": "Qwen Code",
-}
+    class StreamModule(Protocol):
+        """What a worker's output says; no I/O."""
+
+        def reader(self, worktree: str = "", before: Usage | None = None) -> StreamReader: ...
+
+    class ProbeModule(Protocol):
+        """How `setup --check` starts the client."""
+
+        EVENT: str
+        """The hook that has to run."""
+
+        def probe(self, url: str, /) -> Probe: ...
 
 
-# What a client writes in a person's home: a sandbox leaves these writable, when they are there.
-STATE_PATHS: dict[str, tuple[str, ...]] = {
-    "aider": ("~/.aider",),
-    "claude": ("~/.claude", "~/.claude.json"),
-    "codex": ("~/.codex",),
-    "copilot": ("~/.copilot",),
-    "gemini": ("~/.gemini",),
-    "goose": ("~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"),
-    "opencode": (
-        "~/.local/share/opencode",
-        "~/.local/state/opencode",
-        "~/.cache/opencode",
-        "~/.config/opencode",
+HOOK, SETUP, START, STREAM, PROBE = "hook", "setup", "start", "stream", "probe"
+
+HARD, AFTER, TOLD, NO = "hard", "after the fact", "told only", "no"
+AT_ONCE, SEARCHED = "at once", "by search"
+_ONE, _NONE = "one process for an edit", "no sign of them"
+_LATER = "after a tool, at the start"
+
+
+class Guarantees:
+    """What a coding agent can be held to, in the words of the reference page.
+
+    `seen`: tried with the real program, or only read about. `tools`: how it gets the tools of our MCP server
+    from set-up; `no` where set-up registers none.
+    """
+
+    __slots__ = ("closed", "context", "cost", "edits", "seen", "shell", "subagents", "tools")
+
+    def __init__(
+        self, *, context: str, subagents: str, edits: str = HARD, shell: str = AFTER, cost: str = _ONE,
+        closed: str = NO, seen: str = "real program", tools: str = NO,
+    ) -> None:  # fmt: skip
+        self.edits, self.context, self.shell, self.subagents = edits, context, shell, subagents
+        self.cost, self.closed, self.seen, self.tools = cost, closed, seen, tools
+
+
+class Client:
+    """One row. `parts`: the modules in the client's folder.
+
+    `program`: what is started when the settings name no command; "" where there is none. `install`: a command
+    that installs it. `home_paths`: what it writes in a person's home; a sandbox leaves these writable.
+    `tells_cost`: its output says what a run costs. `guarantees`: None for what is no coding agent.
+    """
+
+    __slots__ = (
+        "guarantees", "home_paths", "install", "name", "parts", "program", "tells_cost", "title",
+    )  # fmt: skip
+
+    def __init__(
+        self, name: str, title: str, *parts: str, program: str = "", install: str = "",
+        home_paths: tuple[str, ...] = (), tells_cost: bool = False, guarantees: Guarantees | None = None,
+    ) -> None:  # fmt: skip
+        self.name, self.title, self.parts = name, title, parts
+        self.program, self.install, self.home_paths = program, install, home_paths
+        self.tells_cost, self.guarantees = tells_cost, guarantees
+
+    @property
+    def folder(self) -> str:
+        return self.name.replace("-", "_")
+
+
+_ROWS = (
+    Client(
+        "claude", "Claude Code", HOOK, SETUP, START, STREAM, PROBE,
+        program="claude", install="npm install -g @anthropic-ai/claude-code",
+        home_paths=("~/.claude", "~/.claude.json"), tells_cost=True,
+        guarantees=Guarantees(context="at every tool", subagents="by name", closed="yes", tools=AT_ONCE),
     ),
-    "qwen": ("~/.qwen",),
-}
+    Client(
+        "codex", "Codex CLI", HOOK, SETUP, START, STREAM, PROBE,
+        program="codex", install="npm install -g @openai/codex", home_paths=("~/.codex",),
+        guarantees=Guarantees(context="at every tool", subagents="told of", tools=SEARCHED),
+    ),
+    Client(
+        "gemini", "Gemini CLI", HOOK, SETUP, START, STREAM, PROBE,
+        program="gemini", install="npm install -g @google/gemini-cli", home_paths=("~/.gemini",),
+        guarantees=Guarantees(context="after a tool, at a prompt", subagents=_NONE, tools=AT_ONCE),
+    ),
+    Client(
+        "qwen", "Qwen Code", HOOK, SETUP, START, STREAM, PROBE,
+        program="qwen", install="npm install -g @qwen-code/qwen-code", home_paths=("~/.qwen",),
+        guarantees=Guarantees(context="at every tool", subagents=_NONE, tools=SEARCHED),
+    ),
+    Client(
+        "opencode", "opencode", HOOK, SETUP, START, STREAM, PROBE,
+        program="opencode", install="npm install -g opencode-ai", tells_cost=True,
+        home_paths=(
+            "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode", "~/.config/opencode",
+        ),
+        guarantees=Guarantees(context=_LATER, subagents=_NONE, tools=AT_ONCE),
+    ),
+    Client(
+        "copilot", "GitHub Copilot CLI", HOOK, SETUP, START, STREAM, PROBE,
+        program="copilot", install="npm install -g @github/copilot", home_paths=("~/.copilot",),
+        guarantees=Guarantees(context="at every tool", subagents=_NONE, tools=AT_ONCE),
+    ),
+    Client(
+        "cursor", "Cursor", HOOK, SETUP, program="cursor-agent",
+        guarantees=Guarantees(
+            context=_LATER, subagents="told of", closed="yes", seen="documentation", tools=AT_ONCE,
+        ),
+    ),
+    Client(
+        "droid", "Factory droid", HOOK, SETUP, PROBE, program="droid",
+        guarantees=Guarantees(context=_LATER, subagents=_NONE, tools=SEARCHED),
+    ),
+    Client(
+        "grok", "Grok Build", HOOK, SETUP, PROBE, program="grok",
+        guarantees=Guarantees(context="at every tool", subagents="by name", tools=SEARCHED),
+    ),
+    Client(
+        "kimi", "Kimi Code", HOOK, SETUP, PROBE, program="kimi",
+        guarantees=Guarantees(
+            context="at a prompt; else a call is held back, once", subagents=_NONE, tools=AT_ONCE,
+        ),
+    ),
+    Client(
+        "cline", "Cline", HOOK, SETUP, PROBE, program="cline",
+        guarantees=Guarantees(context="at every tool", subagents="by name"),
+    ),
+    Client(
+        "goose", "goose", HOOK, SETUP, START, STREAM, PROBE,
+        program="goose", install="npm install -g @aaif/goose",
+        home_paths=("~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"),
+        guarantees=Guarantees(
+            edits="hard (1.52 and later)", context="when it wants to stop", subagents=AFTER, closed="yes",
+            tools=AT_ONCE,
+        ),
+    ),
+    Client(
+        "aider", "aider", SETUP, START, STREAM,
+        program="aider", install="pipx install aider-chat", home_paths=("~/.aider",),
+        guarantees=Guarantees(
+            edits=TOLD, context="AGENTS.md, if it is told to read it", shell=TOLD, subagents=NO,
+            cost="nothing", seen="documentation",
+        ),
+    ),
+    Client("plain", "any command", START, STREAM),
+    Client("lineclear", "any command that writes our lines of JSON", START, STREAM, tells_cost=True),
+    Client("git", "git's own hooks: commit, push, main", SETUP),
+    Client("git-merge", "git's merge driver and mergetool", SETUP),
+)  # fmt: skip
+
+CLIENTS: dict[str, Client] = {row.name: row for row in _ROWS}
 
 
-def client_named(name: str) -> Client:
-    """The module; KeyError for a name that is not in the table."""
-    from importlib import import_module
-    from typing import cast
+def names_with(part: str) -> list[str]:
+    """The clients that have this part, in the order of the table."""
+    return [row.name for row in _ROWS if part in row.parts]
 
-    if name not in CLIENTS:
+
+def coding_agents() -> list[tuple[Client, Guarantees]]:
+    """Those of the reference page and of `setup --list`."""
+    return [(row, row.guarantees) for row in _ROWS if row.guarantees is not None]
+
+
+def hook_of(name: str) -> HookModule | None:
+    """None for a client that has no hooks, or that we do not know."""
+    row = CLIENTS.get(name)
+    if row is None or HOOK not in row.parts:
+        return None
+    module: HookModule = _module(name, HOOK)
+    return module
+
+
+def setup_of(name: str) -> SetupModule:
+    """KeyError for a client that cannot be set up; so do the others for the part they give."""
+    module: SetupModule = _module(name, SETUP)
+    return module
+
+
+def start_of(name: str) -> StartModule:
+    module: StartModule = _module(name, START)
+    return module
+
+
+def stream_of(name: str) -> StreamModule:
+    module: StreamModule = _module(name, STREAM)
+    return module
+
+
+def probe_of(name: str) -> ProbeModule:
+    module: ProbeModule = _module(name, PROBE)
+    return module
+
+
+def _module(name: str, part: str) -> Any:
+    row = CLIENTS[name]
+    if part not in row.parts:
         raise KeyError(name)
-    return cast("Client", import_module(f"lineclear.clients.{name}"))
+    # `__import__` instead of importlib, which costs as much as a hook's module itself.
+    return __import__(f"lineclear.clients.{row.folder}.{part}", fromlist=[part])
 
 
-def missing(name: str, program: str) -> str:
-    """What to tell a person when the program of a client could not be found."""
-    client = client_named(name)
-    if not client.INSTALL or program != client.PROGRAM:
+def why_missing(name: str, program: str) -> str:
+    """What to tell a person when the program of a client could not be facts."""
+    row = CLIENTS[name]
+    if not row.install or program != row.program:
         return f"{program} is not installed, or not on the PATH"
-    return f"{CLIENTS[name]} is not installed, or not on the PATH; `{client.INSTALL}` installs it"
+    return f"{row.title} is not installed, or not on the PATH; `{row.install}` installs it"

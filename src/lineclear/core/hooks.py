@@ -1,6 +1,6 @@
 """What a coding agent's hook tells us, what we answer, and the words of what the model is told.
 
-On the hook's path: pure, and cheap to import. Knows no client: clients/hooking/ translates. Decides nothing
+On the hook's path: pure, and cheap to import. Knows no client: clients/*/hook.py translate. Decides nothing
 about claims (core/claims.py) or strategies (core/strategies.py).
 """
 

@@ -109,25 +109,3 @@ def tracked(cwd: str, paths: Sequence[str]) -> list[str]:
         return []
     known = _split(git(["--literal-pathspecs", "ls-files", "-z", "--", *inside], cwd))
     return [inside[path] for path in known if path in inside]
-
-
-# -- core.hooksPath -------------------------------------------------------------------------------
-
-
-def hooks_path(cwd: str) -> tuple[str, str]:
-    """core.hooksPath: (as this repository says it, as it counts, with `~` resolved); "" where unset."""
-    own = git(["config", "--local", "--get", "core.hooksPath"], cwd, check=False).decode().rstrip("\n")
-    counts = git(["config", "--type=path", "--get", "core.hooksPath"], cwd, check=False).decode().rstrip("\n")
-    return own, counts
-
-
-def set_hooks_path(cwd: str, value: str) -> None:
-    if value:
-        git(["config", "--local", "core.hooksPath", value], cwd)
-    else:
-        git(["config", "--local", "--unset", "core.hooksPath"], cwd, check=False)
-
-
-def run_hook(cwd: str, name: str, env: Mapping[str, str]) -> None:
-    """Let git start one of its hooks, as it would by itself."""
-    git(["hook", "run", "--ignore-missing", name], cwd, env=env, check=False)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from lineclear.clients.hooking.registry import Hooking
+    from lineclear.clients.registry import HookModule
     from lineclear.core.claims import Request
     from lineclear.core.hooks import HookCall
     from lineclear.settings import Settings
@@ -52,7 +52,7 @@ class Situation:
         self.limit, self.stores, self.only = limit, stores, only
         self.saves = saves
         self.mirror: _Mirror | None = None
-        self.hooking: Hooking | None = None
+        self.hooking: HookModule | None = None
         self.call: HookCall | None = None
         self.layout: Any = None
         self.settings: Settings | None = None
@@ -78,9 +78,9 @@ class _Mirror:
 
 def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
     """(output, exit code). Never the host's "block" code. Raises what goes wrong: see `after_error`."""
-    from lineclear.clients.hooking.registry import hooking
+    from lineclear.clients.registry import hook_of
 
-    now.hooking = hooking(now.client)
+    now.hooking = hook_of(now.client)
     if now.hooking is None:
         return b"", 1
     from lineclear.core.quick_json import read_json
@@ -94,7 +94,7 @@ def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
     return _respond(now, now.hooking, now.call)
 
 
-def _respond(now: Situation, hooking: Hooking, call: HookCall) -> tuple[bytes, int]:
+def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes, int]:
     from lineclear.wiring.hooking_context import HookContext, is_coordinated, layout_for, settings_for
 
     now.layout = layout_for(call, now.environ, now.cwd)
@@ -115,7 +115,7 @@ def _respond(now: Situation, hooking: Hooking, call: HookCall) -> tuple[bytes, i
     context = HookContext(
         now.layout, now.settings, call, now.environ, now.mirror, stores=now.stores, saves=now.saves
     )
-    return hooking.write_answer(now.event, respond(context))
+    return hooking.write_answer(now.event, respond(context)), 0
 
 
 def is_worktree_wanted(now: Situation) -> bool:
@@ -132,7 +132,7 @@ def plain_worktree(now: Situation) -> bytes:
             return b""
         reply = HookAnswer()
         reply.path = make_plain(now.layout, now.call.name)
-        return now.hooking.write_answer(now.event, reply)[0]
+        return now.hooking.write_answer(now.event, reply)
     except BaseException as error:  # noqa: BLE001  as in after_error
         return after_error(now, error)[0]
 
@@ -163,7 +163,7 @@ def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
             from lineclear.core.refusals_hooks import hook_failed
 
             words = str(hook_failed(type(error).__name__))
-            return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words))
+            return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words)), 0
     except BaseException:  # noqa: BLE001  an agent never suffers from our error
         pass
     return b"", 0

@@ -1,7 +1,7 @@
 """Where `serve` is: a small file that its clients read, and the lock that makes it the only one.
 
 The file is not believed: who finds nobody behind it does the work alone. Its lines are host, port, key,
-socket, pid and version; a shell reads them too (clients/setup/templates/hook.sh).
+socket, pid and version; a shell reads them too (clients/templates/hook.sh).
 """
 
 from __future__ import annotations

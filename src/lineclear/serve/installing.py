@@ -9,7 +9,7 @@ import os
 import sys
 from hashlib import sha256
 
-from lineclear.clients.setup.templating import fill
+from lineclear.clients.templating import fill
 from lineclear.core import refusals_service, refusals_setup
 from lineclear.process import door as doors
 from lineclear.process.commands import run_to_end

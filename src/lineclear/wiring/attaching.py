@@ -6,7 +6,7 @@ import time
 
 from lineclear.app import runs
 from lineclear.app.following import said_by
-from lineclear.clients.registry import CLIENTS, client_named
+from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.core import refusals_runs
 from lineclear.core.runs import ENDED
 from lineclear.core.tables import RUN
@@ -31,7 +31,7 @@ def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Itera
         raise refusals_runs.not_running(agent)
     directory = RepoClients(repo).directory(run.id)
     group = groups.find_again(directory, "")
-    reader = client_named(run.client if run.client in CLIENTS else "plain").reader("")
+    reader = stream_of(run.client if run.client in names_with(STREAM) else "plain").reader()
     if not is_whole:
         group.skip_to_now()
     while True:

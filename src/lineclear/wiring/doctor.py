@@ -213,17 +213,12 @@ def _bond_files(repo: Repo) -> list[str]:
 
 def _clients(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     """Are the hooks of the clients that were set up still as set-up would make them?"""
-    from lineclear.wiring import setup, setup_git
+    from lineclear.app.setup.planning import plan_install
+    from lineclear.wiring.setup import clone_of
 
-    site = setup.Site(repo.layout, repo.environ)
-    for name in site.known():
-        is_git = name == setup_git.NAME
-        planned = (
-            setup_git.plan_install(repo.layout.worktree, repo.environ)
-            if is_git
-            else setup.plan_install(site, name)
-        )
-        steps = planned.steps()
+    clone = clone_of(repo.layout, repo.environ)
+    for name in clone.installed_clients():
+        steps = plan_install(clone, name).steps()
         again = f"; run `lineclear setup {name}`"
         yield (NOTE, f"{name}: {steps[0]}{again}") if steps else (OK, f"{name} is set up")
 

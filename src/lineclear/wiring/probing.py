@@ -1,6 +1,4 @@
-"""`setup --check`, wired: starts the real client with a model that is none, and sees whether our hook ran and
-whether that model was shown our tools; asks our server itself which it has.
-"""
+"""Starts the real client for `setup --check`, with a model that is none; app/setup/checking.py judges."""
 
 from __future__ import annotations
 
@@ -9,31 +7,28 @@ import os
 import shlex
 import shutil
 import tempfile
+from typing import TYPE_CHECKING
 
+from lineclear.app.setup import checking
+from lineclear.app.setup.checking import Fired
+from lineclear.clients.mcp_entry import NAME, START_S
 from lineclear.clients.probe_model import serving
-from lineclear.clients.probes import PROBES, PROGRAMS
-from lineclear.clients.setup.registry import CLIENTS, NO
-from lineclear.clients.setup.servers import NAME, START_S
+from lineclear.clients.registry import CLIENTS, NO, PROBE, probe_of
 from lineclear.core.identity import SIGNS
-from lineclear.git.gate import run_hook
 from lineclear.process.asking import ask
 from lineclear.process.commands import run_to_end
-from lineclear.wiring.setup import open_site, plan_install
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
-    from lineclear.clients.probe_model import Model
-    from lineclear.clients.probes import Probe
-    from lineclear.wiring.setup import Site
+    from lineclear.app.setup.clone import SetupClone
+    from lineclear.clients.probe import Probe
 
 # A client starts in seconds; the slowest of them took thirty on a busy machine.
 LIMIT_S = 120.0
 # What marks an agent, or binds git to a place: the probe is started as a person starts it.
 _LEFT_OUT = (*SIGNS, "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
-
+_LAST_WORDS = 300
 
 # As any client begins; the revision is one that every client of today understands.
 _GREETING = {
@@ -43,50 +38,76 @@ _GREETING = {
 }
 
 
-def check_client(cwd: str, environ: Mapping[str, str], name: str) -> dict[str, Any]:
-    """state: fired, silent, toolless (the hook ran, the tools did not come), absent (not installed), untried
-    (no probe known), missing (not set up)."""
-    site = open_site(cwd, environ)
-    if name not in site.known():
-        return _result(name, "missing", f"{name} is not set up here. Next: lineclear setup {name}")
-    stale = [step for step in plan_install(site, name).steps() if not step.endswith("/info/exclude")]
-    if stale:
-        return _result(
-            name, "missing", f"not as set-up would make it ({stale[0]}). Next: lineclear setup {name}"
+def check(clone: SetupClone, name: str) -> dict[str, Any]:
+    if name != "git":
+        return checking.check_client(clone, name, MachineProbe(clone, name))
+    with tempfile.TemporaryDirectory(prefix="lineclear-probe-") as directory:
+        return checking.check_git(clone, os.path.join(directory, "fired"))
+
+
+class MachineProbe:
+    """A client of this machine, in the main worktree of a clone."""
+
+    def __init__(self, clone: SetupClone, name: str) -> None:
+        client = CLIENTS[name]
+        self._clone, self._name, self._program = clone, name, client.program
+        self.has_probe = PROBE in client.parts
+        self.has_tools = client.guarantees is not None and client.guarantees.tools != NO
+
+    def is_installed(self) -> bool:
+        return shutil.which(self._program, path=self._clone.variables.get("PATH")) is not None
+
+    def tools(self) -> list[str]:
+        calls: list[dict[str, Any]] = [
+            {"id": 1, "method": "initialize", "params": _GREETING},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/list"},
+        ]
+        said = ask(
+            [self._clone.stub, "mcp"],
+            [json.dumps({"jsonrpc": "2.0"} | call).encode() for call in calls],
+            is_answer=lambda line: _answered(line).get("id") == 2,
+            cwd=self._clone.root,
+            env=self._as_person(),
+            timeout_s=START_S,
         )
-    has_server = bool(site.record(name).get("server")) and CLIENTS[name].tools != NO
-    tools = _tools_of(site) if has_server else []
-    if has_server and not tools:
-        words = "our MCP server was started and gave no list of its tools. Next: lineclear doctor"
-        return _result(name, "toolless", words)
-    if name not in PROBES:
-        return _untried(name, environ) | {"tools": tools}
-    make, event = PROBES[name]
-    if shutil.which(make("").argv[0], path=environ.get("PATH")) is None:
-        words = f"{name} is not installed, or not on the PATH: its files are in place, and nothing was fired"
-        return _result(name, "absent", words, *_offers(tools), tools=tools)
-    result = _fire(site, name, event, tools)
-    # Copilot (1.0.102) does not wait for a server; one that comes too late is no fault of the settings.
-    return _fire(site, name, event, tools) if result["state"] == "toolless" else result
+        return [tool["name"] for tool in _answered(said).get("result", {}).get("tools", [])]
 
+    def fire(self, *, waits_for_tools: bool) -> Fired:
+        module = probe_of(self._name)
+        # Not below /tmp: Gemini CLI (0.61) believes no settings file in a place that others may write to.
+        private = tempfile.TemporaryDirectory(prefix="probe-", dir=self._clone.state)
+        with private as directory, serving() as model:
+            probe = module.probe(model.url)
+            model.awaited, model.patience = NAME if waits_for_tools else "", probe.patience
+            log = os.path.join(directory, "fired")
+            done = run_to_end(
+                shlex.join(probe.argv),
+                cwd=self._clone.root,
+                env=self._environment(probe, directory) | {"LINECLEAR_PROBE": log},
+                timeout_s=LIMIT_S,
+            )
+            events = (self._clone.files.read(log) or b"").decode("utf-8", "replace").splitlines()
+        return Fired(
+            event=module.EVENT,
+            events=events,
+            exit_code=done.code,
+            last_words=done.tail.strip()[-_LAST_WORDS:],
+            hint=probe.hint,
+            shown=model.shown(NAME),
+            may_search=model.may_search(NAME),
+        )
 
-def _tools_of(site: Site) -> list[str]:
-    """What our own server says it has, asked as a client does."""
-    calls: list[dict[str, Any]] = [
-        {"id": 1, "method": "initialize", "params": _GREETING},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/list"},
-    ]
-    said = ask(
-        [site.stub, "mcp"],
-        [json.dumps({"jsonrpc": "2.0"} | call).encode() for call in calls],
-        is_answer=lambda line: _answered(line).get("id") == 2,
-        cwd=site.root,
-        env=_as_person(site),
-        timeout_s=START_S,
-    )
-    tools = _answered(said).get("result", {}).get("tools", [])
-    return [tool["name"] for tool in tools]
+    def _environment(self, probe: Probe, directory: str) -> dict[str, str]:
+        env = self._as_person() | probe.env | {"PWD": self._clone.root}
+        for variable, (name, text) in probe.files.items():
+            env[variable] = os.path.join(directory, name)
+            with open(env[variable], "w", encoding="utf-8") as file:
+                file.write(text)
+        return env
+
+    def _as_person(self) -> dict[str, str]:
+        return {name: value for name, value in self._clone.variables.items() if name not in _LEFT_OUT}
 
 
 def _answered(line: bytes) -> dict[str, Any]:
@@ -95,105 +116,3 @@ def _answered(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return said if isinstance(said, dict) else {}
-
-
-def _offers(tools: list[str]) -> list[str]:
-    return [f"the MCP server answers, with {len(tools)} tools"] if tools else []
-
-
-def _untried(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    is_there = shutil.which(PROGRAMS.get(name, name), path=environ.get("PATH")) is not None
-    words = f"{name}'s files are in place; no probe is known for it, so nothing was fired"
-    return _result(name, "untried", words if is_there else f"{words} ({name} is not on the PATH)")
-
-
-def _fire(site: Site, name: str, event: str, tools: list[str]) -> dict[str, Any]:
-    make, _ = PROBES[name]
-    with _private_place(site) as place, serving() as model:
-        probe = make(model.url)
-        model.awaited, model.patience = NAME if tools else "", probe.patience
-        log = os.path.join(place, "fired")
-        done = run_to_end(
-            shlex.join(probe.argv),
-            cwd=site.root,
-            env=_environment(site, probe, place, log),
-            timeout_s=LIMIT_S,
-        )
-        fired = _lines(log)
-    if f"{name} {event}" in fired:
-        ran = f"{name} ran the hook: {', '.join(sorted(set(fired)))}"
-        came, words = _came(name, model, tools)
-        state = "fired" if came else "toolless"
-        return _result(name, state, ran, *words, fired=fired, tools=tools)
-    lines = [f"{name} was started and did not run the hook before its tool (it ended with {done.code})"]
-    lines += [f"it ran: {', '.join(sorted(set(fired)))}"] if fired else []
-    lines += [probe.hint] if probe.hint else []
-    lines += [f"its last words: {done.tail.strip()[-300:]}"] if done.code else []
-    return _result(name, "silent", *lines, fired=fired, tools=tools)
-
-
-def _came(name: str, model: Model, tools: list[str]) -> tuple[bool, list[str]]:
-    """Did the model learn of the tools? True where there are none to learn of."""
-    shown = model.shown(NAME) & set(tools)
-    if not tools:
-        return True, []
-    if shown:
-        return True, [f"its model was shown {len(shown)} of {len(tools)} tools: {', '.join(sorted(shown))}"]
-    if model.may_search(NAME):
-        return True, [f"its model may search the {len(tools)} tools of the server: {', '.join(tools)}"]
-    return False, [f"the MCP server has {len(tools)} tools, but {name}'s model was shown none of them, twice"]
-
-
-def _private_place(site: Site) -> tempfile.TemporaryDirectory[str]:
-    """Not below /tmp: Gemini CLI (0.61) believes no settings file in a place that others may write to."""
-    return tempfile.TemporaryDirectory(prefix="probe-", dir=site.state)
-
-
-def _environment(site: Site, probe: Probe, place: str, log: str) -> dict[str, str]:
-    env = _as_person(site) | probe.env | {"LINECLEAR_PROBE": log, "PWD": site.root}
-    for variable, (name, text) in probe.files.items():
-        path = os.path.join(place, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        env[variable] = path
-    return env
-
-
-def _as_person(site: Site) -> dict[str, str]:
-    return {name: value for name, value in site.environ.items() if name not in _LEFT_OUT}
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().splitlines()
-    except FileNotFoundError:
-        return []
-
-
-def check_git(cwd: str, environ: Mapping[str, str], name: str) -> dict[str, Any]:
-    """Git itself starts the hook; the gate notes it, and the user's own hook is not reached."""
-    site = open_site(cwd, environ)
-    if name not in site.known():
-        return _result(name, "missing", "git's hooks are not set up here. Next: lineclear setup git")
-    with tempfile.TemporaryDirectory(prefix="lineclear-probe-") as place:
-        log = os.path.join(place, "fired")
-        run_hook(site.root, "pre-commit", {"LINECLEAR_PROBE": log})
-        fired = _lines(log)
-    if fired:
-        return _result(name, "fired", "git ran the gate before a commit", fired=fired)
-    words = "git did not run the gate: core.hooksPath was changed, or the hook was replaced"
-    return _result(name, "silent", words, "Next: lineclear setup git")
-
-
-def _result(
-    name: str, state: str, *lines: str, fired: list[str] | None = None, tools: list[str] | None = None
-) -> dict[str, Any]:
-    """`fired`: the hooks that ran; `tools`: what our server offers."""
-    return {
-        "client": name,
-        "state": state,
-        "fired": fired or [],
-        "tools": tools or [],
-        "lines": list(lines),
-    }

@@ -57,11 +57,12 @@ def provision(site: Site, row: Worktree, run_setup: bool) -> list[str]:
 
 def _equip(site: Site, row: Worktree) -> list[str]:
     """What the clients that are set up here read in a worktree. Work can go on without: it is a note."""
+    from lineclear.app.setup.applying import equip_worktree
     from lineclear.core.refusals import Refusal
-    from lineclear.wiring.setup import equip
+    from lineclear.wiring.setup import clone_of
 
     try:
-        equip(site.repo.layout, site.repo.environ, row.path)
+        equip_worktree(clone_of(site.repo.layout, site.repo.environ), row.path)
     except Refusal as refusal:
         return [f"Its clients' hooks are not set up: {refusal.what}"]
     return []

@@ -20,8 +20,8 @@ from lineclear.app.workers import (
     Saved,
     Slot,
 )
-from lineclear.clients.launching import PROMPT_INPUT, Launch
-from lineclear.clients.registry import STATE_PATHS, client_named, missing
+from lineclear.clients.launch import PROMPT_INPUT, Launch
+from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.budgets import Limits
 from lineclear.core.identity import SIGNS
 from lineclear.core.refusals import Refusal
@@ -163,9 +163,9 @@ class RepoClients:
             worktree=place.path,
             git_dir=linked_git_dir(os.path.join(place.path, ".git")) or self._repo.layout.common_dir,
             common_dir=self._repo.layout.common_dir,
-            command=slot.command,
+            command=slot.command or CLIENTS[slot.client].program.split(),
         )
-        started = client_named(slot.client).launch(launch)
+        started = start_of(slot.client).launch(launch)
         env = {**self._environment(slot, place, token, prompt_file), **started.env}
         argv = self._sandboxed(slot, place, run, started.argv)
         group = groups.start(
@@ -204,7 +204,7 @@ class RepoClients:
             return argv
         tmp = os.path.join(self.directory(run), "tmp")
         os.makedirs(tmp, mode=0o700, exist_ok=True)
-        homes = [os.path.expanduser(path) for path in STATE_PATHS.get(slot.client, ())]
+        homes = [os.path.expanduser(path) for path in CLIENTS[slot.client].home_paths]
         writable = [self.directory(run), *(path for path in homes if os.path.exists(path))]
         return sandboxed(
             self._repo, worktrees.place_of(self._repo, place.tree), argv, tmp=tmp, writable=writable
@@ -214,7 +214,7 @@ class RepoClients:
         return groups.find_again(self.directory(run.id), _mark(run.id, run.bond))
 
     def reader(self, slot: Slot, place: Place, before: Usage | None = None) -> Reader:
-        return client_named(slot.stream).reader(place.path, before)
+        return stream_of(slot.stream).reader(place.path, before)
 
     def hold_bond(self, _agent: str) -> tuple[str, Any]:
         return self._repo.hold_bond("agent")
@@ -224,7 +224,7 @@ class RepoClients:
 
     def why_missing(self, slot: Slot, error: OSError) -> str:
         if isinstance(error, FileNotFoundError) and error.filename:
-            return missing(slot.client, str(error.filename))
+            return why_missing(slot.client, str(error.filename))
         return f"{os.strerror(error.errno or 0)}: {error.filename or slot.client}"
 
     def forget(self, run: int) -> None:

@@ -119,10 +119,10 @@ def plan_uninstall(cwd: str, environ: Mapping[str, str]) -> dict[str, list[str]]
     settings = read_settings(layout, environ)
     if settings.store_url:
         kept.append("the team's PostgreSQL store")
-    from lineclear.wiring.setup import Site
+    from lineclear.wiring.setup import clone_of
 
     paths = [directory] if os.path.isdir(directory) else []
-    return {"paths": paths, "kept": kept, "clients": Site(layout, environ).known()}
+    return {"paths": paths, "kept": kept, "clients": clone_of(layout, environ).installed()}
 
 
 def remove_all(paths: list[str]) -> None:

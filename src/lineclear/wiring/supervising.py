@@ -11,7 +11,7 @@ from lineclear.app import runs
 from lineclear.app.board import board
 from lineclear.app.supervisor import Supervisor
 from lineclear.app.workers import CLOSED, Rules, Slot
-from lineclear.clients.registry import CLIENTS, client_named
+from lineclear.clients.registry import CLIENTS, START, names_with
 from lineclear.core import refusals_runs
 from lineclear.core.budgets import Limits, needs_price
 from lineclear.core.instants import show_wall
@@ -92,13 +92,13 @@ def _workers(repo: Repo, wish: Wish) -> list[Worker]:
     name = wish.client or settings.run_worker
     if name:
         worker = worker_named(settings, name)
-        if worker.client not in CLIENTS:
-            raise refusals_runs.unknown_client(name, sorted(CLIENTS))
+        if worker.client not in names_with(START):
+            raise refusals_runs.unknown_client(name, sorted(names_with(START)))
         return [worker]
     if settings.workers:
         for worker in settings.workers:
-            if worker.client not in CLIENTS:
-                raise refusals_runs.unknown_client(worker.client, sorted(CLIENTS))
+            if worker.client not in names_with(START):
+                raise refusals_runs.unknown_client(worker.client, sorted(names_with(START)))
         return list(settings.workers)
     installed = installed_clients(repo.environ.get("PATH", ""))
     if len(installed) != 1:
@@ -109,7 +109,7 @@ def _workers(repo: Repo, wish: Wish) -> list[Worker]:
 def installed_clients(path: str) -> list[str]:
     from shutil import which
 
-    return [name for name in CLIENTS if (program := client_named(name).PROGRAM) and which(program, path=path)]
+    return [name for name in sorted(names_with(START)) if which(CLIENTS[name].program, path=path)]
 
 
 def _slot(settings: Settings, worker: Worker, agent: str, wish: Wish) -> Slot:
@@ -125,7 +125,7 @@ def _slot(settings: Settings, worker: Worker, agent: str, wish: Wish) -> Slot:
         day_tokens=settings.budgets_day_tokens,
         day_money_micros=settings.budgets_day_money_micros,
     )
-    tells_cost = client_named(worker.stream or worker.client).TELLS_COST
+    tells_cost = CLIENTS[worker.stream or worker.client].tells_cost
     refusal = needs_price(worker.name, model, limits, is_cost_known=tells_cost or price is not None)
     if refusal is not None:
         raise refusal

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.clients.setup import jsonc
+from lineclear.clients import jsonc
 
 OURS = {"command": "ours"}
 
 
 def grown(text: str, *path: str) -> str:
-    patch = jsonc.Patch(text)
+    patch = jsonc.JsonPatch(text)
     patch.grow(jsonc.insert(text, path, OURS))
     assert jsonc.shrink(patch.text, patch.pieces) == text
     return patch.text
@@ -60,13 +60,13 @@ def test_an_item_is_put_in_as_the_text_is_written(text: str, after: str) -> None
     ["", "{", '{"a" 1}', '{"a": 1} x', "[1 2]", '{"a": 1, "a": 2}', "{'a': 1}", '{"a": nope}', "[" * 100],
 )
 def test_what_is_no_json_is_not_edited(text: str) -> None:
-    with pytest.raises(jsonc.Unreadable):
+    with pytest.raises(jsonc.UnreadableJson):
         jsonc.insert(text, ["a"], OURS)
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', '{"a": {}}', "[]", '"a"'])
 def test_a_value_of_another_kind_is_not_replaced(text: str) -> None:
-    with pytest.raises(jsonc.Unreadable):
+    with pytest.raises(jsonc.UnreadableJson):
         jsonc.insert(text, ["a"], OURS)
 
 
@@ -104,7 +104,7 @@ def test_what_we_made_goes_when_it_is_empty() -> None:
     ],
 )
 def test_a_member_is_put_under_its_name(text: str, after: str) -> None:
-    patch = jsonc.Patch(text)
+    patch = jsonc.JsonPatch(text)
     patch.grow(jsonc.put(text, ["servers", "a"], 1))
     assert patch.text == after
     assert jsonc.shrink(patch.text, patch.pieces) == text
@@ -112,7 +112,7 @@ def test_a_member_is_put_under_its_name(text: str, after: str) -> None:
 
 @pytest.mark.parametrize("text", ['{"servers": {"a": 2}}', '{"servers": []}', "[]"])
 def test_a_name_that_is_taken_or_no_object_is_not_written_over(text: str) -> None:
-    with pytest.raises(jsonc.Unreadable):
+    with pytest.raises(jsonc.UnreadableJson):
         jsonc.put(text, ["servers", "a"], 1)
 
 
@@ -124,6 +124,6 @@ def test_a_member_is_dropped_only_if_it_is_ours() -> None:
 
 
 def test_pieces_that_were_edited_since_are_not_cut_out() -> None:
-    patch = jsonc.Patch('{"b": 1}')
+    patch = jsonc.JsonPatch('{"b": 1}')
     patch.grow(jsonc.insert(patch.text, ["a"], OURS))
     assert jsonc.shrink(patch.text.replace("ours", "mine"), patch.pieces) is None

@@ -1,8 +1,8 @@
 """Recorded output of the real clients, and what our readers understand of it.
 
-A file of tests/clients_streams is one run: its exit code, the lines of its output, and after `! ` those of
-its error output. Beside it lies what we expect, one sign a line. `python -m tests.unit.clients.test_streams`
-writes that anew: read the difference before you keep it.
+A file in the folder `streams` of a client is one run: its exit code, the lines of its output, and after `! `
+those of its error output. Beside it lies what we expect, one sign a line.
+`python -m tests.unit.clients.test_streams` writes that again: read the difference before you keep it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.clients.registry import CLIENTS, client_named
+from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.core.signs import (
     Call,
     CallDone,
@@ -27,7 +27,7 @@ from lineclear.core.signs import (
     Usage,
 )
 
-STREAMS = sorted((Path(__file__).parents[2] / "clients_streams").glob("*.jsonl"))
+STREAMS = sorted(Path(__file__).parent.glob("*/streams/*.jsonl"))
 WORKTREE = "/srv/shop.worktrees/ada"
 # What the run before had used, in the recordings of a session that goes on.
 BEFORE = Usage(15500, 300, 0, 68000)
@@ -62,10 +62,17 @@ def written(sign: Sign) -> str:
     raise AssertionError(sign)
 
 
+def client_of(path: Path) -> str:
+    return path.parents[1].name
+
+
+def run_of(path: Path) -> str:
+    return f"{client_of(path)}.{path.stem}"
+
+
 def understood(path: Path) -> str:
-    client, scene, _suffix = path.name.split(".")
-    before = BEFORE if scene == "resumed" else None
-    reader = client_named(client).reader(WORKTREE, before)
+    before = BEFORE if path.stem == "resumed" else None
+    reader = stream_of(client_of(path)).reader(WORKTREE, before)
     first, *lines = path.read_bytes().splitlines()
     signs: list[Sign] = []
     for line in lines:
@@ -76,58 +83,56 @@ def understood(path: Path) -> str:
 
 
 def scenes(name: str) -> list[Path]:
-    return [path for path in STREAMS if path.name.split(".")[1] == name]
+    return [path for path in STREAMS if path.stem == name]
 
 
-@pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", STREAMS, ids=run_of)
 def test_a_recorded_stream_is_understood(path: Path) -> None:
     assert understood(path) == path.with_suffix(".signs").read_text()
 
 
 def test_every_client_with_a_stream_of_its_own_is_recorded() -> None:
-    recorded = {path.name.split(".")[0] for path in scenes("ok")}
-    assert recorded == CLIENTS.keys() - {"lineclear", "plain"}
+    recorded = {client_of(path) for path in scenes("ok")}
+    assert recorded == {*names_with(STREAM)} - {"lineclear", "plain"}
 
 
-@pytest.mark.parametrize("path", scenes("ok"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", scenes("ok"), ids=run_of)
 def test_work_that_went_well_ends_well(path: Path) -> None:
     assert understood(path).endswith("END well\n")
 
 
-@pytest.mark.parametrize("path", scenes("401") + scenes("nologin"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", scenes("401") + scenes("nologin"), ids=run_of)
 def test_a_login_that_is_missing_is_named(path: Path) -> None:
     assert understood(path).splitlines()[-1].startswith("END login: ")
 
 
-@pytest.mark.parametrize(
-    "path", scenes("429") + scenes("529") + scenes("refused"), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", scenes("429") + scenes("529") + scenes("refused"), ids=run_of)
 def test_a_limit_or_an_outage_is_named(path: Path) -> None:
     assert understood(path).splitlines()[-1].startswith("END limited: ")
 
 
-@pytest.mark.parametrize("path", scenes("400"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", scenes("400"), ids=run_of)
 def test_a_wrong_request_is_neither(path: Path) -> None:
     assert understood(path).splitlines()[-1].startswith("END failed: ")
 
 
-@pytest.mark.parametrize("path", scenes("retry"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", scenes("retry"), ids=run_of)
 def test_a_trouble_that_passed_is_no_end(path: Path) -> None:
     told = understood(path)
     assert told.endswith("END well\n")
     # Codex repeats a failed request without a word.
-    assert ("limited (" in told) == (path.stem != "codex.retry")
+    assert ("limited (" in told) == (client_of(path) != "codex")
 
 
-@pytest.mark.parametrize("path", scenes("resumed"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", scenes("resumed"), ids=run_of)
 def test_a_resumed_session_does_not_count_the_earlier_runs_again(path: Path) -> None:
     used = [line for line in understood(path).splitlines() if line.startswith("used ")]
     # Qwen Code has asked the model a second time, for a title.
-    expected = "used 1500 in, 55 out" if path.stem == "qwen.resumed" else "used 500 in, 5 out"
+    expected = "used 1500 in, 55 out" if client_of(path) == "qwen" else "used 500 in, 5 out"
     assert used[-1].startswith(expected)
 
 
-@pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", STREAMS, ids=run_of)
 def test_nothing_of_a_machine_is_in_a_recording(path: Path) -> None:
     text = path.read_text()
     assert not any(place in text for place in ("/root/", "/tmp/h", "/tmp/lab", "/home/runner", "/Users/"))

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def _declare(parser: ArgumentParser) -> None:
-    from lineclear.clients.hooking.registry import NAMES
+    from lineclear.clients.registry import HOOK, names_with
 
-    parser.add_argument("client", metavar="CLIENT", help=f"who calls: {', '.join(NAMES)}")
+    parser.add_argument("client", metavar="CLIENT", help=f"who calls: {', '.join(names_with(HOOK))}")
     parser.add_argument("event", metavar="EVENT", help="the client's own name of the event; JSON on stdin")
 
 

@@ -131,9 +131,15 @@ def _declare_setup(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.merge_driver import change_driver
+    from lineclear.app.setup.applying import apply_setup
+    from lineclear.app.setup.planning import plan_install, plan_remove
+    from lineclear.wiring.setup import open_clone
 
-    steps = change_driver(context.cwd, context.environ, remove=args.remove, dry_run=args.dry_run)
+    clone = open_clone(context.cwd, context.environ)
+    planned = plan_remove(clone, "git-merge") if args.remove else plan_install(clone, "git-merge")
+    if not args.dry_run:
+        apply_setup(planned)
+    steps = planned.steps()
     context.out.data({"steps": steps, "dry_run": args.dry_run}, *steps or ("Nothing to change.",))
 
 

@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.wiring.setup import Planned
+    from lineclear.app.setup.clone import SetupClone
+    from lineclear.app.setup.planning import PlannedSetup
 
 
 def _declare(parser: ArgumentParser) -> None:
@@ -24,40 +25,26 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> int:
+    from lineclear.app.setup.applying import apply_setup
+    from lineclear.app.setup.planning import check_name, plan_install, plan_remove
+    from lineclear.wiring.setup import open_clone
+
+    clone = open_clone(context.cwd, context.environ)
     if args.list or not args.client:
-        return _list(context)
-    if args.client == "git":
-        return _check(context, "git") if args.check else _git(context, args)
-    from lineclear.wiring.setup import check_name
-
-    check_name(args.client)
-    return _check(context, args.client) if args.check else _client(context, args)
-
-
-def _client(context: Context, args: Namespace) -> int:
-    from lineclear.wiring import setup as setups
-
-    site = setups.open_site(context.cwd, context.environ)
+        return _list(context, clone)
+    check_name(clone, args.client)
+    if args.check:
+        return _check(context, clone, args.client)
     if args.remove:
-        planned = setups.plan_remove(site, args.client)
+        planned = plan_remove(clone, args.client)
     else:
-        planned = setups.plan_install(site, args.client, has_server=not args.no_mcp)
+        planned = plan_install(clone, args.client, has_server=not args.no_mcp)
     if not args.dry_run:
-        setups.carry_out(planned)
+        apply_setup(planned)
     return _tell(context, args, planned)
 
 
-def _git(context: Context, args: Namespace) -> int:
-    from lineclear.wiring import setup_git
-
-    plan = setup_git.plan_remove if args.remove else setup_git.plan_install
-    planned = plan(context.cwd, context.environ)
-    if not args.dry_run:
-        setup_git.carry_out_hooks(planned)
-    return _tell(context, args, planned)
-
-
-def _tell(context: Context, args: Namespace, planned: Planned) -> int:
+def _tell(context: Context, args: Namespace, planned: PlannedSetup) -> int:
     steps = planned.steps()
     for note in planned.notes:
         context.out.warn(note)
@@ -73,31 +60,36 @@ def _tell(context: Context, args: Namespace, planned: Planned) -> int:
     return 0
 
 
-def _check(context: Context, name: str) -> int:
-    from lineclear.wiring.probing import check_client, check_git
+def _check(context: Context, clone: SetupClone, name: str) -> int:
+    from lineclear.wiring.probing import check
 
-    check = check_git if name == "git" else check_client
-    result = check(context.cwd, context.environ, name)
+    result = check(clone, name)
     context.out.data(result, *result["lines"])
     return 0 if result["state"] in ("fired", "absent", "untried") else refusals.FINDINGS
 
 
-def _list(context: Context) -> int:
-    from lineclear.wiring.setup import listed, open_site
+def _list(context: Context, clone: SetupClone) -> int:
+    from lineclear.clients.registry import CLIENTS, SETUP, coding_agents, names_with
 
-    site = open_site(context.cwd, context.environ)
-    rows = listed(site)
-    known = site.known()
-    table = [
-        [row["name"], row["title"], "yes" if row["installed"] else "", row["edits"], row["shell"]]
-        for row in rows
+    installed = clone.installed()
+    agents = [
+        {
+            "name": client.name,
+            "title": client.title,
+            "installed": client.name in installed,
+            "edits": guarantees.edits,
+            "shell": guarantees.shell,
+        }
+        for client, guarantees in coding_agents()
     ]
-    table.append(
-        ["git", "git's own hooks: commit, push, main", "yes" if "git" in known else "", "at commit", ""]
-    )
-    table.append(["git-merge", "git's merge driver and mergetool", "", "", ""])
+    held = {client.name: (guarantees.edits, guarantees.shell) for client, guarantees in coding_agents()}
+    held["git"] = ("at commit", "")
+    table = [
+        [name, CLIENTS[name].title, "yes" if name in installed else "", *held.get(name, ("", ""))]
+        for name in names_with(SETUP)
+    ]
     context.out.data(
-        {"clients": rows, "git": "git" in known},
+        {"clients": agents, "git": "git" in installed},
         Table(["NAME", "CLIENT", "SET UP", "FORBIDDEN EDITS", "FORBIDDEN SHELL WRITES"], table),
     )
     return 0

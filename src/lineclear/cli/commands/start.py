@@ -83,9 +83,10 @@ def uninstall(context: Context, args: Namespace) -> None:
         take_away(context.repo)
     context.close()
     if args.yes:
-        from lineclear.wiring.setup import remove_every
+        from lineclear.app.setup import applying
+        from lineclear.wiring.setup import open_clone
 
-        remove_every(context.cwd, context.environ)
+        applying.remove_all(open_clone(context.cwd, context.environ))
         remove_all(plan["paths"])
     verb = "removed" if args.yes else "would remove"
     lines = [f"{verb} what `lineclear setup {name}` put in" for name in plan["clients"]]

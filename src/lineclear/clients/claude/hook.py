@@ -1,0 +1,41 @@
+"""Claude Code: hooks as it calls them. Seen with 2.1.325."""
+
+from __future__ import annotations
+
+from lineclear.clients import claude_protocol
+from lineclear.clients.hook_json import text_of
+from lineclear.core.hooks import SUBAGENT_STOP, WORKTREE_CREATE, HookAnswer, HookCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Event -> which tools it is to be installed for ("" is all of them).
+EVENTS = {
+    "SessionStart": "",
+    "UserPromptSubmit": "",
+    "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash",
+    "PostToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|Read",
+    "PostToolUseFailure": "Edit|MultiEdit|Write|NotebookEdit|Bash",
+    "SubagentStart": "",
+    "SubagentStop": "",
+    "Stop": "",
+    "SessionEnd": "",
+    "WorktreeCreate": "",
+}
+
+
+def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
+    if event == "WorktreeCreate":
+        # For `--worktree NAME`, and for a sub-agent's isolation, where it is `agent-ID`.
+        session, cwd = text_of(data, "session_id"), text_of(data, "cwd")
+        return HookCall("claude", WORKTREE_CREATE, session=session, cwd=cwd, name=text_of(data, "name"))
+    call = claude_protocol.read_call("claude", event, data)
+    # A sub-agent's end has the sub-agent's id; without one it is the parent's own Stop.
+    return None if call is not None and call.event == SUBAGENT_STOP and not call.subagent else call
+
+
+def write_answer(event: str, answer: HookAnswer) -> bytes:
+    if event == "WorktreeCreate":
+        return (answer.path + "\n").encode("utf-8", "surrogateescape") if answer.path else b""
+    return claude_protocol.write_answer(event, answer)

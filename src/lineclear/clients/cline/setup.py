@@ -1,0 +1,40 @@
+"""Cline: one program for each event in the project's folder of hooks. A user's own program is not touched.
+
+Seen with the CLI 3.0.65, which runs them without asking. Its MCP servers stand in a file for all projects, so
+ours is not put in.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.setup.plan import SetupFacts, SetupPlan
+from lineclear.clients import json_settings, whole_files
+from lineclear.clients.cline.hook import EVENTS
+from lineclear.clients.templating import fill
+
+IN_WORKTREES = True
+
+
+def files(facts: SetupFacts) -> list[str]:
+    return [f"{facts.root}/.clinerules/hooks/{event}" for event in EVENTS]
+
+
+def plan_install(facts: SetupFacts) -> SetupPlan:
+    plan = SetupPlan()
+    for event, path in zip(EVENTS, files(facts), strict=True):
+        before = facts.text(path)
+        if before is not None and json_settings.MARK not in before:
+            plan.notes.append(f"{path} is your own and stays; lineclear will not hear of {event}")
+            continue
+        command = json_settings.command_for(facts, path, "cline", event)
+        whole_files.install(
+            plan, facts, path, fill("cline/hook.sh", EVENT=event, COMMAND=command), is_program=True
+        )
+    plan.notes.append("the Cline CLI runs these hooks; the extension only where its settings switch hooks on")
+    return plan
+
+
+def plan_remove(facts: SetupFacts) -> SetupPlan:
+    plan = SetupPlan()
+    for path in facts.record.get("files", {}):
+        whole_files.remove(plan, facts, path)
+    return plan

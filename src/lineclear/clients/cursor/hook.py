@@ -1,0 +1,50 @@
+"""Cursor: Claude's fields under its own names of events. By its documentation; it was not run."""
+
+from __future__ import annotations
+
+from lineclear.clients import claude_protocol
+from lineclear.clients.hook_json import json_line
+from lineclear.core.hooks import HookAnswer, HookCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+EVENTS = {
+    "sessionStart": "",
+    "preToolUse": "",
+    "postToolUse": "",
+    "postToolUseFailure": "",
+    "subagentStart": "",
+    "subagentStop": "",
+    "stop": "",
+    "sessionEnd": "",
+}
+
+_OTHER_NAMES = {"stop": "Stop"}
+
+
+def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
+    roots = data.get("workspace_roots")
+    filled = dict(data)
+    filled.setdefault("session_id", data.get("conversation_id"))
+    if not data.get("cwd") and type(roots) is list and roots:
+        filled["cwd"] = roots[0]
+    return claude_protocol.read_call("cursor", _OTHER_NAMES.get(event, event[:1].upper() + event[1:]), filled)
+
+
+def write_answer(event: str, answer: HookAnswer) -> bytes:
+    """Its tools are denied by `permission`, and by `decision` where an older release reads that."""
+    said: dict[str, Any] = {}
+    if answer.is_denied and event == "preToolUse":
+        said = {
+            "permission": "deny",
+            "agent_message": answer.reason,
+            "decision": "deny",
+            "reason": answer.reason,
+        }
+    elif answer.is_denied and event in ("stop", "subagentStop"):
+        said = {"followup_message": answer.reason}
+    elif answer.context and event in ("sessionStart", "postToolUse"):
+        said = {"additional_context": answer.context}
+    return json_line(said)

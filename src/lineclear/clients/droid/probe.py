@@ -1,0 +1,29 @@
+"""How `setup --check` starts Factory droid."""
+
+from __future__ import annotations
+
+import json
+
+from lineclear.clients.probe import KEY, Probe
+
+EVENT = "PreToolUse"
+
+
+def probe(url: str) -> Probe:
+    """With its own switch for a machine without a network: no account is asked, and no server of its own."""
+    model = {
+        "model": "m1",
+        "displayName": "m1",
+        "provider": "generic-chat-completion-api",
+        "baseUrl": url + "/v1",
+        "apiKey": KEY,
+        "maxOutputTokens": 8000,
+    }
+    # It does not wait for a server; one that comes too late is not shown to the model in this turn.
+    said = json.dumps({"customModels": [model], "blockOnMcpLoad": True})
+    return Probe(
+        ["droid", "exec", "--auto", "low", "--model", "custom:m1", "go"],
+        {"FACTORY_AIRGAP_ENABLED": "1", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"},
+        files={"FACTORY_RUNTIME_SETTINGS_PATH": ("settings.json", said)},
+        hint="droid runs no hooks where hooksDisabled is set in its settings",
+    )

@@ -1,0 +1,1 @@
+"""Lineclear as git's merge driver and mergetool."""

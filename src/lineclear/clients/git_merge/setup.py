@@ -1,0 +1,38 @@
+"""Git's merge driver and mergetool: settings of one repository, shared by its worktrees, and no file."""
+
+from __future__ import annotations
+
+from lineclear.app.setup.plan import SetupFacts, SetupPlan
+from lineclear.core import refusals
+
+IN_WORKTREES = False
+CONFIG = {
+    "merge.lineclear.name": "lineclear: what is safe, else named conflicts",
+    "merge.lineclear.driver": "lineclear merge-file %O %A %B --path %P -o %A",
+    "mergetool.lineclear.cmd": (
+        'lineclear merge-file "$BASE" "$LOCAL" "$REMOTE" --path "$MERGED" -o "$MERGED"'
+    ),
+    "mergetool.lineclear.trustExitCode": "true",
+    # For paths without a merge attribute: what .gitattributes says about a file stays in force.
+    "merge.default": "lineclear",
+}
+GIT_SETTINGS = tuple(CONFIG)
+
+
+def files(_facts: SetupFacts) -> list[str]:
+    return []
+
+
+def plan_install(facts: SetupFacts) -> SetupPlan:
+    current = facts.git_settings
+    if current["merge.default"] not in ("", CONFIG["merge.default"]):
+        raise refusals.bad_value("merge.default", current["merge.default"], "another driver is installed")
+    return SetupPlan(git_settings={key: said for key, said in CONFIG.items() if current[key] != said})
+
+
+def plan_remove(facts: SetupFacts) -> SetupPlan:
+    """A default that names another driver is the user's own."""
+    current = facts.git_settings
+    is_ours = current["merge.default"] == CONFIG["merge.default"]
+    ours = [key for key in CONFIG if current[key] and (key != "merge.default" or is_ours)]
+    return SetupPlan(git_settings=dict.fromkeys(ours, ""))

@@ -1,0 +1,1 @@
+"""Any command that writes our lines of JSON."""

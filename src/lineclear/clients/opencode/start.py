@@ -1,0 +1,32 @@
+"""How opencode is started: `opencode run`, its permissions in a variable."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from lineclear.clients.launch import EDIT, FULL, WorkerCommand, option, shell_prefixes
+
+if TYPE_CHECKING:
+    from lineclear.clients.launch import Launch
+
+
+def launch(asked: Launch) -> WorkerCommand:
+    argv = [*asked.command, "run", "--format", "json"]
+    argv += ["--auto"] if asked.permissions == FULL else []
+    argv += option("--model", asked.model)
+    argv += option("--session", asked.resume_session)
+    env = {"OPENCODE_PERMISSION": _permissions(asked)} if asked.permissions == EDIT else {}
+    # It takes its directory from this variable, not from where it was started.
+    return WorkerCommand(argv, env | ({"PWD": asked.worktree} if asked.worktree else {}))
+
+
+def _permissions(asked: Launch) -> str:
+    """Later patterns win, so the general rule stands first.
+
+    `deny` tells the model and goes on; `ask` ends the whole run when nobody is there.
+    """
+    allowed = [form for prefix in shell_prefixes(asked) for form in (prefix, f"{prefix} *")]
+    shells = {"*": "deny"} | dict.fromkeys(allowed, "allow")
+    rules = {"edit": "allow", "bash": shells, "lineclear_*": "allow", "external_directory": "deny"}
+    return json.dumps(rules)

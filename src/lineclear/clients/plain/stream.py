@@ -1,0 +1,19 @@
+"""Any command: its output is for people, its exit code is its end.
+
+75 ("try again later") and 77 ("no permission"), codes of sysexits.h, are no failures of the work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lineclear.clients.stream_reader import StreamReader
+
+if TYPE_CHECKING:
+    from lineclear.core.signs import Usage
+
+CODES = {75: "limited", 77: "login"}
+
+
+def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
+    return StreamReader("the command", None, codes=CODES, worktree=worktree, before=before)

@@ -1,0 +1,12 @@
+"""Qwen Code: Claude's protocol and names of events. Seen with 0.24.4."""
+
+from __future__ import annotations
+
+from lineclear.clients import claude_protocol
+
+EVENTS = {
+    **claude_protocol.PLAIN_EVENTS,
+    "PreToolUse": "edit|write_file|run_shell_command",
+    "PostToolUse": "edit|write_file|run_shell_command|read_file",
+}
+read_call, write_answer = claude_protocol.reader("qwen"), claude_protocol.write_answer

@@ -1,1 +1,0 @@
-"""What `lineclear setup CLIENT` puts into a client's own files: plans only, written by clients/apply.py."""

@@ -1,0 +1,39 @@
+"""Files that are ours from the first byte to the last: made, brought up to date, removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lineclear.app.setup.plan import CannotSetUp
+from lineclear.app.setup.text_blocks import digest
+from lineclear.clients.json_settings import MARK
+
+if TYPE_CHECKING:
+    from lineclear.app.setup.plan import SetupFacts, SetupPlan
+
+
+def install(plan: SetupPlan, facts: SetupFacts, path: str, text: str, *, is_program: bool = False) -> None:
+    """A file of that name which is not ours is never overwritten."""
+    before = facts.text(path)
+    if before is not None and not _is_ours(facts, path, before):
+        raise CannotSetUp(path, "it is there already, and not ours")
+    plan.change(path, before, text, is_program=is_program)
+    plan.record.setdefault("files", {})[path] = {"made": True, "sha256": digest(text)}
+    if path not in facts.shared:
+        plan.private.append(path)
+
+
+def remove(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
+    """Edited since, it stays: then it is somebody's work."""
+    text = facts.text(path)
+    if text is None:
+        return
+    if digest(text) == facts.record.get("files", {}).get(path, {}).get("sha256", ""):
+        plan.change(path, text, None)
+    else:
+        plan.notes.append(f"{path} was edited since; it stays, remove it yourself if you do not need it")
+
+
+def _is_ours(facts: SetupFacts, path: str, text: str) -> bool:
+    noted = facts.record.get("files", {}).get(path, {})
+    return MARK in text or digest(text) == noted.get("sha256", "")
