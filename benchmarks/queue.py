@@ -23,7 +23,7 @@ from lineclear.wiring.queue import open_runner, submit, take_turn
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.trust import judged, trust
-from tests.queueing import Fails, FakeBench, Scene
+from tests.queueing import Fails, FakeCheckPool, Scene
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "queue: checks needed, and candidates landed per second"
@@ -31,7 +31,7 @@ PERSON = Caller("anna", is_person=True)
 AGENTS, CANDIDATES, CHECK_S, WORKERS, BATCH, PER_SECOND = 20, 200, 2.0, 2, 16, 10.0
 
 
-class RoundBench(FakeBench):
+class RoundBench(FakeCheckPool):
     """All checks that run at once end at once: a round is one check time."""
 
     rounds = 0
@@ -47,7 +47,7 @@ class Count:
 
     def __init__(self, size: int, fails: Fails, good: int, workers: int = 1) -> None:
         scene = Scene(fails, places=workers)
-        scene.bench = bench = RoundBench(fails, workers, random.Random(1))
+        scene.checks = bench = RoundBench(fails, workers, random.Random(1))
         scene.submit("first")
         scene.run()  # main has passed its checks, as it has after every landing
         for number in range(1, size + 1):
@@ -58,7 +58,7 @@ class Count:
             if news.kind == "landed":
                 self.landed_runs, self.landed_rounds = runner.runs, bench.rounds
 
-        runner = Runner(scene.store, PERSON, scene.yard, bench, scene.rules, hear)
+        runner = Runner(scene.store, PERSON, scene.git, bench, scene.rules, hear)
         while runner.step() or runner.is_busy:
             bench.wait(0)
         self.runs, self.rounds = runner.runs, bench.rounds
