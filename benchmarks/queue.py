@@ -31,7 +31,7 @@ PERSON = Caller("anna", is_person=True)
 AGENTS, CANDIDATES, CHECK_S, WORKERS, BATCH, PER_SECOND = 20, 200, 2.0, 2, 16, 10.0
 
 
-class RoundPool(FakeCheckPool):
+class RoundBench(FakeCheckPool):
     """All checks that run at once end at once: a round is one check time."""
 
     rounds = 0
@@ -47,21 +47,21 @@ class Count:
 
     def __init__(self, size: int, fails: Fails, good: int, workers: int = 1) -> None:
         scene = Scene(fails, places=workers)
-        scene.checks = pool = RoundPool(fails, workers, random.Random(1))
+        scene.checks = bench = RoundBench(fails, workers, random.Random(1))
         scene.submit("first")
         scene.run()  # main has passed its checks, as it has after every landing
         for number in range(1, size + 1):
             scene.submit(f"n{number}")
-        self.landed_runs = self.landed_rounds = pool.rounds = 0
+        self.landed_runs = self.landed_rounds = bench.rounds = 0
 
         def hear(news: News) -> None:
             if news.kind == "landed":
-                self.landed_runs, self.landed_rounds = runner.runs, pool.rounds
+                self.landed_runs, self.landed_rounds = runner.runs, bench.rounds
 
-        runner = Runner(scene.store, PERSON, scene.git, pool, scene.rules, hear)
+        runner = Runner(scene.store, PERSON, scene.git, bench, scene.rules, hear)
         while runner.step() or runner.is_busy:
-            pool.wait(0)
-        self.runs, self.rounds = runner.runs, pool.rounds
+            bench.wait(0)
+        self.runs, self.rounds = runner.runs, bench.rounds
         if len(scene.landed()) != good + 1:
             raise RuntimeError(f"{len(scene.landed()) - 1} of {good} have landed")
 
