@@ -51,7 +51,7 @@ def merge_diverged(
     return _restored(result, form)
 
 
-def _restored(result: MergeResult, form: forms.Form) -> MergeResult:
+def _restored(result: MergeResult, form: forms.TextForm) -> MergeResult:
     result.text = form.restore(result.text, is_clean=result.is_clean)
     return result
 

@@ -15,7 +15,7 @@ from lineclear.code.nodes import flat_text
 from lineclear.code.symbols import member_name, path_of
 from lineclear.merge.exact import one_holds_the_other
 from lineclear.merge.handlers.by_key import as_text
-from lineclear.merge.handlers.keyed import Entry, Undecided, merge_entries
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided, merge_entries
 from lineclear.merge.lines import Chunk
 from lineclear.merge.renames import match_renamed
 
@@ -281,16 +281,16 @@ def _merge(file: FileMerge, inside: list[list[Entity]], wide: Chunk) -> str | No
     return merged.write()
 
 
-def _entry(lines: list[str], units: list[Entity], start: int, end: int) -> Entry | None:
+def _entry(lines: list[str], units: list[Entity], start: int, end: int) -> KeyedEntry | None:
     """The rows as entries; None when a row is in no unit and not blank."""
-    root = Entry("", "", "", [])
+    root = KeyedEntry("", "", "", [])
     assert root.children is not None
     at = start
     for unit in units:
         lead = "".join(lines[at : unit.first])
         if lead.strip():
             return None
-        root.children.append(Entry(unit.key, lead, "".join(lines[unit.first : unit.last])))
+        root.children.append(KeyedEntry(unit.key, lead, "".join(lines[unit.first : unit.last])))
         at = unit.last
     root.tail = "".join(lines[at:end])
     return None if root.tail.strip() else root
@@ -309,7 +309,7 @@ def _choose(file: FileMerge) -> Choose:
     return choose
 
 
-def _refuse_ordered(base: Entry, left: Entry, right: Entry, frees: set[str]) -> None:
+def _refuse_ordered(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
     """Both sides add at one place: only where all of it is free of order."""
     known = {child.key for child in base.children or []}
     ours, theirs = _added_after(left, known), _added_after(right, known)
@@ -319,7 +319,7 @@ def _refuse_ordered(base: Entry, left: Entry, right: Entry, frees: set[str]) -> 
             raise Undecided("both sides added where the order counts")
 
 
-def _refuse_beside_dropped(base: Entry, left: Entry, right: Entry) -> None:
+def _refuse_beside_dropped(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry) -> None:
     """One side added beside what the other dropped: what it was added to may be what is gone."""
     old = {child.key for child in base.children or []}
     for side, other in ((left, right), (right, left)):
@@ -334,7 +334,7 @@ def _refuse_beside_dropped(base: Entry, left: Entry, right: Entry) -> None:
                 raise Undecided(f"added beside {before if is_new else key}, which the other side dropped")
 
 
-def _refuse_beside_edited(base: Entry, left: Entry, right: Entry, frees: set[str]) -> None:
+def _refuse_beside_edited(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
     """A new statement behind one that the other side edited may use what was edited."""
     old = {child.key: child.text for child in base.children or []}
     for side, other in ((left, right), (right, left)):
@@ -344,7 +344,7 @@ def _refuse_beside_edited(base: Entry, left: Entry, right: Entry, frees: set[str
                 raise Undecided(f"a statement behind {before}, which the other side edited")
 
 
-def _refuse_beside_moved(base: Entry, left: Entry, right: Entry, frees: set[str]) -> None:
+def _refuse_beside_moved(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
     """A new statement between two that the other side moved apart: it may belong to either place."""
     old, ours, theirs = ([child.key for child in side.children or []] for side in (base, left, right))
     stayed = set(old) & set(ours) & set(theirs)
@@ -361,7 +361,7 @@ def _refuse_beside_moved(base: Entry, left: Entry, right: Entry, frees: set[str]
             before, fresh = key, []
 
 
-def _added_after(side: Entry, known: set[str]) -> dict[str, list[str]]:
+def _added_after(side: KeyedEntry, known: set[str]) -> dict[str, list[str]]:
     """Known key (or none) -> the new keys that follow it."""
     found: dict[str, list[str]] = {}
     before = ""

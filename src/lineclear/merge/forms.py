@@ -8,7 +8,7 @@ from __future__ import annotations
 BOM = "\ufeff"
 
 
-class Form:
+class TextForm:
     """The form that the merged text gets back."""
 
     __slots__ = ("bom", "line_end", "final_newline")
@@ -27,7 +27,7 @@ class Form:
         return BOM + text if self.bom else text
 
 
-def separate(base: str, left: str, right: str) -> tuple[str, str, str, Form]:
+def separate(base: str, left: str, right: str) -> tuple[str, str, str, TextForm]:
     """The three texts with plain line ends and a final newline, and the form of the result."""
     texts = [base, left, right]
     added = not base
@@ -40,7 +40,7 @@ def separate(base: str, left: str, right: str) -> tuple[str, str, str, Form]:
         texts = [text.replace("\r\n", "\n") for text in texts]
     final = _pick([text.endswith("\n") for text in texts], added)
     texts = [text if text.endswith("\n") or not text else text + "\n" for text in texts]
-    return texts[0], texts[1], texts[2], Form(bom, line_end, final)
+    return texts[0], texts[1], texts[2], TextForm(bom, line_end, final)
 
 
 def _pick(answers: list[bool], added: bool) -> bool:

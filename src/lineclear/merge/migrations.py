@@ -20,7 +20,7 @@ _PRISMA = re.compile(r"((?:.*/)?prisma/migrations/)(\d{14})(_[^/]+/migration\.sq
 _CHANGE_SET = re.compile(r"<changeSet\b|\bchangeSet[\"']?\s*:|^--\s*changeset\s", re.M)
 
 
-class Moves:
+class MigrationMoves:
     """`changed`: old path -> (new path, new text)."""
 
     __slots__ = ("changed", "commands", "doubts")
@@ -38,8 +38,8 @@ def is_migration(path: str) -> bool:
     )
 
 
-def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> Moves:
-    moves = Moves()
+def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> MigrationMoves:
+    moves = MigrationMoves()
     prisma = {path: text for path, text in right.items() if _PRISMA.fullmatch(path)}
     if prisma:
         _prisma({path: text for path, text in left.items() if _PRISMA.fullmatch(path)}, prisma, moves)
@@ -71,7 +71,7 @@ def _taken(paths: set[str], folder: str) -> set[int]:
     return {part[1] for part in parts if part is not None}
 
 
-def _numbered(ours: dict[str, str], theirs: dict[str, str], paths: set[str], moves: Moves) -> None:
+def _numbered(ours: dict[str, str], theirs: dict[str, str], paths: set[str], moves: MigrationMoves) -> None:
     """From the first number that collides on, every number of the right side moves up, in order."""
     folder = next(iter(theirs)).rpartition("/")[0]
     used = _taken(set(ours), folder)
@@ -98,7 +98,7 @@ def _numbered(ours: dict[str, str], theirs: dict[str, str], paths: set[str], mov
 # -- by parent: Alembic ----------------------------------------------------------------------------
 
 
-def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: Moves) -> None:
+def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves) -> None:
     """The first migration of the right side gets the last one of the left side as its parent."""
     chains = []
     for side in (ours, theirs):
@@ -133,7 +133,7 @@ def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: Moves) -> None
 # -- by time: Prisma; by id and author: Liquibase ------------------------------------------------------
 
 
-def _prisma(ours: dict[str, str], theirs: dict[str, str], moves: Moves) -> None:
+def _prisma(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves) -> None:
     """Each migration is a folder named by its time. One that is older than the left side's last would be run
     out of order, which the tool takes for a lost history: it moves behind."""
     last = max((found[2] for found in map(_PRISMA.fullmatch, ours) if found), default="")
@@ -171,7 +171,9 @@ def _value(key: str, body: str) -> str:
 # -- by number and parent: Django --------------------------------------------------------------------
 
 
-def _django(folder: str, ours: dict[str, str], theirs: dict[str, str], paths: set[str], moves: Moves) -> None:
+def _django(
+    folder: str, ours: dict[str, str], theirs: dict[str, str], paths: set[str], moves: MigrationMoves
+) -> None:
     app = folder.rpartition("/")[0].rpartition("/")[2]
     left, right = _django_links(app, ours), _django_links(app, theirs)
     if left is None or right is None:

@@ -7,14 +7,14 @@ from collections import Counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.merge.handlers.keyed import Entry
+    from lineclear.merge.handlers.keyed import KeyedEntry
 
 LEAST_ALIKE = 0.7
 LEAST_WORDS = 12  # two getters are alike without one being the other renamed
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
-def match_renamed(base: Entry, side: Entry) -> None:
+def match_renamed(base: KeyedEntry, side: KeyedEntry) -> None:
     """Give a renamed entity of the side the key it has in the base."""
     old = {child.key: child for child in base.children or []}
     new = {child.key: child for child in side.children or []}
@@ -28,11 +28,11 @@ def match_renamed(base: Entry, side: Entry) -> None:
             come.remove(alike[0])
 
 
-def _is_same_kind(one: Entry, other: Entry) -> bool:
+def _is_same_kind(one: KeyedEntry, other: KeyedEntry) -> bool:
     return one.key.partition(" ")[0] == other.key.partition(" ")[0]
 
 
-def _is_alike(one: Entry, other: Entry) -> bool:
+def _is_alike(one: KeyedEntry, other: KeyedEntry) -> bool:
     a, b = (Counter(_WORD.findall(entry.text)) for entry in (one, other))
     size = max(a.total(), b.total())
     return min(a.total(), b.total()) >= LEAST_WORDS and (a & b).total() >= LEAST_ALIKE * size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.merge import merge_texts
-from lineclear.merge.handlers.keyed import Entry
+from lineclear.merge.handlers.keyed import KeyedEntry
 from lineclear.merge.renames import match_renamed
 
 CHANGED = ["both sides changed these lines"]
@@ -98,8 +98,8 @@ def test_both_sides_changed_the_order() -> None:
     assert reasons("a.py", base, module(G, F, function("h", 2)), module(H, F, function("g", 3))) == CHANGED
 
 
-def entries(*rows: tuple[str, str]) -> Entry:
-    return Entry("", "", "", [Entry(key, "", text) for key, text in rows])
+def entries(*rows: tuple[str, str]) -> KeyedEntry:
+    return KeyedEntry("", "", "", [KeyedEntry(key, "", text) for key, text in rows])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.versions import narrower
 from lineclear.merge.result import Labels, MergeResult
 
@@ -32,23 +32,23 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 # -- Gradle ------------------------------------------------------------------------------------
 
 
-def _cut_gradle(text: str) -> Entry:
+def _cut_gradle(text: str) -> KeyedEntry:
     children, tail = _statements(text, _root_key)
     for place, child in enumerate(children):
         if _LISTS.match(child.text) and re.search(r"\n\s*\}\s*$", child.text):
             children[place] = _block(child)
-    return Entry("", "", "", children, tail, is_ordered=True)
+    return KeyedEntry("", "", "", children, tail, is_ordered=True)
 
 
-def _block(entry: Entry) -> Entry:
+def _block(entry: KeyedEntry) -> KeyedEntry:
     lines = entry.text.splitlines(True)
     children, tail = _statements("".join(lines[1:-1]), _dependency_key)
-    return Entry(entry.key, entry.lead, lines[0], children, tail + lines[-1])
+    return KeyedEntry(entry.key, entry.lead, lines[0], children, tail + lines[-1])
 
 
-def _statements(text: str, key_of: Callable[[str], str]) -> tuple[list[Entry], str]:
+def _statements(text: str, key_of: Callable[[str], str]) -> tuple[list[KeyedEntry], str]:
     """Statements with the comments above them; one goes on until its brackets are closed."""
-    entries: list[Entry] = []
+    entries: list[KeyedEntry] = []
     lead = statement = ""
     depth, is_comment = 0, False
     plain_lines = _QUOTED.sub(_blanked, text).splitlines(True)
@@ -60,7 +60,7 @@ def _statements(text: str, key_of: Callable[[str], str]) -> tuple[list[Entry], s
         statement += line
         depth += sum((letter in "{([") - (letter in "})]") for letter in plain)
         if depth <= 0:
-            entries.append(Entry(key_of(statement), lead, statement))
+            entries.append(KeyedEntry(key_of(statement), lead, statement))
             lead = statement = ""
             depth = 0
     if statement:
@@ -89,9 +89,9 @@ def _dependency_key(statement: str) -> str:
 # -- Gemfile -----------------------------------------------------------------------------------
 
 
-def _cut_gems(text: str) -> Entry:
-    root = Entry("", "", "", [])
-    block: Entry | None = None
+def _cut_gems(text: str) -> KeyedEntry:
+    root = KeyedEntry("", "", "", [])
+    block: KeyedEntry | None = None
     lead = ""
     for line in text.splitlines(True):
         parent = block or root
@@ -104,12 +104,12 @@ def _cut_gems(text: str) -> Entry:
         elif re.search(r"\bdo\s*$", line):
             if block is not None:
                 raise Undecided("nested blocks")
-            block = Entry(line.strip(), lead, line, [])
+            block = KeyedEntry(line.strip(), lead, line, [])
             parent.children.append(block)
             lead = ""
         else:
             found = _GEM.match(line)
-            parent.children.append(Entry(f"gem {found[1]}" if found else line.strip(), lead, line))
+            parent.children.append(KeyedEntry(f"gem {found[1]}" if found else line.strip(), lead, line))
             lead = ""
     if block is not None or re.search(r",\s*\n\s+\S", text):
         raise Undecided("a form of Gemfile that is not cut by line")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.merge.handlers.keyed import Entry, Undecided, merge_entries
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided, merge_entries
 from lineclear.merge.result import Labels, MergeResult
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ DEEPEST = 60  # nesting beyond this is not a file that people edit
 
 
 def merge_by_key(
-    cut: Callable[[str], Entry],
+    cut: Callable[[str], KeyedEntry],
     choose: Choose,
     base: str,
     left: str,

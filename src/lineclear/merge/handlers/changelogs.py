@@ -9,7 +9,7 @@ import re
 from collections import Counter
 
 from lineclear.merge.handlers.by_key import as_text, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*\S)")
@@ -21,10 +21,10 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
     return merge_by_key(cut, as_text(path), base, left, right, "points under headings")
 
 
-def cut(text: str) -> Entry:
+def cut(text: str) -> KeyedEntry:
     if not _HEADING.search(text):
         raise Undecided("no headings")
-    root = Entry("", "", "", [])
+    root = KeyedEntry("", "", "", [])
     stack = [(0, root)]
     lead = ""
     counts: Counter[int] = Counter()
@@ -37,18 +37,18 @@ def cut(text: str) -> Entry:
             level = len(found[1])
             while stack[-1][0] >= level:
                 stack.pop()
-            entry = Entry(f"# {found[2].casefold()}", lead, block, [])
+            entry = KeyedEntry(f"# {found[2].casefold()}", lead, block, [])
             _add(stack[-1][1], entry)
             stack.append((level, entry))
         else:
             parent = stack[-1][1]
-            _add(parent, Entry(_key(block, counts, id(parent)), lead, block))
+            _add(parent, KeyedEntry(_key(block, counts, id(parent)), lead, block))
         lead = ""
     root.tail = lead
     return root
 
 
-def _add(parent: Entry, child: Entry) -> None:
+def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
     assert parent.children is not None
     parent.children.append(child)
 

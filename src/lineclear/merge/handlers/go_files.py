@@ -7,7 +7,7 @@ from collections import Counter
 
 from lineclear.merge.handlers import locks
 from lineclear.merge.handlers.by_key import merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
 _BLOCK = re.compile(r"(require|replace|exclude|retract|tool)\s*\(\s*$")
@@ -39,20 +39,20 @@ def _same_only(_where: tuple[str, ...], _base: str, _left: str, _right: str) -> 
     return None
 
 
-def _cut_sum(text: str) -> Entry:
+def _cut_sum(text: str) -> KeyedEntry:
     children = []
     for line in text.splitlines(True):
         words = line.split()
         if len(words) != 3:
             raise Undecided("not a line of go.sum")
-        children.append(Entry(f"{words[0]} {words[1]}", "", line))
-    return Entry("", "", "", children)
+        children.append(KeyedEntry(f"{words[0]} {words[1]}", "", line))
+    return KeyedEntry("", "", "", children)
 
 
-def _cut_mod(text: str) -> Entry:
-    root = Entry("", "", "", [])
+def _cut_mod(text: str) -> KeyedEntry:
+    root = KeyedEntry("", "", "", [])
     assert root.children is not None
-    block: Entry | None = None
+    block: KeyedEntry | None = None
     lead = ""
     for line in text.splitlines(True):
         plain = line.split("//")[0].strip()
@@ -64,12 +64,12 @@ def _cut_mod(text: str) -> Entry:
         elif block is None and _BLOCK.match(plain):
             name = _BLOCK.match(plain)
             assert name is not None
-            block = Entry(name[1], lead, line, [])
+            block = KeyedEntry(name[1], lead, line, [])
             root.children.append(block)
             lead = ""
         else:
             inside = block.children if block is not None else root.children
-            (inside if inside is not None else []).append(Entry(_mod_key(plain, block), lead, line))
+            (inside if inside is not None else []).append(KeyedEntry(_mod_key(plain, block), lead, line))
             lead = ""
     if block is not None:
         raise Undecided("a block does not end")
@@ -78,7 +78,7 @@ def _cut_mod(text: str) -> Entry:
     return root
 
 
-def _name_blocks(entries: list[Entry]) -> None:
+def _name_blocks(entries: list[KeyedEntry]) -> None:
     """A block is known by what it holds and by how many such blocks follow: new ones are put in front."""
     seen: Counter[str] = Counter()
     for entry in reversed(entries):
@@ -89,7 +89,7 @@ def _name_blocks(entries: list[Entry]) -> None:
             seen[kind] += 1
 
 
-def _mod_key(plain: str, block: Entry | None) -> str:
+def _mod_key(plain: str, block: KeyedEntry | None) -> str:
     if "=>" in plain:
         return plain.partition("=>")[0].strip()
     words = plain.split()

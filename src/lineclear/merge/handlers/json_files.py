@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, first_of, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.raised import raise_new_siblings
 from lineclear.merge.handlers.versions import narrower
 from lineclear.merge.result import Labels, MergeResult
@@ -46,9 +46,9 @@ class Scanner:
         self.blanks = _BLANKS[comment]
         self.at = 0
 
-    def cut(self) -> Entry:
+    def cut(self) -> KeyedEntry:
         if not self.text.strip():
-            return Entry("", self.text, "", [])
+            return KeyedEntry("", self.text, "", [])
         lead = self.skip()
         entry = self.value("", lead, self.at, 0)
         entry.tail += self.skip()
@@ -63,7 +63,7 @@ class Scanner:
         self.at = found.end() if found else start
         return self.text[start : self.at]
 
-    def value(self, key: str, lead: str, start: int, depth: int) -> Entry:
+    def value(self, key: str, lead: str, start: int, depth: int) -> KeyedEntry:
         """The value at this place; `start` is where its entry began, with its key."""
         if depth > DEEPEST:
             raise Undecided("nested too deep")
@@ -81,11 +81,11 @@ class Scanner:
             self.at = found.end() if found else self.at
         if start == self.at:
             raise Undecided("a value is missing")
-        return Entry(key, lead, self.text[start : self.at])
+        return KeyedEntry(key, lead, self.text[start : self.at])
 
-    def members(self, key: str, lead: str, start: int, depth: int, closing: str) -> Entry:
+    def members(self, key: str, lead: str, start: int, depth: int, closing: str) -> KeyedEntry:
         self.at += 1
-        entry = Entry(key, lead, self.text[start : self.at], [], glue=",")
+        entry = KeyedEntry(key, lead, self.text[start : self.at], [], glue=",")
         assert entry.children is not None
         gap = self.skip()
         comma = ""
@@ -103,7 +103,7 @@ class Scanner:
         self.at += 1
         return entry
 
-    def member(self, lead: str, depth: int) -> Entry:
+    def member(self, lead: str, depth: int) -> KeyedEntry:
         start = self.at
         key = self.string()
         self.skip()
@@ -113,7 +113,7 @@ class Scanner:
         self.skip()
         return self.value(key, lead, start, depth + 1)
 
-    def item(self, lead: str, depth: int) -> Entry:
+    def item(self, lead: str, depth: int) -> KeyedEntry:
         start = self.at
         entry = self.value("", lead, start, depth + 1)
         entry.key = entry.own()

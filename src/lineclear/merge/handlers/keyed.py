@@ -23,7 +23,7 @@ class Undecided(Exception):
     """Both sides want something different for one key, or the text has no such form."""
 
 
-class Entry:
+class KeyedEntry:
     """`lead` is what stands before it (blanks, comments), `glue` what stands between its children."""
 
     __slots__ = ("key", "lead", "text", "children", "tail", "glue", "is_ordered")
@@ -33,7 +33,7 @@ class Entry:
         key: str,
         lead: str,
         text: str,
-        children: list[Entry] | None = None,
+        children: list[KeyedEntry] | None = None,
         tail: str = "",
         glue: str = "",
         is_ordered: bool = False,
@@ -56,7 +56,7 @@ class Entry:
         return self.lead + self.own()
 
 
-def merge_entries(base: Entry, left: Entry, right: Entry, choose: Choose) -> Entry:
+def merge_entries(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, choose: Choose) -> KeyedEntry:
     return _Merger(choose).merge((), base, left, right)
 
 
@@ -64,7 +64,9 @@ class _Merger:
     def __init__(self, choose: Choose) -> None:
         self.choose = choose
 
-    def merge(self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry) -> Entry:
+    def merge(
+        self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry
+    ) -> KeyedEntry:
         """`base` is None when both sides added the key."""
         lead = self._lead(where, base, left, right)
         if _is_same(left, right) or (base is not None and _is_same(right, base)):
@@ -75,7 +77,9 @@ class _Merger:
             return self._leaf(where, base, left, right, lead)
         return self._container(where, base, left, right, lead)
 
-    def _lead(self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry) -> str:
+    def _lead(
+        self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry
+    ) -> str:
         if left.lead == right.lead:
             return left.lead
         old = base.lead if base is not None else None
@@ -88,21 +92,21 @@ class _Merger:
         raise Undecided(" ".join(where))
 
     def _leaf(
-        self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry, lead: str
-    ) -> Entry:
+        self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry, lead: str
+    ) -> KeyedEntry:
         text = self.choose(where, base.own() if base is not None else "", left.own(), right.own())
         if text is None:
             raise Undecided(" ".join(where))
-        return Entry(left.key, lead, text)
+        return KeyedEntry(left.key, lead, text)
 
     def _container(
-        self, where: tuple[str, ...], base: Entry | None, left: Entry, right: Entry, lead: str
-    ) -> Entry:
+        self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry, lead: str
+    ) -> KeyedEntry:
         opening = _one_of(base.text if base is not None else None, left.text, right.text)
         tail = _one_of(base.tail if base is not None else None, left.tail, right.tail, blanks_are_alike=True)
         olds = _by_key(base.children or []) if base is not None else {}
         lefts, rights = _by_key(left.children or []), _by_key(right.children or [])
-        merged: dict[str, Entry] = {}
+        merged: dict[str, KeyedEntry] = {}
         for key in {**lefts, **rights}:
             child = self._child((*where, key), olds.get(key), lefts.get(key), rights.get(key))
             if child is not None:
@@ -114,11 +118,15 @@ class _Merger:
             _fit_leads(children, side.children or [], left.glue)
         if not left.glue:
             _say_once(children, lefts, rights)
-        return Entry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
+        return KeyedEntry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
 
     def _child(
-        self, where: tuple[str, ...], base: Entry | None, left: Entry | None, right: Entry | None
-    ) -> Entry | None:
+        self,
+        where: tuple[str, ...],
+        base: KeyedEntry | None,
+        left: KeyedEntry | None,
+        right: KeyedEntry | None,
+    ) -> KeyedEntry | None:
         if left is not None and right is not None:
             return self.merge(where, base, left, right)
         there = left or right
@@ -129,13 +137,13 @@ class _Merger:
         raise Undecided(" ".join(where))
 
 
-def _is_same(one: Entry, other: Entry) -> bool:
+def _is_same(one: KeyedEntry, other: KeyedEntry) -> bool:
     """But for the lead. Versions of a text may share what they have in common."""
     return one is other or one.own() == other.own()
 
 
-def _with_lead(entry: Entry, lead: str) -> Entry:
-    return Entry(entry.key, lead, entry.text, entry.children, entry.tail, entry.glue, entry.is_ordered)
+def _with_lead(entry: KeyedEntry, lead: str) -> KeyedEntry:
+    return KeyedEntry(entry.key, lead, entry.text, entry.children, entry.tail, entry.glue, entry.is_ordered)
 
 
 def _one_of(base: str | None, left: str, right: str, *, blanks_are_alike: bool = False) -> str:
@@ -148,8 +156,8 @@ def _one_of(base: str | None, left: str, right: str, *, blanks_are_alike: bool =
     raise Undecided(left.strip() or right.strip())
 
 
-def _by_key(entries: list[Entry]) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
+def _by_key(entries: list[KeyedEntry]) -> dict[str, KeyedEntry]:
+    found: dict[str, KeyedEntry] = {}
     for entry in entries:
         if entry.key in found:
             raise Undecided(f"{entry.key} is there twice")
@@ -157,7 +165,9 @@ def _by_key(entries: list[Entry]) -> dict[str, Entry]:
     return found
 
 
-def _say_once(children: list[Entry], lefts: dict[str, Entry], rights: dict[str, Entry]) -> None:
+def _say_once(
+    children: list[KeyedEntry], lefts: dict[str, KeyedEntry], rights: dict[str, KeyedEntry]
+) -> None:
     """Both sides added an entry under the same comment: the comment stands above both."""
     for before, child in pairwise(children):
         is_from_both = all((before.key in side) != (child.key in side) for side in (lefts, rights))
@@ -165,7 +175,7 @@ def _say_once(children: list[Entry], lefts: dict[str, Entry], rights: dict[str, 
             child.lead = ""
 
 
-def _fit_leads(children: list[Entry], side: list[Entry], glue: str) -> None:
+def _fit_leads(children: list[KeyedEntry], side: list[KeyedEntry], glue: str) -> None:
     """The first entry often has other blanks before it than the rest: an entry that moved away from the first
     place, or into it, gets the blanks of its new place."""
     if len(side) == 1 and not glue and side[0].children is None and not side[0].lead.strip():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.toml_files import package_of
 from lineclear.merge.handlers.versions import constrained, extras, narrower
 from lineclear.merge.result import Labels, MergeResult
@@ -36,15 +36,15 @@ def _never(_where: tuple[str, ...], _base: str, _left: str, _right: str) -> str 
     return None
 
 
-def cut(text: str, key_of: Callable[[str], str], comment: str, is_ordered: bool = False) -> Entry:
-    root = Entry("", "", "", [], is_ordered=is_ordered)
+def cut(text: str, key_of: Callable[[str], str], comment: str, is_ordered: bool = False) -> KeyedEntry:
+    root = KeyedEntry("", "", "", [], is_ordered=is_ordered)
     lead = ""
     for line in _joined(text):
         if not line.strip() or line.lstrip().startswith(comment):
             lead += line
             continue
         assert root.children is not None
-        root.children.append(Entry(key_of(line), lead, line))
+        root.children.append(KeyedEntry(key_of(line), lead, line))
         lead = ""
     root.tail = lead
     return root
@@ -68,8 +68,8 @@ def _requirement(line: str) -> str:
     return package_of(line.partition(" #")[0].partition("\\")[0])
 
 
-def _cut_settings(text: str) -> Entry:
-    root = Entry("", "", "", [])
+def _cut_settings(text: str) -> KeyedEntry:
+    root = KeyedEntry("", "", "", [])
     section, lead = root, ""
     for line in _continued(text):
         if not line.strip() or line.lstrip().startswith(("#", ";", "!")):
@@ -77,14 +77,14 @@ def _cut_settings(text: str) -> Entry:
             continue
         found = re.match(r"\s*\[([^\]\n]+)\]\s*$", line)
         if found:
-            section = Entry(f"[{found[1]}]", lead, line, [])
+            section = KeyedEntry(f"[{found[1]}]", lead, line, [])
             assert root.children is not None
             root.children.append(section)
         else:
             key = re.match(r"\s*((?:\\.|[^=:\s\\])+(?: +[^=:\s]+)*)\s*[=:]", line)
             if not key or section.children is None:
                 raise Undecided("not a setting")
-            section.children.append(Entry(key[1], lead, line))
+            section.children.append(KeyedEntry(key[1], lead, line))
         lead = ""
     root.tail = lead
     return root

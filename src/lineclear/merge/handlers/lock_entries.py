@@ -10,7 +10,7 @@ import re
 
 from lineclear.merge.exact import line_by_line
 from lineclear.merge.handlers.by_key import merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.result import MergeResult
 
 _FIELD = r"""^{} = "([^"]*)"$"""
@@ -52,19 +52,19 @@ def _field(name: str, block: str) -> str:
     return found[1] if found else ""
 
 
-def _cut(text: str) -> Entry:
+def _cut(text: str) -> KeyedEntry:
     """The part before the first package, then a package each; the blank line before it is its lead."""
     starts = [found.start() for found in _BLOCK.finditer(text)]
     if not starts:
         raise Undecided("no packages")
-    children = [Entry("head", "", text[: starts[0]].rstrip("\n") + "\n")]
+    children = [KeyedEntry("head", "", text[: starts[0]].rstrip("\n") + "\n")]
     lead = text[len(children[0].text) : starts[0]]
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         block = text[start:end]
         own = block.rstrip("\n") + "\n"
-        children.append(Entry(_key(block), lead, own))
+        children.append(KeyedEntry(_key(block), lead, own))
         lead = block[len(own) :]
-    return Entry("", "", "", children, tail=lead)
+    return KeyedEntry("", "", "", children, tail=lead)
 
 
 def _sorted(text: str) -> str:

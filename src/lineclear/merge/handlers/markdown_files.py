@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.handlers.by_key import as_text, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*\S)")
@@ -21,8 +21,8 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
     return merge_by_key(cut, as_text(path), base, left, right, "sections")
 
 
-def cut(text: str) -> Entry:
-    root = Entry("", "", "", [])
+def cut(text: str) -> KeyedEntry:
+    root = KeyedEntry("", "", "", [])
     stack = [(0, root)]
     lead = ""
     for heading, body in _sections(text):
@@ -31,12 +31,12 @@ def cut(text: str) -> Entry:
             level = len(found[1])
             while stack[-1][0] >= level:
                 stack.pop()
-            entry = Entry(f"# {found[2].rstrip(' #').casefold()}", lead, heading, [])
+            entry = KeyedEntry(f"# {found[2].rstrip(' #').casefold()}", lead, heading, [])
             _add(stack[-1][1], entry)
             stack.append((level, entry))
         lead = body[len(body.rstrip()) + 1 :] if body.strip() else body
         if body.strip():
-            _add(stack[-1][1], Entry("text", "", body[: len(body) - len(lead)]))
+            _add(stack[-1][1], KeyedEntry("text", "", body[: len(body) - len(lead)]))
     if len(stack) == 1:
         raise Undecided("no headings")
     root.tail = lead
@@ -44,7 +44,7 @@ def cut(text: str) -> Entry:
     return root
 
 
-def _mark_ordered(entry: Entry) -> None:
+def _mark_ordered(entry: KeyedEntry) -> None:
     """Sections by version have an order that a merge cannot see."""
     keys = [child.key for child in entry.children or []]
     entry.is_ordered = any(_VERSION.search(key) for key in keys if key.startswith("#"))
@@ -52,7 +52,7 @@ def _mark_ordered(entry: Entry) -> None:
         _mark_ordered(child)
 
 
-def _add(parent: Entry, child: Entry) -> None:
+def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
     assert parent.children is not None
     parent.children.append(child)
 

@@ -6,22 +6,22 @@ is nobody's mistake, only a wrong guess: then that text is read as a whole.
 
 from __future__ import annotations
 
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     # (piece, is it the whole text) -> its entries, and what stands behind the last of them
-    Read = Callable[[str, bool], tuple[list[Entry], str]]
+    Read = Callable[[str, bool], tuple[list[KeyedEntry], str]]
 
 
-class Whole(Entry):
+class Whole(KeyedEntry):
     """All entries of a text, which need not be joined to know it."""
 
     __slots__ = ("whole",)
 
-    def __init__(self, text: str, children: list[Entry], tail: str) -> None:
+    def __init__(self, text: str, children: list[KeyedEntry], tail: str) -> None:
         super().__init__("", "", "", children, tail)
         self.whole = text
 
@@ -38,9 +38,9 @@ class Pieces:
     def __init__(self, part: Callable[[str], list[str]], read: Read) -> None:
         self.part = part
         self.read = read
-        self._known: dict[str, list[Entry]] = {}
+        self._known: dict[str, list[KeyedEntry]] = {}
 
-    def cut(self, text: str) -> Entry:
+    def cut(self, text: str) -> KeyedEntry:
         """Joined again, the entries give the very text; otherwise it is `Undecided`."""
         *pieces, last = self.part(text) or [text]
         try:
@@ -53,7 +53,7 @@ class Pieces:
             entries, tail = self._exact(text, True)
         return Whole(text, children + entries, tail)
 
-    def _whole(self, piece: str) -> list[Entry]:
+    def _whole(self, piece: str) -> list[KeyedEntry]:
         """With nothing behind its last entry: that would belong to the next piece."""
         entries = self._known.get(piece)
         if entries is None:
@@ -63,7 +63,7 @@ class Pieces:
             self._known[piece] = entries
         return entries
 
-    def _exact(self, piece: str, is_whole: bool) -> tuple[list[Entry], str]:
+    def _exact(self, piece: str, is_whole: bool) -> tuple[list[KeyedEntry], str]:
         entries, tail = self.read(piece, is_whole)
         if "".join([*(entry.write() for entry in entries), tail]) != piece:
             raise Undecided("the entries do not give the text again")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.handlers.by_key import as_text, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
 _PARTS = re.compile(
@@ -44,8 +44,8 @@ def _only_creates(base: str, left: str, right: str) -> bool:
     return all(key.startswith("create ") for key in added)
 
 
-def cut(text: str, *, is_ordered: bool) -> Entry:
-    root = Entry("", "", "", [], is_ordered=is_ordered)
+def cut(text: str, *, is_ordered: bool) -> KeyedEntry:
+    root = KeyedEntry("", "", "", [], is_ordered=is_ordered)
     assert root.children is not None
     statement = ""
     for part in _PARTS.finditer(text):
@@ -59,13 +59,13 @@ def cut(text: str, *, is_ordered: bool) -> Entry:
     return root
 
 
-def _entry(statement: str) -> Entry:
+def _entry(statement: str) -> KeyedEntry:
     lead = statement[: len(statement) - len(statement.lstrip())]
     own = statement[len(lead) :]
     plain = " ".join(_code(own).split())
     found = _CREATES.match(plain)
     key = f"create {found[1]} {found[2]}".casefold() if found else plain
-    return Entry(key, lead, own)
+    return KeyedEntry(key, lead, own)
 
 
 def _code(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.pieces import Pieces
 from lineclear.merge.result import Labels, MergeResult
 
@@ -46,8 +46,8 @@ def _part(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
 
 
-def _read(text: str, is_whole: bool) -> tuple[list[Entry], str]:
-    root = Entry("", "", "", [])
+def _read(text: str, is_whole: bool) -> tuple[list[KeyedEntry], str]:
+    root = KeyedEntry("", "", "", [])
     stack = [root]
     waiting = ""
     for found in _PARTS.finditer(text):
@@ -72,26 +72,26 @@ def _read(text: str, is_whole: bool) -> tuple[list[Entry], str]:
     return root.children or [], waiting
 
 
-def _close(stack: list[Entry], waiting: str) -> None:
+def _close(stack: list[KeyedEntry], waiting: str) -> None:
     """The last declaration of a rule may come without its semicolon; then nothing can be put behind it."""
     if len(stack) == 1 or _plain(waiting.removesuffix("}")):
         raise Undecided("not plain rules and declarations")
     stack.pop().tail = waiting
 
 
-def _add(parent: Entry, child: Entry) -> None:
+def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
     assert parent.children is not None
     parent.children.append(child)
 
 
-def _named(text: str, children: list[Entry] | None) -> Entry:
+def _named(text: str, children: list[KeyedEntry] | None) -> KeyedEntry:
     own = text.lstrip()
     while own.startswith(("/*", "//")):
         own = own.partition("*/" if own.startswith("/*") else "\n")[2].lstrip()
     lead = text[: len(text) - len(own)]
     plain = " ".join(_plain(own.rstrip("{;")).split())
     found = _DECLARATION.match(plain) if children is None else None
-    return Entry(found[1] if found else f"rule {plain}", lead, own, children)
+    return KeyedEntry(found[1] if found else f"rule {plain}", lead, own, children)
 
 
 def _plain(text: str) -> str:
@@ -101,7 +101,9 @@ def _plain(text: str) -> str:
 # -- where the order counts --------------------------------------------------------------------
 
 
-def _orders(base: Entry, left: Entry, right: Entry, where: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+def _orders(
+    base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, where: tuple[str, ...] = ()
+) -> set[tuple[str, ...]]:
     """Paths of the rules in which both sides add something that could take the other's back."""
     old, ours, theirs = (_children(entry) for entry in (base, left, right))
     mine, yours = [key for key in ours if key not in old], [key for key in theirs if key not in old]
@@ -117,7 +119,7 @@ def _orders(base: Entry, left: Entry, right: Entry, where: tuple[str, ...] = ())
     return found
 
 
-def _children(entry: Entry) -> dict[str, Entry]:
+def _children(entry: KeyedEntry) -> dict[str, KeyedEntry]:
     return {child.key: child for child in entry.children or []}
 
 
@@ -130,7 +132,7 @@ def _can_undo(one: str, other: str) -> bool:
     return first[0] == second[0] or "all" in (one, other)
 
 
-def _mark(entry: Entry, where: tuple[str, ...]) -> None:
+def _mark(entry: KeyedEntry, where: tuple[str, ...]) -> None:
     if not where:
         entry.is_ordered = True
     for child in entry.children or [] if where else ():

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.json_files import Scanner
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.pieces import Pieces
 from lineclear.merge.handlers.raised import raise_new_siblings
 from lineclear.merge.handlers.versions import constrained, extras, narrower
@@ -41,11 +41,11 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
     choose = first_of(narrower, constrained, extras, as_text(path))
     pieces = Pieces(_part, _read)
 
-    def cut(text: str) -> Entry:
+    def cut(text: str) -> KeyedEntry:
         root = pieces.cut(text)
         # What stands before the first table is in none: nothing of it may come to stand behind one.
         if root.children is not None and (not root.children or root.children[0].key != _NO_TABLE):
-            root.children.insert(0, Entry(_NO_TABLE, "", "", []))
+            root.children.insert(0, KeyedEntry(_NO_TABLE, "", "", []))
         return root
 
     result = merge_by_key(cut, choose, base, left, right, is_exact=True, rule="keys")
@@ -60,8 +60,8 @@ def _part(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([0, *starts, len(text)])]
 
 
-def _read(text: str, is_whole: bool) -> tuple[list[Entry], str]:
-    tables: list[Entry] = []
+def _read(text: str, is_whole: bool) -> tuple[list[KeyedEntry], str]:
+    tables: list[KeyedEntry] = []
     arrays: Counter[str] = Counter()
     lead, at = "", 0
     while at < len(text):
@@ -73,11 +73,11 @@ def _read(text: str, is_whole: bool) -> tuple[list[Entry], str]:
             continue
         found = _TABLE.match(line)
         if found:
-            tables.append(Entry(_table_key(found, text, end, arrays), lead, line, []))
+            tables.append(KeyedEntry(_table_key(found, text, end, arrays), lead, line, []))
         else:
             end = _end_of_value(text, at)
             if not tables:
-                tables.append(Entry(_NO_TABLE, "", "", []))
+                tables.append(KeyedEntry(_NO_TABLE, "", "", []))
             _add(tables[-1], _pair(tables[-1].key, lead, text[at:end]))
         lead, at = "", end
     if arrays and not is_whole:
@@ -85,7 +85,7 @@ def _read(text: str, is_whole: bool) -> tuple[list[Entry], str]:
     return tables, lead
 
 
-def _add(parent: Entry, child: Entry) -> None:
+def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
     assert parent.children is not None
     parent.children.append(child)
 
@@ -103,7 +103,7 @@ def _table_key(found: re.Match[str], text: str, at: int, arrays: Counter[str]) -
     return key
 
 
-def _pair(table: str, lead: str, text: str) -> Entry:
+def _pair(table: str, lead: str, text: str) -> KeyedEntry:
     found = _PAIR.match(text)
     if not found:
         raise Undecided("neither a table nor a pair")
@@ -112,15 +112,15 @@ def _pair(table: str, lead: str, text: str) -> Entry:
     is_set = key in SET_KEYS or SET_TABLES.fullmatch(table.lstrip("["))
     if is_set and value.lstrip().startswith("[") and value.rstrip().endswith("]"):
         return _array(key, lead, text, found.end())
-    return Entry(key, lead, text)
+    return KeyedEntry(key, lead, text)
 
 
-def _array(key: str, lead: str, text: str, at: int) -> Entry:
+def _array(key: str, lead: str, text: str, at: int) -> KeyedEntry:
     scanner = Scanner(text, (key,), "#")
     scanner.at = at
     scanner.skip()
     if "'" in text:
-        return Entry(key, lead, text)
+        return KeyedEntry(key, lead, text)
     entry = scanner.value(key, lead, 0, 0)
     entry.tail += text[scanner.at :]
     for child in entry.children or []:

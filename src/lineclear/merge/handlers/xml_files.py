@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, first_of, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.versions import narrower
 from lineclear.merge.result import Labels, MergeResult
 
@@ -30,7 +30,7 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
     return merge_by_key(cut, first_of(narrower, as_text(path)), base, left, right, "elements")
 
 
-def cut(text: str) -> Entry:
+def cut(text: str) -> KeyedEntry:
     pieces = _PIECE.findall(text)
     if "".join(pieces) != text:
         raise Undecided("not XML")
@@ -44,22 +44,22 @@ def cut(text: str) -> Entry:
     entry.tail += "".join(pieces[number:])
     if any(re.match(r"</?[A-Za-z]", piece) for piece in pieces[number:]):
         raise Undecided("more than one root")
-    return Entry("", "", "", [entry])
+    return KeyedEntry("", "", "", [entry])
 
 
-def _element(pieces: list[str], number: int, lead: str, depth: int) -> tuple[Entry, int]:
+def _element(pieces: list[str], number: int, lead: str, depth: int) -> tuple[KeyedEntry, int]:
     """The element that opens here, and the number of the piece behind it."""
     opening = pieces[number]
     name = _name(opening)
     if opening.endswith("/>"):
-        return Entry(_own_key(name, opening), lead, opening), number + 1
+        return KeyedEntry(_own_key(name, opening), lead, opening), number + 1
     if depth > DEEPEST:
         raise Undecided("nested too deep")
     end = _closing(pieces, number)
     if name not in TABLES:
         text = "".join(pieces[number : end + 1])
-        return Entry(_key(name, text, opening), lead, text), end + 1
-    entry = Entry(_own_key(name, opening), lead, opening, [])
+        return KeyedEntry(_key(name, text, opening), lead, text), end + 1
+    entry = KeyedEntry(_own_key(name, opening), lead, opening, [])
     assert entry.children is not None
     gap, at = "", number + 1
     while at < end:

@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.pieces import Pieces
 from lineclear.merge.result import Labels, MergeResult
 
@@ -57,14 +57,14 @@ def _part(text: str) -> list[str]:
     return [*(text[start:end] for start, end in pairwise(ends)), text[ends[-1] :]]
 
 
-def _read(text: str, _is_whole: bool) -> tuple[list[Entry], str]:
+def _read(text: str, _is_whole: bool) -> tuple[list[KeyedEntry], str]:
     return _mapping([_Row(line) for line in text.splitlines(True)], 0, 0)
 
 
-def _mapping(rows: list[_Row], indent: int, depth: int) -> tuple[list[Entry], str]:
+def _mapping(rows: list[_Row], indent: int, depth: int) -> tuple[list[KeyedEntry], str]:
     if depth > DEEPEST:
         raise Undecided("nested too deep")
-    entries: list[Entry] = []
+    entries: list[KeyedEntry] = []
     lead, number = "", 0
     while number < len(rows):
         row = rows[number]
@@ -97,7 +97,7 @@ def _end_of_entry(rows: list[_Row], number: int, indent: int) -> int:
     return end
 
 
-def _entry(found: re.Match[str], lead: str, rows: list[_Row], indent: int, depth: int) -> Entry:
+def _entry(found: re.Match[str], lead: str, rows: list[_Row], indent: int, depth: int) -> KeyedEntry:
     key, value = found[2], found[3].strip()
     first = next((row for row in rows[1:] if not row.is_empty), None)
     is_plain = not value or value.startswith("#")
@@ -109,5 +109,5 @@ def _entry(found: re.Match[str], lead: str, rows: list[_Row], indent: int, depth
         and not _ITEM.match(first.line)
     ):
         children, tail = _mapping(rows[1:], first.indent, depth + 1)
-        return Entry(key, lead, rows[0].line, children, tail)
-    return Entry(key, lead, "".join(row.line for row in rows))
+        return KeyedEntry(key, lead, rows[0].line, children, tail)
+    return KeyedEntry(key, lead, "".join(row.line for row in rows))

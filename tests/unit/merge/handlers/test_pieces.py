@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.merge.handlers import style_files, toml_files, yaml_files
-from lineclear.merge.handlers.keyed import Entry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.pieces import Pieces
 from tests.unit.merge.test_cases import FOUND, path_of, read
 
@@ -39,7 +39,7 @@ TORN = {
 }
 
 
-def shape(entry: Entry) -> Shape:
+def shape(entry: KeyedEntry) -> Shape:
     inner = None if entry.children is None else tuple(map(shape, entry.children))
     return entry.key, entry.lead, entry.text, entry.tail, inner
 
@@ -78,7 +78,7 @@ def test_what_two_texts_hold_is_read_once(name: str, text: str) -> None:
     handler = HANDLERS["." + name.rpartition(".")[2]]
     asked = []
 
-    def noted(piece: str, is_whole: bool) -> tuple[list[Entry], str]:
+    def noted(piece: str, is_whole: bool) -> tuple[list[KeyedEntry], str]:
         asked.append(piece)
         entries, tail = handler._read(piece, is_whole)
         return entries, tail
@@ -92,6 +92,6 @@ def test_what_two_texts_hold_is_read_once(name: str, text: str) -> None:
 
 
 def test_entries_that_do_not_give_the_text_again_are_refused() -> None:
-    pieces = Pieces(lambda text: [text], lambda _text, _is_whole: ([Entry("a", "", "b")], ""))
+    pieces = Pieces(lambda text: [text], lambda _text, _is_whole: ([KeyedEntry("a", "", "b")], ""))
     with pytest.raises(Undecided):
         pieces.cut("a")
