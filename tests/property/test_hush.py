@@ -113,7 +113,7 @@ def before_commit(hook: Callable[[], object]) -> Iterator[None]:
     """The hook runs when a writer has lifted hushes and has not committed yet."""
     lift, transact = Hushes.lift, SqliteStore.transact
 
-    def refuse(_self: object, _caller: object, _work: object, /) -> Any:
+    def refuse(_self: object, _caller: object, _work: object, _near: object = (), /) -> Any:
         raise CannotWrite
 
     def lift_and_wait(self: Hushes, whom: Any) -> None:

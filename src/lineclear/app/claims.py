@@ -28,6 +28,7 @@ from lineclear.core.events import Draft
 from lineclear.core.fold import granted_claim
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
+from lineclear.core.questions import any_of, around, by_index, by_key
 from lineclear.core.refusals_values import not_the_writer
 from lineclear.core.resources import ancestors, overlaps
 from lineclear.core.strategies import SINGLE_WRITER, strategy_for
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
     from lineclear.core.claims import Answer, Blocker
+    from lineclear.core.questions import Question
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule, Sharing
     from lineclear.core.tables import Claim, Fence, Wait
@@ -50,19 +52,41 @@ MOST_RESOURCES, MOST_NOTE = 100, 500
 TICKET_TTL_MS = 15_000
 
 
+def near_claims(resources: Iterable[Resource]) -> list[Question]:
+    """What `claims_near` asks."""
+    return [question for resource in resources for question in around(CLAIM, "node", *_nodes(resource))]
+
+
+def near_request(request: Request) -> list[Question]:
+    """What a decision on a request asks."""
+    found = [*near_claims(request.resources), by_index(WAIT, "key")]
+    if request.task:
+        found.append(by_key(TASK, request.task))
+    if request.ticket:
+        found.append(by_key(WAIT, request.ticket))
+    return found
+
+
 def claims_near(view: View, resource: Resource) -> list[Claim]:
     """Every claim that overlaps: on the way down to the resource, on it, or below it."""
-    node, test = resource.node, overlap_with(resource)
-    return view.sift(CLAIM, "node", ancestors(node), node + "/", node + "0", lambda entry: test(entry[2]))
+    test = overlap_with(resource)
+    return view.sift(CLAIM, "node", *_nodes(resource), lambda entry: test(entry[2]))
 
 
 def fences_near(view: View, resource: Resource) -> list[Fence]:
-    node, test = resource.node, overlap_with(resource)
-    return view.sift(FENCE, "key", ancestors(node), node + "/", node + "0", lambda entry: test(entry[1]))
+    test = overlap_with(resource)
+    return view.sift(FENCE, "key", *_nodes(resource), lambda entry: test(entry[1]))
+
+
+def _nodes(resource: Resource) -> tuple[list[str], str, str]:
+    """The nodes on the way down to it, and between which two all that are below it lie."""
+    return ancestors(resource.node), resource.node + "/", resource.node + "0"
 
 
 def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
     found: dict[tuple[str, str], Claim] = {}
+    resources = list(resources)
+    view.prefetch(*near_claims(resources))
     for resource in resources:
         for claim in claims_near(view, resource):
             found[claim.agent, claim.resource] = claim
@@ -92,7 +116,7 @@ def ask(
             then(tx)
         return granted
 
-    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+    return once(store, caller, "claim", _arguments(request), work, _still_holds, near_request(request))
 
 
 def refuse_owned(rules: list[Rule], caller: Caller, request: Request) -> None:
@@ -128,7 +152,7 @@ def stand_in_line(store: Store, liveness: Liveness, caller: Caller, request: Req
             tx.append(draft)
         return {"ticket": _take_ticket(tx, request), "blocker": show_blocker(answer.blockers[0], tx)}
 
-    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+    return once(store, caller, "claim", _arguments(request), work, _still_holds, near_request(request))
 
 
 def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
@@ -146,7 +170,7 @@ def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Reques
         tx.append(Draft("WaitEnded", f"wait:{request.ticket}", ticket=request.ticket, why="granted"))
         return _grant(tx, caller, request, answer)
 
-    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+    return once(store, caller, "claim", _arguments(request), work, _still_holds, near_request(request))
 
 
 def is_my_turn(store: Store, liveness: Liveness, request: Request) -> tuple[bool, int]:
@@ -190,7 +214,10 @@ def release(
         return {"released": [claim.resource for claim in mine]}
 
     arguments = {"resources": [resource.text for resource in resources], "everything": everything}
-    return once(store, caller, "release", arguments, work)
+    near = [by_key(CLAIM, caller.name, resource.text) for resource in resources]
+    if everything:
+        near = [any_of(CLAIM, "key", caller.name)]
+    return once(store, caller, "release", arguments, work, near=near)
 
 
 def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
@@ -221,7 +248,7 @@ def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request
             )
         return _grant(tx, caller, request, answer)
 
-    return once(store, caller, "take over", _arguments(request), work, _still_holds)
+    return once(store, caller, "take over", _arguments(request), work, _still_holds, near_request(request))
 
 
 def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
@@ -238,7 +265,8 @@ def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
                 tx.put(CLAIM, claim.changed(until_ns=max(claim.until_ns, tx.now.in_ms(claim.ttl_ms))))
         return True
 
-    return store.transact(caller, work)
+    near = [by_key(CLAIM, caller.name, text) for text in fences]
+    return store.transact(caller, work, [*near, by_index(WAIT, "key")])
 
 
 def holders(view: View, resource: Resource) -> list[Claim]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lineclear.app.claims import live_waits, makes_way
 from lineclear.core.claims import is_over
-from lineclear.core.tables import CLAIM, TASK
+from lineclear.core.questions import any_of, by_index
+from lineclear.core.tables import CLAIM, TASK, WAIT
 from lineclear.core.tasks import TAKEN
 
 TYPE_CHECKING = False
@@ -46,4 +47,5 @@ def renew(store: Store, caller: Caller) -> int:
             tx.put(TASK, task.changed(until_ns=max(task.until_ns, tx.now.in_ms(task.ttl_ms))))
         return len(claims) + len(tasks)
 
-    return store.transact(caller, work)
+    near = [by_index(WAIT, "key"), any_of(CLAIM, "key", caller.name), by_index(TASK, "ready", TAKEN)]
+    return store.transact(caller, work, near)

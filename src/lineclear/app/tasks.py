@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.app.agents import ensure_agent
-from lineclear.app.claims import holders
+from lineclear.app.claims import holders, near_claims
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals, refusals_landing, refusals_tasks
@@ -13,6 +13,7 @@ from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
 from lineclear.core.paths import normalise
+from lineclear.core.questions import any_of, by_index, by_key
 from lineclear.core.resources import overlaps
 from lineclear.core.runs import ENDED as RUN_ENDED
 from lineclear.core.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
+    from lineclear.core.questions import Question
     from lineclear.core.tables import Task
     from lineclear.core.task_import import TaskDraft
 
@@ -81,6 +83,7 @@ def take(
     def work(tx: Tx) -> dict[str, Any]:
         me = ensure_agent(tx, caller)
         taken = tx.scan(TASK, "ready", (TAKEN,))
+        tx.prefetch(*(by_key(AGENT, task.agent) for task in taken))
         ended = end_lapsed(taken, tx.now, lambda name: is_gone(tx, liveness, name))
         for draft in ended:
             tx.append(draft)
@@ -101,8 +104,10 @@ def take(
         return {"task": show_task(tx, known_task(tx, task.id)), "crowded": crowded, "also_yours": also}
 
     arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
+    near = near_task(number) if number else [by_index(TASK, "ready", OPEN, 0, limit=FEW)]
+    near.append(by_index(TASK, "ready", TAKEN))
     try:
-        return once(store, caller, "task next", arguments, work, _still_mine)
+        return once(store, caller, "task next", arguments, work, _still_mine, near)
     except refusals.Refusal:
         # A refusal rolls back, and nobody else may ever ask: what has lapsed ends all the same.
         end_lapses(store, liveness, caller)
@@ -114,6 +119,7 @@ def end_lapses(store: Store, liveness: Liveness, caller: Caller) -> int:
 
     def find(view: View) -> list[Draft]:
         taken = view.scan(TASK, "ready", (TAKEN,))
+        view.prefetch(*(by_key(AGENT, task.agent) for task in taken))
         return end_lapsed(taken, view.now, lambda name: is_gone(view, liveness, name))
 
     def work(tx: Tx) -> int:
@@ -131,7 +137,7 @@ def note(store: Store, caller: Caller, number: int, text: str) -> dict[str, Any]
         event = tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
         return {"task": show_brief(task), "note": event.position}
 
-    return once(store, caller, "task note", {"number": number, "text": text}, work)
+    return once(store, caller, "task note", {"number": number, "text": text}, work, near=near_task(number))
 
 
 def edit(
@@ -174,7 +180,7 @@ def edit(
         return {"task": show_task(tx, known_task(tx, number))}
 
     arguments = {"number": number, "changes": changes, "after": linked, "not_after": unlinked}
-    return once(store, caller, "task edit", arguments, work)
+    return once(store, caller, "task edit", arguments, work, near=near_task(number))
 
 
 def finish(
@@ -216,7 +222,9 @@ def finish(
         held = [claim.resource for claim in tx.pick(CLAIM, "key", (task.agent,)) if claim.task == number]
         return {**_move(tx, task, draft), "still_held": held}
 
-    return once(store, caller, "task done", {"number": number, "branch": branch, "result": result}, work)
+    arguments = {"number": number, "branch": branch, "result": result}
+    near = [*near_task(number), any_of(CLAIM, "key", caller.name), _last_run(number)]
+    return once(store, caller, "task done", arguments, work, near=near)
 
 
 def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
@@ -231,7 +239,8 @@ def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, An
         _refuse_unless_held(task, caller, tx, "fail")
         return _move(tx, task, give_back(task, reason))
 
-    return once(store, caller, "task fail", {"number": number, "reason": reason}, work)
+    arguments = {"number": number, "reason": reason}
+    return once(store, caller, "task fail", arguments, work, near=near_task(number))
 
 
 def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
@@ -244,7 +253,8 @@ def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, 
             _refuse_unless_held(task, caller, tx, "cancel")
         return _move(tx, task, Draft("TaskCancelled", show_id(number), id=number, reason=reason))
 
-    return once(store, caller, "task cancel", {"number": number, "reason": reason}, work)
+    arguments = {"number": number, "reason": reason}
+    return once(store, caller, "task cancel", arguments, work, near=near_task(number))
 
 
 def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
@@ -260,7 +270,7 @@ def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any
             return _move(tx, task, give_back(task, why or f"given back by {caller.name}"))
         return _move(tx, task, Draft("TaskReopened", show_id(number), id=number))
 
-    return once(store, caller, "task reopen", {"number": number, "why": why}, work)
+    return once(store, caller, "task reopen", {"number": number, "why": why}, work, near=near_task(number))
 
 
 def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[str, Any]:
@@ -287,6 +297,8 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
 
 def list_tasks(view: View, *, states: Iterable[str] = STATES, label: str = "") -> list[dict[str, Any]]:
     found: list[Task] = []
+    states = list(states)
+    view.prefetch(*(by_index(TASK, "ready", state) for state in states))
     for state in states:
         found.extend(view.scan(TASK, "ready", (state,)))
     return [show_brief(task) for task in found if not label or label in split_names(task.labels)]
@@ -310,7 +322,9 @@ def show(view: View, number: int) -> dict[str, Any]:
 
 def find_similar(view: View, text: str) -> list[Task]:
     words = telling_words(text)
-    found = [view.get(TASK, (number,)) for number in (view.search_tasks(words, SHORTLIST) if words else ())]
+    numbers = view.search_tasks(words, SHORTLIST) if words else []
+    view.prefetch(*(by_key(TASK, number) for number in numbers))
+    found = [view.get(TASK, (number,)) for number in numbers]
     return [task for task in found if task is not None]
 
 
@@ -327,7 +341,16 @@ def show_brief(task: Task) -> dict[str, Any]:
     }
 
 
+def near_task(number: int) -> list[Question]:
+    return [by_key(TASK, number), *_near_links(number)]
+
+
+def _near_links(number: int) -> list[Question]:
+    return [any_of(TASK_DEP, "key", number), any_of(TASK_DEP, "dep", number)]
+
+
 def show_task(view: View, task: Task) -> dict[str, Any]:
+    view.prefetch(*_near_links(task.id))
     shown = show_brief(task)
     shown |= {
         "body": task.body,
@@ -455,6 +478,7 @@ def _next_fit(
 
     # A few are enough nearly always: the whole list is only read when none of them will do.
     few = tx.scan(TASK, "ready", (OPEN, 0), limit=FEW)
+    tx.prefetch(*near_claims(resource_of(text) for task in few for text in split_names(task.scope)))
     task, crowded = choose_next(few, frozenset(skills), is_crowded)
     if len(few) == FEW and (task is None or crowded):
         task, crowded = choose_next(tx.scan(TASK, "ready", (OPEN, 0)), frozenset(skills), is_crowded)
@@ -472,6 +496,10 @@ def _is_crowded(view: View, task: Task, me: str, busy_scopes: list[Any]) -> bool
         if any(not is_family(claim.agent, me) for claim in holders(view, scope)):
             return True
     return False
+
+
+def _last_run(number: int) -> Question:
+    return by_index(RUN, "task", number, reverse=True, limit=1)
 
 
 def _refuse_in_run(view: View, task: Task) -> None:
@@ -493,6 +521,8 @@ def _move(tx: Tx, task: Task, draft: Draft) -> dict[str, Any]:
         raise refusals_tasks.task_wrong_state(
             show_id(task.id), task.state, draft.kind.removeprefix("Task").lower()
         )
+    # Its end changes the tasks that wait for it.
+    tx.prefetch(*(by_key(TASK, link.task) for link in tx.pick(TASK_DEP, "dep", (task.id,))))
     tx.append(draft)
     return {"task": show_task(tx, known_task(tx, task.id))}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.app.agents import ensure_agent
-from lineclear.app.claims import check_fence, holders
+from lineclear.app.claims import check_fence, holders, near_claims
 from lineclear.app.operations import once
 from lineclear.app.phases import refuse_by_phase
 from lineclear.core import refusals, refusals_values
@@ -13,6 +13,7 @@ from lineclear.core.instants import show_wall
 from lineclear.core.json_merge import ABSENT, merge_json
 from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.names import is_family
+from lineclear.core.questions import by_key
 from lineclear.core.refusals import STALE, Refusal
 from lineclear.core.resources import covers, parse_resource
 from lineclear.core.strategies import LOCKED, READ_ONLY, SINGLE_WRITER, strategy_for
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.questions import Question
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
     from lineclear.core.tables import Copy, Value
@@ -71,7 +73,7 @@ def put(
         return show_value(_known(tx, key))
 
     arguments = {"key": key, "json": json, "version": version, "fence": fence, "copy": copy}
-    return once(store, caller, "value put", arguments, work)
+    return once(store, caller, "value put", arguments, work, near=_near_write(resource, key))
 
 
 def delete(
@@ -93,7 +95,7 @@ def delete(
         return {"key": key, "version": base + 1, "deleted": True}
 
     arguments = {"key": key, "version": version, "fence": fence, "copy": copy}
-    return once(store, caller, "value delete", arguments, work)
+    return once(store, caller, "value delete", arguments, work, near=_near_write(resource, key))
 
 
 def update(
@@ -261,6 +263,11 @@ def _change_copy(tx: Tx, caller: Caller, row: Copy, json: str, *, deleted: int) 
         Draft("CopyChanged", f"copy:{row.copy}", copy=row.copy, key=row.key, json=json, deleted=deleted)
     )
     return _show_copy(_known_copy(tx, row.copy, row.key))
+
+
+def _near_write(resource: Resource, key: str) -> list[Question]:
+    """What `_writable` asks."""
+    return [by_key(VALUE, key), *near_claims([resource])]
 
 
 def _writable(

@@ -7,6 +7,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.identity import AGENT as OF_AGENT
 from lineclear.core.identity import Signs, read_environment, resolve
 from lineclear.core.names import agent_name
+from lineclear.core.questions import any_of
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import AGENT
 
@@ -51,6 +52,8 @@ def identify(
         is_known = bearer is not None and (bearer.kind == OF_AGENT or not is_marked)
         if given or is_known:
             return "", "", bearer
+        by_session = [any_of(AGENT, "session", session)] if session else []
+        view.prefetch(*by_session, any_of(AGENT, "tree", tree))
         known = next((agent.name for agent in view.pick(AGENT, "session", (session,))), "") if session else ""
         return known, agent_of_tree(view, tree), bearer
 

@@ -188,9 +188,6 @@ class Writes:
 
     def note(self, at_ns: int, agent: str, tree: str, path: str, digest: str) -> None:
         line = f"{at_ns}\t{agent}\t{_escape(tree)}\t{_escape(path)}\t{digest}\n"
-        self._add(line.encode("utf-8", "surrogateescape"))
-
-    def _add(self, line: bytes) -> None:
         session = Session(self._path)
         try:
             if session._size() > _MOST_BYTES:
@@ -199,14 +196,11 @@ class Writes:
         except OSError:
             return
         try:
-            os.write(fd, line)
+            os.write(fd, line.encode("utf-8", "surrogateescape"))
         except OSError:
             pass
         finally:
             os.close(fd)
-
-    def kept(self) -> KeptWrites:
-        return KeptWrites(self._path)
 
     def since(self, at_ns: int, tree: str) -> list[tuple[int, str, str, str]]:
         """(when, agent, path, digest) in a tree, from then on, the oldest first."""
@@ -224,24 +218,3 @@ class Writes:
 
     def size(self) -> int:
         return Session(self._path)._size()
-
-
-class KeptWrites(Writes):
-    """Notes that wait until it is certain who made them. Others see them after `flush`; they have a size."""
-
-    __slots__ = ("_lines",)
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self._lines: list[bytes] = []
-
-    def _add(self, line: bytes) -> None:
-        self._lines.append(line)
-
-    def size(self) -> int:
-        return super().size() + sum(map(len, self._lines))
-
-    def flush(self) -> None:
-        lines, self._lines = self._lines, []
-        for line in lines:
-            super()._add(line)

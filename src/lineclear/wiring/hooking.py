@@ -163,19 +163,6 @@ def _respond(
     repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int, looks: Looks | None,
     memory: Session | None,
 ) -> tuple[Desk | None, HookAnswer]:  # fmt: skip
-    if repo.settings.store_url:
-        from lineclear.wiring.hooking_team import respond_at_once
-
-        fresh = _memory_of(repo.layout, call)
-        desks: list[Desk] = []
-
-        def make(inner: Repo) -> Desk:
-            desks.append(Desk(inner, call, mirror, looks))
-            return desks[-1]
-
-        made = respond_at_once(repo, call, mirror, fresh, make)
-        if made is not None:
-            return desks[-1] if desks else None, made
     from lineclear.app.heartbeat import beat
     from lineclear.app.hooks import answer
 
@@ -346,12 +333,6 @@ class Desk:
     def refuse_locked(self, request: Request) -> None:
         if self._mirror is not None:
             self._mirror.refuse_locked(self._repo, request)
-
-    def hold_writes(self) -> None:
-        """What is noted of writes waits for `finish`: who we are may still be a guess."""
-        kept = self._writes.kept()
-        self._writes = kept
-        self._after.append(kept.flush)
 
     def note_write(self, spot: Spot, digest: str) -> None:
         self._writes.note(time.time_ns(), self.caller.name, spot.tree, spot.path, digest or "gone")

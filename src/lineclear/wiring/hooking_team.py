@@ -1,4 +1,4 @@
-"""A hook with a team's store: one round trip while it answers; while it does not, the agent goes on alone.
+"""A hook with a team's store: while that does not answer, the agent goes on alone.
 
 An agent never waits long for a network: a store that was out of reach a moment ago is not tried at all. What
 it has copies of passes, what exists once does not (core/outages.py), and it is told once.
@@ -10,25 +10,13 @@ import os
 from time import monotonic
 
 from lineclear.core import hooks, refusals_store
-from lineclear.core.hooks import (
-    AFTER_EDIT,
-    AFTER_OTHER,
-    AFTER_READ,
-    AFTER_SHELL,
-    BEFORE_EDIT,
-    BEFORE_OTHER,
-    BEFORE_SHELL,
-    PROMPT,
-    STOP,
-    HookAnswer,
-)
+from lineclear.core.hooks import BEFORE_EDIT, HookAnswer
 from lineclear.core.outages import is_outage, judge_alone
 from lineclear.core.refusals import Refusal
 from lineclear.core.strategies import strategy_for
 from lineclear.git.places import Places
 from lineclear.process.outages import Outage
 from lineclear.wiring.repo import folds_case, state_directory
-from lineclear.wiring.together import at_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,44 +26,9 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
     from lineclear.process.sessions import Session
     from lineclear.settings import Settings
-    from lineclear.wiring.hooking import Desk, Mirror
-    from lineclear.wiring.repo import Repo
 
-# What these do outside of the store waits until it is committed, or does no harm twice.
-_AT_ONCE = (
-    BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, AFTER_SHELL, BEFORE_OTHER, AFTER_OTHER, STOP,
-)  # fmt: skip
 _AWAY = "away"
 _AT_ONCE_S = 0.5
-
-
-def respond_at_once(
-    repo: Repo, call: HookCall, mirror: Mirror | None, memory: Session, make: Callable[[Repo], Desk]
-) -> HookAnswer | None:
-    """The whole answer in one round trip; None when it has to be asked step by step."""
-    # A first prompt may begin the session, and with it a worktree.
-    if call.event not in _AT_ONCE and not (call.event == PROMPT and memory.get("welcomed")):
-        return None
-    from lineclear.app.heartbeat import beat
-    from lineclear.app.hooks import answer
-
-    def work(inner: Repo) -> tuple[Desk, HookAnswer]:
-        desk = make(inner)
-        desk.hold_writes()
-        beat(inner.store, inner.presence, desk.caller)
-        return desk, answer(desk, call)
-
-    found = at_once(repo, work)
-    if found is None:
-        return None
-    (desk, reply), settled = found
-    reply.reason, reply.context = settled.of(reply.reason), settled.of(reply.context)
-    desk.keep_answer(reply)
-    desk.memory.save()
-    if mirror is not None and settled.is_changed:
-        mirror.note_change()
-    desk.finish()
-    return reply
 
 
 class Spotter:

@@ -25,12 +25,13 @@ from lineclear.store.sqlite.gate import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol, TypeVar
 
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.events import Draft
     from lineclear.core.hush import Concerned
+    from lineclear.core.questions import Question
     from lineclear.core.tables import Row, Table
 
     R = TypeVar("R", bound=Row)
@@ -129,6 +130,9 @@ class SqliteView:
         found = self._db.execute(select, (query, limit))
         return [row[0] for row in found]
 
+    def prefetch(self, *questions: Question) -> None:
+        """Nothing is far away."""
+
 
 class SqliteTx(SqliteView):
     """The one writer. Rows change through `fold`, or quietly where the port allows it."""
@@ -189,7 +193,7 @@ class SqliteStore:
 
     # -- the port ---------------------------------------------------------------------------
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Sequence[Question] = (), /) -> T:
         db = self._connection()
         try:
             with self._gate:
