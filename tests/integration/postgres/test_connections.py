@@ -11,16 +11,12 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import claims
-from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.resources import parse_resource
 from lineclear.core.tables import LOG, VALUE, Value
 from lineclear.store.postgres.engine import PostgresStore, Shelf
+from lineclear.store.postgres.transaction import PostgresTx
 from tests.integration.postgres.desk import (
     ANN,
     ENVIRONMENT,
-    HOUR_MS,
     REPO,
     claim,
     execute,
@@ -38,8 +34,15 @@ pytestmark = pytest.mark.postgres
 
 def claim_then(store: PostgresStore, text: str, act: Callable[[], None]) -> dict[str, Any]:
     """A claim with an operation id; `act` is done when all is decided and nothing is sent yet."""
-    request = Request("ann", "main", EXCLUSIVE, [parse_resource(text)], ttl_ms=HOUR_MS)
-    return claims.ask(store, NobodyDies(), Caller("ann", op="op-1"), request, lambda _tx: act())
+    commit = PostgresTx.commit
+
+    def act_and_commit(tx: PostgresTx) -> bool:
+        act()
+        return commit(tx)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PostgresTx, "commit", act_and_commit)
+        return claim(store, text, op="op-1")
 
 
 def test_an_answer_that_is_lost_leaves_the_outcome_open_and_the_operation_id_tells(url: str) -> None:
