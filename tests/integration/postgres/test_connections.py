@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lineclear.core.tables import LOG, VALUE, Value
-from lineclear.store.postgres.engine import PostgresStore, Shelf
+from lineclear.store.postgres.engine import ConnectionPool, PostgresStore
 from lineclear.store.postgres.transaction import PostgresTx
 from tests.integration.postgres.desk import (
     ANN,
@@ -197,28 +197,28 @@ def backend(store: PostgresStore) -> int:
 
 
 def test_a_kept_connection_is_used_again(url: str) -> None:
-    shelf = Shelf()
-    first = PostgresStore(url, REPO, shelf=shelf)
+    pool = ConnectionPool()
+    first = PostgresStore(url, REPO, pool=pool)
     claim(first, "a.py")
     pid = backend(first)
     first.close()
-    second = PostgresStore(url, REPO, shelf=shelf)
+    second = PostgresStore(url, REPO, pool=pool)
     assert backend(second) == pid
     assert trips(second, lambda: claim(second, "b.py")) == 2
-    third = PostgresStore(url, REPO, shelf=shelf)
+    third = PostgresStore(url, REPO, pool=pool)
     assert backend(third) != pid  # one store's alone while it is used
     third.close()
     second.close()
 
 
 def test_a_kept_connection_that_died_is_not_used(url: str) -> None:
-    shelf = Shelf()
-    first = PostgresStore(url, REPO, shelf=shelf)
+    pool = ConnectionPool()
+    first = PostgresStore(url, REPO, pool=pool)
     pid, session = backend(first), session_of(first)
     first.close()
     execute(url, f"SELECT pg_terminate_backend({pid}, 60000)")
     until(lambda: not session.wire.is_open())  # the news travels, too
-    second = PostgresStore(url, REPO, shelf=shelf)
+    second = PostgresStore(url, REPO, pool=pool)
     assert claim(second, "a.py")["fence"] == 3
     second.close()
 

@@ -19,9 +19,9 @@ from lineclear.core.state import State
 from lineclear.core.tables import LOG, PROJECTED
 from lineclear.store.postgres.failures import FAILURES, refusal_of
 from lineclear.store.postgres.listening import MOST_RINGS_PER_S, Allowance, PostgresListener, ring
+from lineclear.store.postgres.pool import ConnectionPool
 from lineclear.store.postgres.schema import create, known_migrations
 from lineclear.store.postgres.session import Session, text_of
-from lineclear.store.postgres.shelf import Shelf
 from lineclear.store.postgres.statements import BEGIN, BEGIN_WRITING, END, PUT, encode_rows
 from lineclear.store.postgres.transaction import PostgresTx
 from lineclear.store.postgres.view import PostgresView
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["PATIENCE_S", "PostgresStore", "Shelf", "create"]
+__all__ = ["PATIENCE_S", "ConnectionPool", "PostgresStore", "create"]
 
 _BATCH = 2_000
 
@@ -64,20 +64,20 @@ class PostgresStore:
         clock_name: str = "postgres",
         clock: Callable[[], Instant] | None = None,
         patience_s: float = PATIENCE_S,
-        shelf: Shelf | None = None,
+        pool: ConnectionPool | None = None,
     ) -> None:
         """`clock` is for tests: it takes the place of the server's. A server that says nothing for
-        `patience_s` is taken to be out of reach. Connections come from the `shelf` and go back there."""
+        `patience_s` is taken to be out of reach. Connections come from the `pool` and go back there."""
         self._url, self._path, self._repo = url, show_url(url), repo_id
         self._clock_name, self._clock, self._patience_s = clock_name, clock, patience_s
         self._turn = threading.Lock()
-        self._shelf = shelf
+        self._pool = pool
         self._key = url, repo_id, clock_name, patience_s
         self._allowance = Allowance()
         self._late_ring: threading.Timer | None = None
         self._trips_before = 0
         self._pid = os.getpid()
-        self._session = shelf.take(self._key) if shelf is not None else None
+        self._session = pool.take(self._key) if pool is not None else None
         if self._session is not None:
             self._trips_before = -self._session.round_trips
         with self._taking_turn():
@@ -182,10 +182,10 @@ class PostgresStore:
             if late is not None:
                 late.cancel()
                 self._post_ring(session)
-            if self._shelf is not None:
+            if self._pool is not None:
                 if session.wire.is_in_transaction:
                     session.wire.settle()  # a rollback that nobody waited for
-                if self._shelf.put(self._key, session):
+                if self._pool.put(self._key, session):
                     return
             # Whoever hangs up with answers unread may take what was sent last with it.
             if session.wire.is_open():
@@ -230,8 +230,8 @@ class PostgresStore:
             session.wire.close()
             self._trips_before += session.round_trips
             self._session = session = None
-            if self._shelf is not None:
-                self._shelf.clear(self._key)
+            if self._pool is not None:
+                self._pool.clear(self._key)
         if session is None:
             try:
                 session = Session(self._url, self._repo, self._clock_name, self._patience_s)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_KEPT, KEPT_S = 8, 300.0
 
 
-class Shelf:
+class ConnectionPool:
     __slots__ = ("_kept", "_lock", "_pid")
 
     def __init__(self) -> None:
