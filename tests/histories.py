@@ -12,7 +12,7 @@ import random
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -79,7 +79,7 @@ def _make_deadly(store: Store, dice: random.Random, longest: int) -> None:
     """One of the next transactions is the last one: dead before its commit, or right after it."""
     transact, left = store.transact, [dice.randrange(1, longest)]
 
-    def deadly(caller: Caller, work: Callable[[Tx], T], near: Sequence[Question] = (), /) -> T:
+    def deadly(caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
         left[0] -= 1
         if left[0]:
             return transact(caller, work, near)

@@ -17,7 +17,7 @@ from lineclear.store.sqlite.engine import SqliteStore, SqliteTx
 from tests.verbs import Answer, Desk, request_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
 
     from lineclear.app.ports import Tx
     from lineclear.core.questions import Question
@@ -37,7 +37,7 @@ class UngatedTx(SqliteTx):
 class UngatedStore(SqliteStore):
     """Takes no gate and begins no transaction: every statement is on its own."""
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Sequence[Question] = (), /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Iterable[Question] = (), /) -> T:
         try:
             return work(UngatedTx(self._connection(), self._clock(), caller))
         except apsw.Error as error:

@@ -36,7 +36,7 @@ from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_nam
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
@@ -52,19 +52,20 @@ MOST_RESOURCES, MOST_NOTE = 100, 500
 TICKET_TTL_MS = 15_000
 
 
-def near_claims(resources: Iterable[Resource]) -> list[Question]:
+def near_claims(resources: Iterable[Resource]) -> Iterator[Question]:
     """What `claims_near` asks."""
-    return [question for resource in resources for question in around(CLAIM, "node", *_nodes(resource))]
+    for resource in resources:
+        yield from around(CLAIM, "node", *_nodes(resource))
 
 
-def near_request(request: Request) -> list[Question]:
+def near_request(request: Request) -> Iterator[Question]:
     """What a decision on a request asks."""
-    found = [*near_claims(request.resources), by_index(WAIT, "key")]
+    yield from near_claims(request.resources)
+    yield by_index(WAIT, "key")
     if request.task:
-        found.append(by_key(TASK, request.task))
+        yield by_key(TASK, request.task)
     if request.ticket:
-        found.append(by_key(WAIT, request.ticket))
-    return found
+        yield by_key(WAIT, request.ticket)
 
 
 def claims_near(view: View, resource: Resource) -> list[Claim]:
@@ -214,9 +215,11 @@ def release(
         return {"released": [claim.resource for claim in mine]}
 
     arguments = {"resources": [resource.text for resource in resources], "everything": everything}
-    near = [by_key(CLAIM, caller.name, resource.text) for resource in resources]
-    if everything:
-        near = [any_of(CLAIM, "key", caller.name)]
+    near = (
+        [any_of(CLAIM, "key", caller.name)]
+        if everything
+        else (by_key(CLAIM, caller.name, resource.text) for resource in resources)
+    )
     return once(store, caller, "release", arguments, work, near=near)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from lineclear.core import refusals
 from lineclear.core.questions import by_index
 from lineclear.core.tables import OPERATION, Operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
@@ -24,7 +26,7 @@ def once(
     arguments: dict[str, Any],
     work: Callable[[Tx], dict[str, Any]],
     still_valid: Callable[[View, Caller, dict[str, Any]], bool] | None = None,
-    near: Sequence[Question] = (),
+    near: Iterable[Question] = (),
 ) -> dict[str, Any]:
     """Run `work` in a transaction. With an operation id: answer a repeat from what was stored.
 
@@ -47,7 +49,7 @@ def once(
             _remember(tx, caller, mark, result)
         return result
 
-    return store.transact(caller, guarded, (*near, _OLDEST))
+    return store.transact(caller, guarded, chain(near, (_OLDEST,)))
 
 
 def _replay(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Any, Protocol, TypeVar
 
     from lineclear.core.events import Draft, Event
@@ -80,10 +80,11 @@ if TYPE_CHECKING:
 
         kind: str
 
-        def transact(self, caller: Caller, work: Callable[[Tx], T], near: Sequence[Question] = (), /) -> T:
+        def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
             """Run `work` once, as the only writer, and commit durably before returning; an exception
             leaves nothing behind. `near`: what `work` will ask, as in `prefetch`; the answers come with
-            the lock. The rows of the caller, and of its operation id, need not be named."""
+            the lock. An engine that has no use for it does not even look. The rows of the caller, and of
+            its operation id, need not be named."""
 
         def read(self, work: Callable[[View], T], /) -> T:
             """Run `work` on one consistent snapshot. Never waits for a writer. `work` may be run again

@@ -21,7 +21,7 @@ from lineclear.core.tables import COPY, LOG, VALUE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
@@ -265,9 +265,10 @@ def _change_copy(tx: Tx, caller: Caller, row: Copy, json: str, *, deleted: int) 
     return _show_copy(_known_copy(tx, row.copy, row.key))
 
 
-def _near_write(resource: Resource, key: str) -> list[Question]:
+def _near_write(resource: Resource, key: str) -> Iterator[Question]:
     """What `_writable` asks."""
-    return [by_key(VALUE, key), *near_claims([resource])]
+    yield by_key(VALUE, key)
+    yield from near_claims([resource])
 
 
 def _writable(

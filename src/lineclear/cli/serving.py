@@ -25,7 +25,7 @@ from lineclear.wiring.repo import stay_warm
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser, Namespace
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Self, TextIO, TypeVar
 
     from lineclear.app.ports import Caller, Listener, Store, Tx, View
@@ -335,7 +335,7 @@ class _Stoppable:
     def __init__(self, store: Store, call: Call) -> None:
         self._store, self._call, self._is_over = store, call, False
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], near: Sequence[Question] = (), /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
         def guarded(tx: Tx) -> T:
             self.check()
             return work(tx)

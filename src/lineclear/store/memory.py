@@ -16,7 +16,7 @@ from lineclear.core.tables import LOG, TASK, Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
     from lineclear.app.ports import Caller, Tx, View
@@ -123,7 +123,7 @@ class MemoryStore:
         self._rings = 0
         self._tx = MemoryTx()
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Sequence[Question] = (), /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Iterable[Question] = (), /) -> T:
         with self._turn:
             self._tx.begin(caller, self._clock())
             try:

@@ -29,7 +29,7 @@ from lineclear.store.postgres.wire import PATIENCE_S, LostError, SilentError, sh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
     from psycopg.pq.abc import PGresult
@@ -90,7 +90,7 @@ class PostgresStore:
 
     # -- the port ---------------------------------------------------------------------------
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], near: Sequence[Question] = (), /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
         with self._taking_turn():
             is_writing = False  # has something been sent that the server may have committed?
             try:
@@ -117,7 +117,9 @@ class PostgresStore:
             finally:
                 self._roll_back()
 
-    def _begin(self, caller: Caller, near: Sequence[Question]) -> PostgresTx:
+    def _begin(self, caller: Caller, near: Iterable[Question]) -> PostgresTx:
+        near = list(near)
+
         def begin(session: Session) -> PostgresTx:
             tx = PostgresTx(session, self._repo, self._clock, caller)
             tx.begin(near)

@@ -24,7 +24,7 @@ from lineclear.store.postgres.view import PostgresView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
     from psycopg.pq.abc import PGresult
@@ -56,7 +56,7 @@ class PostgresTx(PostgresView):
         self._written: dict[str, dict[Key, Any]] = {}
         self._first_head = 0
 
-    def begin(self, near: Sequence[Question]) -> None:
+    def begin(self, near: Iterable[Question]) -> None:
         """Wait for our turn; nobody else writes until we are done."""
         operation = [by_key(OPERATION, self._caller.op)] if self._caller.op else []
         self.prefetch(by_key(AGENT, self._caller.name), *operation, *near)

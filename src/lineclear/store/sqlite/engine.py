@@ -25,7 +25,7 @@ from lineclear.store.sqlite.gate import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Any, Protocol, TypeVar
 
     from lineclear.app.ports import Caller, Listener, Tx, View
@@ -193,7 +193,7 @@ class SqliteStore:
 
     # -- the port ---------------------------------------------------------------------------
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Sequence[Question] = (), /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Iterable[Question] = (), /) -> T:
         db = self._connection()
         try:
             with self._gate:
