@@ -148,6 +148,6 @@ def _measure_round_trips(report: Report, server: Server, count: int) -> None:
         sum(times) / count,
         "ms",
         beside=(ping, "SELECT 1, p50 (one round trip)"),
-        target=at_most_x(1.5),
+        target=at_most_x(2.5),
     )
     report.add("the same, a claim, p99", quantile(times, 0.99), "ms", beside=(ping, "SELECT 1, p50"))

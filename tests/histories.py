@@ -12,7 +12,7 @@ import random
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +30,7 @@ from tests.verbs import Desk
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store, Tx
+    from lineclear.core.questions import Question
 
 T = TypeVar("T")
 RACERS, THINGS, TASKS_EACH = 6, 3, 2
@@ -78,13 +79,13 @@ def _make_deadly(store: Store, dice: random.Random, longest: int) -> None:
     """One of the next transactions is the last one: dead before its commit, or right after it."""
     transact, left = store.transact, [dice.randrange(1, longest)]
 
-    def deadly(caller: Caller, work: Callable[[Tx], T], /) -> T:
+    def deadly(caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
         left[0] -= 1
         if left[0]:
-            return transact(caller, work)
+            return transact(caller, work, near)
         try:
             if dice.random() < 0.5:
-                transact(caller, work)
+                transact(caller, work, near)
         finally:
             os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError("survived a kill -9")

@@ -17,9 +17,10 @@ from lineclear.store.sqlite.engine import SqliteStore, SqliteTx
 from tests.verbs import Answer, Desk, request_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from lineclear.app.ports import Tx
+    from lineclear.core.questions import Question
 
 T = TypeVar("T")
 # Between looking and writing; long enough for another process to be in between.
@@ -36,7 +37,7 @@ class UngatedTx(SqliteTx):
 class UngatedStore(SqliteStore):
     """Takes no gate and begins no transaction: every statement is on its own."""
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Iterable[Question] = (), /) -> T:
         try:
             return work(UngatedTx(self._connection(), self._clock(), caller))
         except apsw.Error as error:

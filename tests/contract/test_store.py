@@ -11,6 +11,7 @@ import pytest
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.core.events import Draft
+from lineclear.core.questions import any_of, by_index, by_key
 from lineclear.core.tables import (
     ALL,
     LOG,
@@ -69,10 +70,45 @@ def test_a_row_comes_back_as_it_was_put(store: Store) -> None:
     found = store.read(lambda view: view.get(VALUE, (odd.key,)))
     assert found is not None
     assert found.as_dict() == odd.as_dict()
-    # Once more inside a transaction: where facts are guessed, this is a right guess or a corrected one.
+    # Once more inside a transaction.
     again = store.transact(ANN, lambda tx: tx.get(VALUE, (odd.key,)))
     assert again is not None
     assert again.as_dict() == odd.as_dict()
+
+
+def test_what_is_named_in_advance_is_found_as_if_it_were_not(store: Store) -> None:
+    def value(key: str, version: int) -> Value:
+        return Value(key, version, "1", 0, "ann", 1)
+
+    def fill(tx: Tx) -> None:
+        for key in ("a", "b", "c"):
+            tx.put(VALUE, value(key, 1))
+
+    near = [by_key(VALUE, "a"), by_key(VALUE, "z"), any_of(VALUE, "key", "b", "z"), by_index(VALUE, "key")]
+
+    def look(view: View) -> list[Any]:
+        one, none = view.get(VALUE, ("a",)), view.get(VALUE, ("z",))
+        rows = [*view.pick(VALUE, "key", ("b", "z")), *view.scan(VALUE, "key")]
+        return [one and one.version, none and none.version, *((row.key, row.version) for row in rows)]
+
+    def change(tx: Tx) -> tuple[list[Any], list[Any]]:
+        before = look(tx)
+        tx.put(VALUE, value("a", 2))
+        tx.put(VALUE, value("z", 1))
+        tx.delete(VALUE, ("b",))
+        tx.prefetch(*near)
+        return before, look(tx)
+
+    def look_after(view: View) -> list[Any]:
+        view.prefetch(*near, *near)
+        return look(view)
+
+    store.transact(ANN, fill)
+    before, after = store.transact(ANN, change, near)
+    assert before == [1, None, ("b", 1), ("a", 1), ("b", 1), ("c", 1)]
+    assert after == [2, 1, ("z", 1), ("a", 2), ("c", 1), ("z", 1)]
+    assert store.read(look_after) == after
+    assert store.read(look) == after
 
 
 def test_what_is_not_there_is_none(store: Store) -> None:

@@ -21,9 +21,9 @@ def _run(last: int, path: str) -> int:
     steps.count_all(checkouts, commits, detached, landing, restoring, trees)
     transact = SqliteStore.transact
 
-    def counted(self: SqliteStore, caller: Caller, work: Any) -> Any:
+    def counted(self: SqliteStore, caller: Caller, work: Any, near: Any = (), /) -> Any:
         steps.wrap(lambda: None)()
-        result = transact(self, caller, work)
+        result = transact(self, caller, work, near)
         steps.wrap(lambda: None)()
         return result
 

@@ -142,7 +142,9 @@ def work(machine: Machine, branch: str, files: dict[str, str]) -> None:
 
 
 @pytest.mark.serial
-def test_with_50_ms_each_way_a_hook_and_a_verb_through_serve_take_one_round_trip(team: Team) -> None:
+def test_with_50_ms_each_way_a_hook_through_serve_waits_for_its_round_trips_and_nothing_else(
+    team: Team,
+) -> None:
     from lineclear.cli.calling import ask
     from lineclear.process.door import read_door
 
@@ -162,8 +164,8 @@ def test_with_50_ms_each_way_a_hook_and_a_verb_through_serve_take_one_round_trip
         return time.monotonic() - started
 
     took_s = [fire(number) for number in range(12)]
-    assert LEAST_RTT_S < min(took_s) < 2 * LEAST_RTT_S, took_s
-    # What was guessed right was also announced.
+    # tests/integration/postgres/test_team_trips.py counts them.
+    assert 2 * LEAST_RTT_S < min(took_s) < 11 * LEAST_RTT_S, took_s
     holders = team.right.line.json("who", "3.py")["holders"]
     assert [(claim["agent"], claim["mode"]) for claim in holders] == [("claude-1", "intent")]
 

@@ -7,6 +7,7 @@ from lineclear.core import refusals
 from lineclear.core.claims import claim_released
 from lineclear.core.events import Draft
 from lineclear.core.identity import COUNTING, next_name
+from lineclear.core.questions import any_of
 from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, WAIT, WORKTREE
 from lineclear.core.tasks import TAKEN, give_back
 
@@ -65,6 +66,8 @@ def name_for_session(
     and worktree whose own session is over or silent; two live ones are two agents. A client that
     names no session is one agent per worktree.
     """
+    by_session = [any_of(AGENT, "session", session)] if session else []
+    view.prefetch(*by_session, any_of(AGENT, "tree", tree))
     if session:
         for agent in view.pick(AGENT, "session", (session,)):
             if client not in COUNTING or _clone_of(agent.tree) == _clone_of(tree):

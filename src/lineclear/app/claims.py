@@ -27,6 +27,7 @@ from lineclear.core.events import Draft
 from lineclear.core.fold import granted_claim
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
+from lineclear.core.questions import any_of, around, by_index, by_key
 from lineclear.core.refusals_values import not_the_writer
 from lineclear.core.resources import ancestors, overlaps
 from lineclear.core.strategies import SINGLE_WRITER, strategy_for
@@ -34,11 +35,12 @@ from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_nam
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
     from lineclear.core.claims import Answer, Blocker
+    from lineclear.core.questions import Question
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule, Sharing
     from lineclear.core.tables import Claim, Fence, Wait
@@ -49,19 +51,42 @@ MOST_RESOURCES, MOST_NOTE = 100, 500
 TICKET_TTL_MS = 15_000
 
 
+def near_claims(resources: Iterable[Resource]) -> Iterator[Question]:
+    """What `claims_near` asks."""
+    for resource in resources:
+        yield from around(CLAIM, "node", *_nodes(resource))
+
+
+def near_request(request: Request) -> Iterator[Question]:
+    """What a decision on a request asks."""
+    yield from near_claims(request.resources)
+    yield by_index(WAIT, "key")
+    if request.task:
+        yield by_key(TASK, request.task)
+    if request.ticket:
+        yield by_key(WAIT, request.ticket)
+
+
 def claims_near(view: View, resource: Resource) -> list[Claim]:
     """Every claim that overlaps: on the way down to the resource, on it, or below it."""
-    node, test = resource.node, overlap_with(resource)
-    return view.sift(CLAIM, "node", ancestors(node), node + "/", node + "0", lambda entry: test(entry[2]))
+    test = overlap_with(resource)
+    return view.sift(CLAIM, "node", *_nodes(resource), lambda entry: test(entry[2]))
 
 
 def fences_near(view: View, resource: Resource) -> list[Fence]:
-    node, test = resource.node, overlap_with(resource)
-    return view.sift(FENCE, "key", ancestors(node), node + "/", node + "0", lambda entry: test(entry[1]))
+    test = overlap_with(resource)
+    return view.sift(FENCE, "key", *_nodes(resource), lambda entry: test(entry[1]))
+
+
+def _nodes(resource: Resource) -> tuple[list[str], str, str]:
+    """The nodes on the way down to it, and between which two all that are below it lie."""
+    return ancestors(resource.node), resource.node + "/", resource.node + "0"
 
 
 def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
     found: dict[tuple[str, str], Claim] = {}
+    resources = list(resources)
+    view.prefetch(*near_claims(resources))
     for resource in resources:
         for claim in claims_near(view, resource):
             found[claim.agent, claim.resource] = claim
@@ -73,7 +98,7 @@ def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> d
     _check(request)
     return once(
         store, caller, "claim", _arguments(request), lambda tx: ask_in(tx, liveness, caller, request),
-        _still_holds,
+        _still_holds, near_request(request),
     )  # fmt: skip
 
 
@@ -120,7 +145,7 @@ def stand_in_line(store: Store, liveness: Liveness, caller: Caller, request: Req
             tx.append(draft)
         return {"ticket": _take_ticket(tx, request), "blocker": show_blocker(answer.blockers[0], tx)}
 
-    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+    return once(store, caller, "claim", _arguments(request), work, _still_holds, near_request(request))
 
 
 def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
@@ -138,7 +163,7 @@ def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Reques
         tx.append(Draft("WaitEnded", f"wait:{request.ticket}", ticket=request.ticket, why="granted"))
         return _grant(tx, caller, request, answer)
 
-    return once(store, caller, "claim", _arguments(request), work, _still_holds)
+    return once(store, caller, "claim", _arguments(request), work, _still_holds, near_request(request))
 
 
 def is_my_turn(store: Store, liveness: Liveness, request: Request) -> tuple[bool, int]:
@@ -182,7 +207,12 @@ def release(
         return {"released": [claim.resource for claim in mine]}
 
     arguments = {"resources": [resource.text for resource in resources], "everything": everything}
-    return once(store, caller, "release", arguments, work)
+    near = (
+        [any_of(CLAIM, "key", caller.name)]
+        if everything
+        else (by_key(CLAIM, caller.name, resource.text) for resource in resources)
+    )
+    return once(store, caller, "release", arguments, work, near=near)
 
 
 def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
@@ -213,7 +243,7 @@ def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request
             )
         return _grant(tx, caller, request, answer)
 
-    return once(store, caller, "take over", _arguments(request), work, _still_holds)
+    return once(store, caller, "take over", _arguments(request), work, _still_holds, near_request(request))
 
 
 def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
@@ -230,7 +260,8 @@ def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
                 tx.put(CLAIM, claim.changed(until_ns=max(claim.until_ns, tx.now.in_ms(claim.ttl_ms))))
         return True
 
-    return store.transact(caller, work)
+    near = [by_key(CLAIM, caller.name, text) for text in fences]
+    return store.transact(caller, work, [*near, by_index(WAIT, "key")])
 
 
 def holders(view: View, resource: Resource) -> list[Claim]:

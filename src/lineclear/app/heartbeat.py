@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lineclear.app.claims import live_waits, makes_way
 from lineclear.core.claims import is_over
-from lineclear.core.tables import CLAIM, TASK
+from lineclear.core.questions import any_of, by_index
+from lineclear.core.tables import CLAIM, TASK, WAIT
 from lineclear.core.tasks import TAKEN
 
 TYPE_CHECKING = False
@@ -40,7 +41,8 @@ def _is_renewal_begun(presence: Presence, caller: Caller) -> bool:
 
 
 def renew(store: Store, caller: Caller) -> int:
-    return store.transact(caller, lambda tx: renew_in(tx, caller))
+    near = [by_index(WAIT, "key"), any_of(CLAIM, "key", caller.name), by_index(TASK, "ready", TAKEN)]
+    return store.transact(caller, lambda tx: renew_in(tx, caller), near)
 
 
 def renew_in(tx: Tx, caller: Caller) -> int:

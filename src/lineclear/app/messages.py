@@ -9,6 +9,7 @@ from lineclear.core import refusals
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.messages import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
+from lineclear.core.questions import any_of, by_index, by_key
 from lineclear.core.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, Reader, split_names
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.questions import Question
     from lineclear.core.tables import Message
 
 MOST_AT_ONCE = 50
@@ -37,19 +39,21 @@ def say(
         is_known = not to or tx.get(AGENT, (to,)) is not None
         return {"id": sent.position, "audience": audience, "is_known": is_known}
 
-    return once(store, caller, "say", {"text": text, "to": to, "topic": topic, "urgent": urgent}, work)
+    arguments = {"text": text, "to": to, "topic": topic, "urgent": urgent}
+    return once(store, caller, "say", arguments, work, near=[by_key(AGENT, to)] if to else ())
 
 
 def inbox(view: View, name: str, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
     """What this reader has not read, urgent first. Reading it is `mark_read`, a step of its own."""
     news = _unread(view, name)
+    view.prefetch(*(by_key(LOG, message.id) for message in news[:limit]))
     shown = [_show(view, message) for message in news[:limit]]
     return {"messages": shown, "more": max(0, len(news) - limit), "position": view.head}
 
 
 def mark_read(store: Store, caller: Caller, ids: list[int]) -> int:
     """Say that these messages have reached their reader; until then they are given again."""
-    return store.transact(caller, lambda tx: mark_read_in(tx, caller, ids))
+    return store.transact(caller, lambda tx: mark_read_in(tx, caller, ids), near_reader(caller.name))
 
 
 def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
@@ -67,7 +71,7 @@ def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> di
     found, is_repeat = store.read(look)
     if not found["messages"] and not is_repeat:
         return found  # nothing to mark: nobody is kept from writing
-    return once(store, caller, "inbox", {"limit": limit}, work)
+    return once(store, caller, "inbox", {"limit": limit}, work, near=near_reader(caller.name))
 
 
 def mark_read_in(tx: Tx, caller: Caller, ids: list[int]) -> int:
@@ -108,10 +112,18 @@ def _reader(view: View, name: str) -> Reader:
     return view.get(READER, (name,)) or Reader(name, 0, view.head, "")
 
 
+def near_reader(name: str) -> list[Question]:
+    """What is known of a reader. Which messages it has not read can only be asked after that."""
+    return [by_key(READER, name), any_of(READ, "key", name)]
+
+
 def _unread(view: View, name: str) -> list[Message]:
+    view.prefetch(*near_reader(name))
     reader = _reader(view, name)
     found: list[Message] = []
-    for audience in audiences_for(name, split_names(reader.topics)):
+    audiences = audiences_for(name, split_names(reader.topics))
+    view.prefetch(*(by_index(MESSAGE, "audience", audience, low=reader.cursor) for audience in audiences))
+    for audience in audiences:
         found.extend(view.scan(MESSAGE, "audience", (audience,), low=reader.cursor))
     read_ids = {mark.message for mark in view.pick(READ, "key", (name,))}
     return unread(found, reader, read_ids)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from lineclear.core import refusals
+from lineclear.core.questions import by_index
 from lineclear.core.tables import OPERATION, Operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.questions import Question
 
-_PRUNE_AT_ONCE = 20
+_OLDEST = by_index(OPERATION, "age", limit=3)
 
 
 def once(
@@ -22,14 +26,16 @@ def once(
     arguments: dict[str, Any],
     work: Callable[[Tx], dict[str, Any]],
     still_valid: Callable[[View, Caller, dict[str, Any]], bool] | None = None,
+    near: Iterable[Question] = (),
 ) -> dict[str, Any]:
     """Run `work` in a transaction. With an operation id: answer a repeat from what was stored.
 
     Effects are stored with their answer in the same transaction; a refusal rolls back and leaves
-    nothing, so that it may be asked again. The same id with other arguments is refused.
+    nothing, so that it may be asked again. The same id with other arguments is refused. `near`: what
+    `work` will ask, as in the port.
     """
     if not caller.op:
-        return store.transact(caller, work)
+        return store.transact(caller, work, near)
     from lineclear.core.json_text import digest
 
     mark = digest({"verb": verb, "agent": caller.name, "arguments": arguments})
@@ -43,7 +49,7 @@ def once(
             _remember(tx, caller, mark, result)
         return result
 
-    return store.transact(caller, guarded)
+    return store.transact(caller, guarded, chain(near, (_OLDEST,)))
 
 
 def _replay(
@@ -67,15 +73,16 @@ def _replay(
 def _remember(tx: Tx, caller: Caller, mark: str, result: dict[str, Any]) -> None:
     from lineclear.core.codec import encode_body
 
+    _forget_before(tx, _kept_since(tx, caller))
     tx.put(OPERATION, Operation(caller.op, mark, encode_body(result), tx.now.wall_ns, tx.head))
-    forget_before(tx, _kept_since(tx, caller))
 
 
 def _kept_since(tx: Tx, caller: Caller) -> int:
     return tx.now.wall_ns - caller.keep_ms * 1_000_000
 
 
-def forget_before(tx: Tx, at_ns: int) -> None:
+def _forget_before(tx: Tx, at_ns: int) -> None:
     """Drop a few answers that are older than they are kept; every write does a little of it."""
-    for old in tx.scan(OPERATION, "age", high=at_ns, limit=_PRUNE_AT_ONCE):
-        tx.delete(OPERATION, (old.key,))
+    for old in tx.scan(OPERATION, "age", limit=_OLDEST.limit):
+        if old.at_ns < at_ns:
+            tx.delete(OPERATION, (old.key,))

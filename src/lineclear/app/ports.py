@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from lineclear.core.events import Draft, Event
     from lineclear.core.instants import Instant
+    from lineclear.core.questions import Question
     from lineclear.core.tables import Entry, Row, Table
 
     R = TypeVar("R", bound=Row)
@@ -58,6 +59,10 @@ if TYPE_CHECKING:
         def search_tasks(self, text: str, limit: int, /) -> list[int]:
             """Ids of tasks that share words with the text, the likeliest first. A shortlist only."""
 
+        def prefetch(self, *questions: Question) -> None:
+            """These will be asked now. Where the server is far away, all the answers come in one round
+            trip; elsewhere nothing happens. A question that is then not asked does no harm."""
+
     class Tx(View, Protocol):
         """The one write transaction of a repository: nobody else writes until it ends."""
 
@@ -75,14 +80,15 @@ if TYPE_CHECKING:
 
         kind: str
 
-        def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
-            """Run `work` as the only writer and commit durably before returning; an exception
-            leaves nothing behind. `work` may be run again from the start (an engine may guess
-            facts and correct itself), so it has no effect but through the transaction."""
+        def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
+            """Run `work` once, as the only writer, and commit durably before returning; an exception
+            leaves nothing behind. `near`: what `work` will ask, as in `prefetch`; the answers come with
+            the lock. An engine that has no use for it does not even look. The rows of the caller, and of
+            its operation id, need not be named."""
 
         def read(self, work: Callable[[View], T], /) -> T:
-            """Run `work` on one consistent snapshot. Never waits for a writer. As in `transact`, `work`
-            may be run again, and only what the last run saw is true."""
+            """Run `work` on one consistent snapshot. Never waits for a writer. `work` may be run again
+            on a new snapshot, when a connection was lost."""
 
         def listen(self) -> Listener:
             """Wake-ups after other processes' commits: a hint only, never the truth."""

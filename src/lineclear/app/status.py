@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from lineclear.app.claims import holders, live_waits, show_claim
-from lineclear.app.messages import inbox
+from lineclear.app.claims import holders, live_waits, near_claims, show_claim
+from lineclear.app.messages import inbox, near_reader
 from lineclear.app.phases import show_brief as show_phase
 from lineclear.app.queue import counts, live
 from lineclear.app.queue import state as queue_state
 from lineclear.app.queue_overview import NO_REVIEW, PERSON, is_unreviewed
+from lineclear.app.runs import LIVE as LIVE_RUNS
 from lineclear.app.runs import live_runs, show_run
 from lineclear.app.tasks import show_brief, show_task
-from lineclear.core.candidates import STOPPED, in_order, show_number
+from lineclear.core.candidates import LIVE, STOPPED, in_order, show_number
 from lineclear.core.claims import is_over, resource_of
 from lineclear.core.instants import show_wall
+from lineclear.core.questions import any_of, by_index, by_key
 from lineclear.core.resources import overlaps
 from lineclear.core.strategies import rules_inside, strategy_for
-from lineclear.core.tables import AGENT, CLAIM, LOG, PROPOSAL, TASK, split_names
+from lineclear.core.tables import AGENT, CANDIDATE, CLAIM, LOG, MODE, PROPOSAL, RUN, TASK, WAIT, split_names
 from lineclear.core.tasks import FAILED, HANDED_OVER, OPEN, TAKEN
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Presence, View
+    from lineclear.core.questions import Question
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
     from lineclear.core.tables import Agent, Candidate, Wait
@@ -32,6 +35,7 @@ MOST_CLAIMS = 200
 
 def status(view: View, presence: Presence, me: str, review: str = NO_REVIEW) -> dict[str, Any]:
     """`review`: who has to approve what lands."""
+    view.prefetch(*_near_status(me))
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
     waits = live_waits(view)
     taken = [task for task in view.scan(TASK, "ready", (TAKEN,)) if not is_over(task.until_ns, view.now)]
@@ -56,6 +60,19 @@ def status(view: View, presence: Presence, me: str, review: str = NO_REVIEW) -> 
         "queue": _queue(view),
         "unread": len(news["messages"]) + news["more"],
     }
+
+
+def _near_status(me: str) -> list[Question]:
+    return [
+        *(by_index(table, "key") for table in (CLAIM, WAIT, AGENT)),
+        *(by_index(TASK, "ready", state) for state in (TAKEN, OPEN, FAILED, HANDED_OVER)),
+        by_index(TASK, "ready", OPEN, 0),
+        *(by_index(RUN, "state", state) for state in LIVE_RUNS),
+        any_of(CANDIDATE, "state", *LIVE),
+        by_key(MODE, "phase"),
+        by_key(MODE, "queue"),
+        *near_reader(me),
+    ]
 
 
 def _needs_you(view: View, review: str) -> list[dict[str, Any]]:
@@ -131,6 +148,13 @@ def show_wait(wait: Wait) -> dict[str, Any]:
 
 def who(view: View, resource: Resource, rules: list[Rule]) -> dict[str, Any]:
     """How a resource is shared, who holds it, who waits, whose work expects it, who was there last."""
+    view.prefetch(
+        *near_claims([resource]),
+        by_index(WAIT, "key"),
+        by_index(TASK, "ready", TAKEN),
+        by_index(PROPOSAL, "resource", resource.text),
+        by_index(LOG, "subject", resource.text, reverse=True, limit=5),
+    )
     sharing = strategy_for(resource, rules)
     waiting = [
         wait

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from lineclear.app.agents import ensure_agent
-from lineclear.app.claims import holders
+from lineclear.app.claims import holders, near_claims
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals, refusals_landing, refusals_tasks
 from lineclear.core.claims import resource_of
-from lineclear.core.duplicates import likely_twins, telling_words
+from lineclear.core.duplicates import telling_words
 from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
 from lineclear.core.names import is_family
 from lineclear.core.paths import normalise
+from lineclear.core.questions import any_of, by_index, by_key
 from lineclear.core.resources import overlaps
 from lineclear.core.runs import ENDED as RUN_ENDED
 from lineclear.core.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.tasks import (
     ENDED,
-    FAILED,
     HANDED_OVER,
     LEAST_PRIORITY,
     MOVES,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
+    from lineclear.core.questions import Question
     from lineclear.core.tables import Task
     from lineclear.core.task_import import TaskDraft
 
@@ -53,53 +54,19 @@ def add(
     store: Store, caller: Caller, draft: TaskDraft, *, attempts_max: int = DEFAULT_ATTEMPTS
 ) -> dict[str, Any]:
     """A new task, with a shortlist of tasks that may be the same work."""
-    _check_texts(draft.title, draft.body)
-    _check_numbers(draft.priority, attempts_max)
+    check_texts(draft.title, draft.body)
+    check_numbers(draft.priority, attempts_max)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         similar = find_similar(tx, f"{draft.title} {draft.body}")
-        task = append_task(tx, draft, [_task_number(tx, ref) for ref in draft.after], attempts_max)
+        task = append_task(tx, draft, [number_of(tx, ref) for ref in draft.after], attempts_max)
         return {"task": show_task(tx, task), "similar": [show_brief(other) for other in similar]}
 
     arguments = {"title": draft.title, "body": draft.body, "priority": draft.priority, "scope": draft.scope,
                  "produces": draft.produces, "labels": draft.labels, "needs": draft.needs,
                  "after": draft.after, "attempts_max": attempts_max}  # fmt: skip
     return once(store, caller, "task add", arguments, work)
-
-
-def import_all(
-    store: Store, caller: Caller, drafts: list[TaskDraft], *, attempts_max: int = DEFAULT_ATTEMPTS
-) -> dict[str, Any]:
-    """Add a whole list or nothing; references inside it become dependencies. Done ones are left out."""
-    for draft in drafts:
-        _check_texts(draft.title, draft.body)
-        _check_numbers(draft.priority, attempts_max)
-    wanted = [draft for draft in drafts if not draft.done]
-    done = {draft.ref for draft in drafts if draft.done}
-
-    def work(tx: Tx) -> dict[str, Any]:
-        ensure_agent(tx, caller)
-        first = _next_number(tx)
-        numbers = {draft.ref: first + place for place, draft in enumerate(wanted)}
-        known = [(task.id, task.title) for task in tx.scan(TASK, "key") if task.state not in ENDED]
-        _refuse_import_cycle(wanted)
-        twins = likely_twins([(numbers[draft.ref], draft.title) for draft in wanted], known)
-        added = []
-        # Tasks first, links after: a task may come after one that stands later in the list.
-        for draft in wanted:
-            added.append(append_task(tx, draft, [], attempts_max))
-        for draft in wanted:
-            number = numbers[draft.ref]
-            refs = [ref for ref in draft.after if ref not in done]
-            for after in dict.fromkeys(numbers.get(ref) or _task_number(tx, ref) for ref in refs):
-                tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
-        tasks = [_known(tx, task.id) for task in added]
-        similar = [_show_twin(_known(tx, number), twin) for number, twin in twins]
-        return {"tasks": [show_brief(task) for task in tasks], "similar": similar, "left_out": sorted(done)}
-
-    arguments = {"tasks": [draft.as_data() for draft in drafts], "attempts_max": attempts_max}
-    return once(store, caller, "task import", arguments, work)
 
 
 def take(
@@ -116,6 +83,7 @@ def take(
     def work(tx: Tx) -> dict[str, Any]:
         me = ensure_agent(tx, caller)
         taken = tx.scan(TASK, "ready", (TAKEN,))
+        tx.prefetch(*(by_key(AGENT, task.agent) for task in taken))
         ended = end_lapsed(taken, tx.now, lambda name: is_gone(tx, liveness, name))
         for draft in ended:
             tx.append(draft)
@@ -123,7 +91,7 @@ def take(
         busy = [task for task in taken if task.id not in lapsed]
         has = skills | {me.client, caller.name} - {""}
         if number:
-            task, crowded = _takeable(tx, _known(tx, number), caller, has), False
+            task, crowded = _takeable(tx, known_task(tx, number), caller, has), False
         else:
             task, crowded = _next_fit(tx, caller, has, busy)
         tx.append(
@@ -133,11 +101,13 @@ def take(
             )
         )  # fmt: skip
         also = [show_id(other.id) for other in busy if other.agent == caller.name]
-        return {"task": show_task(tx, _known(tx, task.id)), "crowded": crowded, "also_yours": also}
+        return {"task": show_task(tx, known_task(tx, task.id)), "crowded": crowded, "also_yours": also}
 
     arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
+    near = near_task(number) if number else [by_index(TASK, "ready", OPEN, 0, limit=FEW)]
+    near.append(by_index(TASK, "ready", TAKEN))
     try:
-        return once(store, caller, "task next", arguments, work, _still_mine)
+        return once(store, caller, "task next", arguments, work, _still_mine, near)
     except refusals.Refusal:
         # A refusal rolls back, and nobody else may ever ask: what has lapsed ends all the same.
         end_lapses(store, liveness, caller)
@@ -149,6 +119,7 @@ def end_lapses(store: Store, liveness: Liveness, caller: Caller) -> int:
 
     def find(view: View) -> list[Draft]:
         taken = view.scan(TASK, "ready", (TAKEN,))
+        view.prefetch(*(by_key(AGENT, task.agent) for task in taken))
         return end_lapsed(taken, view.now, lambda name: is_gone(view, liveness, name))
 
     def work(tx: Tx) -> int:
@@ -162,11 +133,11 @@ def note(store: Store, caller: Caller, number: int, text: str) -> dict[str, Any]
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        task = _known(tx, number)
+        task = known_task(tx, number)
         event = tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
         return {"task": show_brief(task), "note": event.position}
 
-    return once(store, caller, "task note", {"number": number, "text": text}, work)
+    return once(store, caller, "task note", {"number": number, "text": text}, work, near=near_task(number))
 
 
 def edit(
@@ -182,8 +153,8 @@ def edit(
     unknown = sorted(set(changes) - EDITABLE)
     if unknown:
         raise refusals.bad_value("field", unknown[0], f"a task's fields are {', '.join(sorted(EDITABLE))}")
-    _check_texts(changes.get("title", "x"), changes.get("body", ""))
-    _check_numbers(changes.get("priority", 0), changes.get("attempts_max", 1))
+    check_texts(changes.get("title", "x"), changes.get("body", ""))
+    check_numbers(changes.get("priority", 0), changes.get("attempts_max", 1))
     columns = {
         name: join_names(value) if isinstance(value, list) else value for name, value in changes.items()
     }
@@ -195,21 +166,21 @@ def edit(
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        task = _known(tx, number)
+        task = known_task(tx, number)
         if task.state in ENDED:
             raise refusals_tasks.task_wrong_state(show_id(number), task.state, "edit")
         if columns:
             tx.append(Draft("TaskEdited", show_id(number), id=number, changes=columns))
         for ref in linked:
-            _link(tx, number, _task_number(tx, ref))
+            _link(tx, number, number_of(tx, ref))
         for ref in unlinked:
-            dep = _task_number(tx, ref)
+            dep = number_of(tx, ref)
             if tx.get(TASK_DEP, (number, dep)) is not None:
                 tx.append(Draft("TaskLinked", show_id(number), id=number, after=dep, linked=0))
-        return {"task": show_task(tx, _known(tx, number))}
+        return {"task": show_task(tx, known_task(tx, number))}
 
     arguments = {"number": number, "changes": changes, "after": linked, "not_after": unlinked}
-    return once(store, caller, "task edit", arguments, work)
+    return once(store, caller, "task edit", arguments, work, near=near_task(number))
 
 
 def finish(
@@ -232,7 +203,7 @@ def finish(
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        task = _known(tx, number)
+        task = known_task(tx, number)
         subject = show_id(number)
         if task.state == HANDED_OVER and caller.is_person:
             is_merged = bool(task.branch) and not result
@@ -251,7 +222,9 @@ def finish(
         held = [claim.resource for claim in tx.pick(CLAIM, "key", (task.agent,)) if claim.task == number]
         return {**_move(tx, task, draft), "still_held": held}
 
-    return once(store, caller, "task done", {"number": number, "branch": branch, "result": result}, work)
+    arguments = {"number": number, "branch": branch, "result": result}
+    near = [*near_task(number), any_of(CLAIM, "key", caller.name), _last_run(number)]
+    return once(store, caller, "task done", arguments, work, near=near)
 
 
 def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
@@ -260,13 +233,14 @@ def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, An
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        task = _known(tx, number)
+        task = known_task(tx, number)
         if caller.is_person and task.state not in ENDED:
             return _move(tx, task, Draft("TaskFailed", show_id(number), id=number, reason=reason))
         _refuse_unless_held(task, caller, tx, "fail")
         return _move(tx, task, give_back(task, reason))
 
-    return once(store, caller, "task fail", {"number": number, "reason": reason}, work)
+    arguments = {"number": number, "reason": reason}
+    return once(store, caller, "task fail", arguments, work, near=near_task(number))
 
 
 def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
@@ -274,12 +248,13 @@ def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, 
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        task = _known(tx, number)
+        task = known_task(tx, number)
         if task.state == TAKEN and not caller.is_person:
             _refuse_unless_held(task, caller, tx, "cancel")
         return _move(tx, task, Draft("TaskCancelled", show_id(number), id=number, reason=reason))
 
-    return once(store, caller, "task cancel", {"number": number, "reason": reason}, work)
+    arguments = {"number": number, "reason": reason}
+    return once(store, caller, "task cancel", arguments, work, near=near_task(number))
 
 
 def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
@@ -288,14 +263,14 @@ def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        task = _known(tx, number)
+        task = known_task(tx, number)
         if task.state == TAKEN and not caller.is_person:
             _refuse_unless_held(task, caller, tx, "reopen")
         if task.state in (TAKEN, HANDED_OVER):
             return _move(tx, task, give_back(task, why or f"given back by {caller.name}"))
         return _move(tx, task, Draft("TaskReopened", show_id(number), id=number))
 
-    return once(store, caller, "task reopen", {"number": number, "why": why}, work)
+    return once(store, caller, "task reopen", {"number": number, "why": why}, work, near=near_task(number))
 
 
 def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[str, Any]:
@@ -303,7 +278,7 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        task, other = _known(tx, number), _known(tx, same_as)
+        task, other = known_task(tx, number), known_task(tx, same_as)
         if number == same_as:
             raise refusals.bad_value("task", show_id(number), "a task cannot be the same as itself")
         if other.same_as:
@@ -322,6 +297,8 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
 
 def list_tasks(view: View, *, states: Iterable[str] = STATES, label: str = "") -> list[dict[str, Any]]:
     found: list[Task] = []
+    states = list(states)
+    view.prefetch(*(by_index(TASK, "ready", state) for state in states))
     for state in states:
         found.extend(view.scan(TASK, "ready", (state,)))
     return [show_brief(task) for task in found if not label or label in split_names(task.labels)]
@@ -332,7 +309,7 @@ def list_ready(view: View, limit: int = 0) -> list[dict[str, Any]]:
 
 
 def show(view: View, number: int) -> dict[str, Any]:
-    task = _known(view, number)
+    task = known_task(view, number)
     shown = show_task(view, task)
     shown["notes"] = [
         {"position": entry.position, "at": show_wall(entry.at_ns), "by": entry.actor, "kind": entry.kind,
@@ -343,35 +320,12 @@ def show(view: View, number: int) -> dict[str, Any]:
     return shown
 
 
-def export_all(view: View) -> list[TaskDraft]:
-    """Every task as a list that `import_all` takes; ticked off is what nobody has to do any more."""
-    from lineclear.core.task_import import TaskDraft
-
-    return [
-        TaskDraft(
-            show_id(task.id),
-            task.title,
-            body=task.body,
-            priority=task.priority,
-            scope=split_names(task.scope),
-            produces=split_names(task.produces),
-            labels=split_names(task.labels),
-            needs=split_names(task.needs),
-            after=[show_id(dep) for dep in sorted(_deps(view, task.id))],
-            done=task.state in ENDED and task.state != FAILED,
-        )
-        for task in view.scan(TASK, "key")
-    ]
-
-
 def find_similar(view: View, text: str) -> list[Task]:
     words = telling_words(text)
-    found = [view.get(TASK, (number,)) for number in (view.search_tasks(words, SHORTLIST) if words else ())]
+    numbers = view.search_tasks(words, SHORTLIST) if words else []
+    view.prefetch(*(by_key(TASK, number) for number in numbers))
+    found = [view.get(TASK, (number,)) for number in numbers]
     return [task for task in found if task is not None]
-
-
-def _show_twin(task: Task, twin: int) -> dict[str, Any]:
-    return {"id": show_id(task.id), "title": task.title, "similar_to": show_id(twin)}
 
 
 def show_brief(task: Task) -> dict[str, Any]:
@@ -387,13 +341,22 @@ def show_brief(task: Task) -> dict[str, Any]:
     }
 
 
+def near_task(number: int) -> list[Question]:
+    return [by_key(TASK, number), *_near_links(number)]
+
+
+def _near_links(number: int) -> list[Question]:
+    return [any_of(TASK_DEP, "key", number), any_of(TASK_DEP, "dep", number)]
+
+
 def show_task(view: View, task: Task) -> dict[str, Any]:
+    view.prefetch(*_near_links(task.id))
     shown = show_brief(task)
     shown |= {
         "body": task.body,
         "produces": split_names(task.produces),
         "needs": split_names(task.needs),
-        "after": [show_id(dep) for dep in _deps(view, task.id)],
+        "after": [show_id(dep) for dep in deps_of(view, task.id)],
         "unblocks": [show_id(link.task) for link in view.pick(TASK_DEP, "dep", (task.id,))],
         "attempt": task.attempt,
         "attempts_max": task.attempts_max,
@@ -418,28 +381,28 @@ def _body(text: str) -> dict[str, Any]:
     return body
 
 
-def _known(view: View, number: int) -> Task:
+def known_task(view: View, number: int) -> Task:
     task = view.get(TASK, (number,))
     if task is None:
         raise refusals.not_found("task", show_id(number), "lineclear task list")
     return task
 
 
-def _task_number(view: View, ref: str) -> int:
+def number_of(view: View, ref: str) -> int:
     from lineclear.core.names import task_id
 
     number = int(task_id(ref)[2:])
-    return _known(view, number).id
+    return known_task(view, number).id
 
 
-def _next_number(view: View) -> int:
+def next_number(view: View) -> int:
     newest = view.scan(TASK, "key", reverse=True, limit=1)
     return newest[0].id + 1 if newest else 1
 
 
 def append_task(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int = DEFAULT_ATTEMPTS) -> Task:
     """A new task in a transaction that does more than that."""
-    number = _next_number(tx)
+    number = next_number(tx)
     tx.append(
         Draft(
             "TaskAdded", show_id(number), id=number, title=draft.title, body=draft.body,
@@ -448,7 +411,7 @@ def append_task(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int = 
             produces=_produces(draft.produces),
         )
     )  # fmt: skip
-    return _known(tx, number)
+    return known_task(tx, number)
 
 
 def _scope(texts: list[str]) -> str:
@@ -465,7 +428,7 @@ def _produces(texts: list[str]) -> str:
     return join_names(list(dict.fromkeys(found)))
 
 
-def _deps(view: View, number: int) -> list[int]:
+def deps_of(view: View, number: int) -> list[int]:
     return [link.dep for link in view.pick(TASK_DEP, "key", (number,))]
 
 
@@ -476,20 +439,9 @@ def _link(tx: Tx, number: int, after: int) -> None:
 
 
 def _refuse_cycle(view: View, number: int, after: int) -> None:
-    cycle = closes_cycle(number, after, lambda n: _deps(view, n))
+    cycle = closes_cycle(number, after, lambda n: deps_of(view, n))
     if cycle:
         raise refusals_tasks.task_cycle(cycle)
-
-
-def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:
-    from graphlib import CycleError, TopologicalSorter
-
-    refs = {draft.ref for draft in drafts}
-    order = TopologicalSorter({draft.ref: [ref for ref in draft.after if ref in refs] for draft in drafts})
-    try:
-        order.prepare()
-    except CycleError as error:
-        raise refusals_tasks.import_cycle([str(ref) for ref in error.args[1]]) from error
 
 
 def is_gone(view: View, liveness: Liveness, name: str) -> bool:
@@ -504,7 +456,9 @@ def _takeable(tx: Tx, task: Task, caller: Caller, skills: frozenset[str] | set[s
         raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, "take")
     if task.unmet:
         waits = [
-            show_id(dep) for dep in _deps(tx, task.id) if _known(tx, dep).state not in ("merged", "accepted")
+            show_id(dep)
+            for dep in deps_of(tx, task.id)
+            if known_task(tx, dep).state not in ("merged", "accepted")
         ]
         raise refusals_tasks.task_not_ready(show_id(task.id), waits)
     missing = [need for need in split_names(task.needs) if need not in skills]
@@ -524,6 +478,7 @@ def _next_fit(
 
     # A few are enough nearly always: the whole list is only read when none of them will do.
     few = tx.scan(TASK, "ready", (OPEN, 0), limit=FEW)
+    tx.prefetch(*near_claims(resource_of(text) for task in few for text in split_names(task.scope)))
     task, crowded = choose_next(few, frozenset(skills), is_crowded)
     if len(few) == FEW and (task is None or crowded):
         task, crowded = choose_next(tx.scan(TASK, "ready", (OPEN, 0)), frozenset(skills), is_crowded)
@@ -541,6 +496,10 @@ def _is_crowded(view: View, task: Task, me: str, busy_scopes: list[Any]) -> bool
         if any(not is_family(claim.agent, me) for claim in holders(view, scope)):
             return True
     return False
+
+
+def _last_run(number: int) -> Question:
+    return by_index(RUN, "task", number, reverse=True, limit=1)
 
 
 def _refuse_in_run(view: View, task: Task) -> None:
@@ -562,8 +521,10 @@ def _move(tx: Tx, task: Task, draft: Draft) -> dict[str, Any]:
         raise refusals_tasks.task_wrong_state(
             show_id(task.id), task.state, draft.kind.removeprefix("Task").lower()
         )
+    # Its end changes the tasks that wait for it.
+    tx.prefetch(*(by_key(TASK, link.task) for link in tx.pick(TASK_DEP, "dep", (task.id,))))
     tx.append(draft)
-    return {"task": show_task(tx, _known(tx, task.id))}
+    return {"task": show_task(tx, known_task(tx, task.id))}
 
 
 def _still_mine(view: View, caller: Caller, result: dict[str, Any]) -> bool:
@@ -577,14 +538,14 @@ def _still_mine(view: View, caller: Caller, result: dict[str, Any]) -> bool:
     )
 
 
-def _check_texts(title: str, body: str) -> None:
+def check_texts(title: str, body: str) -> None:
     check_words("title", title, MOST_TITLE, least_chars=1)
     if not title.strip() or "\n" in title:
         raise refusals.bad_value("title", title, f"it is one line of 1 to {MOST_TITLE} characters")
     check_words("body", body, MOST_BODY)
 
 
-def _check_numbers(priority: int, attempts_max: int) -> None:
+def check_numbers(priority: int, attempts_max: int) -> None:
     if not 0 <= priority <= LEAST_PRIORITY:
         raise refusals.bad_value("priority", str(priority), f"it is 0 (first) to {LEAST_PRIORITY}")
     if not 1 <= attempts_max <= MOST_ATTEMPTS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lineclear.app.agents import ensure_agent
+from lineclear.app.claims import near_claims
 from lineclear.app.operations import once
 from lineclear.app.writing import refuse_write
 from lineclear.core import refusals, refusals_values
@@ -11,6 +12,7 @@ from lineclear.core.instants import show_wall
 from lineclear.core.json_merge import ABSENT, merge_json
 from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.names import is_family
+from lineclear.core.questions import by_key
 from lineclear.core.refusals import STALE, Refusal
 from lineclear.core.resources import parse_resource
 from lineclear.core.tables import COPY, LOG, VALUE
@@ -18,10 +20,11 @@ from lineclear.core.write_rule import VALUE_WRITE, Write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
+    from lineclear.core.questions import Question
     from lineclear.core.resources import Resource
     from lineclear.core.strategies import Rule
     from lineclear.core.tables import Copy, Value
@@ -69,7 +72,7 @@ def put(
         return show_value(_known(tx, key))
 
     arguments = {"key": key, "json": json, "version": version, "fence": fence, "copy": copy}
-    return once(store, caller, "value put", arguments, work)
+    return once(store, caller, "value put", arguments, work, near=_near_write(resource, key))
 
 
 def delete(
@@ -91,7 +94,7 @@ def delete(
         return {"key": key, "version": base + 1, "deleted": True}
 
     arguments = {"key": key, "version": version, "fence": fence, "copy": copy}
-    return once(store, caller, "value delete", arguments, work)
+    return once(store, caller, "value delete", arguments, work, near=_near_write(resource, key))
 
 
 def update(
@@ -260,6 +263,12 @@ def _change_copy(tx: Tx, caller: Caller, row: Copy, json: str, *, deleted: int) 
         Draft("CopyChanged", f"copy:{row.copy}", copy=row.copy, key=row.key, json=json, deleted=deleted)
     )
     return _show_copy(_known_copy(tx, row.copy, row.key))
+
+
+def _near_write(resource: Resource, key: str) -> Iterator[Question]:
+    """What `_writable_base` asks."""
+    yield by_key(VALUE, key)
+    yield from near_claims([resource])
 
 
 def _writable_base(

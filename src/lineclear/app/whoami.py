@@ -7,6 +7,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.identity import AGENT as OF_AGENT
 from lineclear.core.identity import Signs, read_environment, resolve
 from lineclear.core.names import agent_name
+from lineclear.core.questions import any_of
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import AGENT
 
@@ -83,6 +84,8 @@ def recognise(
     signs.session_agent = signs.tree_agent = ""
     is_known = bearer is not None and (bearer.kind == OF_AGENT or not signs.is_marked)
     if not signs.given and not is_known:
+        by_session = [any_of(AGENT, "session", signs.session)] if signs.session else []
+        view.prefetch(*by_session, any_of(AGENT, "tree", caller.tree))
         if signs.session:
             found = view.pick(AGENT, "session", (signs.session,))
             signs.session_agent = next((agent.name for agent in found), "")

@@ -88,14 +88,6 @@ class Context:
         """The exit code of a verb in these surroundings."""
         return command.run(self, args) or 0
 
-    def beside(self, repo: Repo, out: Output) -> Context:
-        """The same call with another repository and output, for a try that may come to nothing."""
-        from copy import copy
-
-        other = copy(self)
-        other.out, other._repo, other._caller = out, repo, None
-        return other
-
     @property
     def store(self) -> Store:
         return self.repo.store

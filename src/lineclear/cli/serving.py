@@ -10,7 +10,6 @@ import os
 import threading
 from time import monotonic
 
-from lineclear.cli.at_once import perform_at_once
 from lineclear.cli.command import Context, Surroundings
 from lineclear.cli.index import is_served
 from lineclear.cli.main import as_bug, load, make_parser, run
@@ -26,11 +25,12 @@ from lineclear.wiring.repo import stay_warm
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser, Namespace
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Self, TextIO, TypeVar
 
     from lineclear.app.ports import Caller, Listener, Store, Tx, View
     from lineclear.cli.command import Command
+    from lineclear.core.questions import Question
     from lineclear.mcp.desk import Visitor
     from lineclear.process.bonds import Bond
     from lineclear.wiring.repo import Repo
@@ -257,25 +257,15 @@ class Sitting(Context):
 
     def perform(self, verb: str, command: Command, args: Namespace) -> int:
         try:
-            return self._perform(verb, command, args)
+            return super().perform(verb, command, args)
         except Refusal as lost:
             if not self.key or not lost.facts.get("is_lost"):
                 raise
             # A warm connection may have died unnoticed; under its key the same can be asked once more.
             try:
-                return self._perform(verb, command, args)
+                return super().perform(verb, command, args)
             except Refusal as refusal:
                 raise (lost if is_outage(refusal) else refusal) from None
-
-    def _perform(self, verb: str, command: Command, args: Namespace) -> int:
-        code = perform_at_once(verb, command, self, args)
-        return super().perform(verb, command, args) if code is None else code
-
-    def beside(self, repo: Repo, out: Output) -> Context:
-        other = super().beside(repo, out)
-        if isinstance(other, Sitting):
-            other._stoppable = None
-        return other
 
     def _put_back(self, repo: Repo) -> None:
         self._office.give_back(self._opened_at, self._place, repo)
@@ -345,13 +335,13 @@ class _Stoppable:
     def __init__(self, store: Store, call: Call) -> None:
         self._store, self._call, self._is_over = store, call, False
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T]) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
         def guarded(tx: Tx) -> T:
             self.check()
             return work(tx)
 
         # Looked at where nobody else can write: whoever asked again has written before us, or comes after.
-        return self._store.transact(caller, guarded)
+        return self._store.transact(caller, guarded, near)
 
     def check(self) -> None:
         """Raises once: what is done after that puts things away."""

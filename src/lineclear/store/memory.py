@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Tx, View
     from lineclear.core.events import Draft
+    from lineclear.core.questions import Question
     from lineclear.core.tables import Row, Table
 
     R = TypeVar("R", bound=Row)
@@ -106,6 +107,9 @@ class MemoryTx(State):
                 scored.append((-shared, task.id))
         return [task_id for _, task_id in sorted(scored)[:limit]]
 
+    def prefetch(self, *questions: Question) -> None:
+        """Everything is here."""
+
 
 class MemoryStore:
     """Threads of one process take turns; nothing outlives it."""
@@ -119,7 +123,7 @@ class MemoryStore:
         self._rings = 0
         self._tx = MemoryTx()
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Iterable[Question] = (), /) -> T:
         with self._turn:
             self._tx.begin(caller, self._clock())
             try:

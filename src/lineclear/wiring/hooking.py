@@ -24,13 +24,15 @@ from lineclear.core.hooks import (
     BEFORE_SHELL,
     PROMPT,
     SESSION_END,
+    SESSION_START,
     STOP,
     HookAnswer,
     subagent_name,
 )
 from lineclear.core.names import is_family
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import AGENT, WORKTREE
+from lineclear.core.tables import AGENT, CLAIM, TASK, WAIT, WORKTREE
+from lineclear.core.tasks import TAKEN
 from lineclear.core.write_rule import fence_from
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.process.presence import PendingPresence
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from lineclear.core.claims import Request
     from lineclear.core.hooks import HookCall
     from lineclear.core.identity import Signs
+    from lineclear.core.questions import Question
     from lineclear.git.pictures import Helper
     from lineclear.wiring.hooking_context import HookContext
     from lineclear.wiring.hooking_shell import ShellLook
@@ -131,6 +134,7 @@ def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
         is_write_likely=hooks.is_write_likely(
             memory, repo.presence, call, is_main=repo.layout.is_main, changed=changed
         ),
+        near=_near(repo, call, memory, changed) if settings.store_url else (),
     )  # fmt: skip
     if done is None:
         return HookAnswer()
@@ -139,6 +143,32 @@ def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
     if context.saves and call.event in _SAVED and call.session:
         session.save_beside()
     return reply
+
+
+def _near(repo: Repo, call: HookCall, memory: Session, changed: list[str]) -> list[Question]:
+    """What the answer will ask of a store that is far away, as far as that is known before."""
+    from lineclear.app.claims import near_claims
+    from lineclear.app.messages import near_reader
+    from lineclear.core.questions import any_of, by_index, by_key
+
+    name, tree = memory.get("agent"), repo.tree
+    asked = [any_of(AGENT, "tree", tree), by_key(WORKTREE, tree)]
+    if call.session:
+        asked.append(any_of(AGENT, "session", call.session))
+    if name:
+        asked += [by_key(AGENT, name), any_of(CLAIM, "key", name), *near_reader(name)]
+    if call.event in (BEFORE_EDIT, AFTER_SHELL, SESSION_START, PROMPT):
+        asked += [by_index(WAIT, "key"), by_index(TASK, "ready", TAKEN)]
+    cwd = os.path.realpath(call.cwd) if os.path.isdir(call.cwd) else repo.layout.worktree
+    for path in [*changed, *(call.paths if call.event == BEFORE_EDIT else ())]:
+        try:
+            resource = file_at(repo.layout, repo.settings, repo.places.find(path, cwd)[1])
+        except Refusal:
+            continue  # outside of the repository
+        asked += near_claims([resource])
+        if name:
+            asked.append(by_key(CLAIM, name, resource.text))
+    return asked
 
 
 def _is_known(view: View, call: HookCall, environ: Mapping[str, str]) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
     from lineclear.process.bonds import Bond
     from lineclear.settings import Settings
-    from lineclear.store.postgres.engine import Shelf
+    from lineclear.store.postgres.engine import ConnectionPool
 
 SNAPSHOTS = "snapshots"
 
@@ -199,13 +199,13 @@ def open_repo(cwd: str, environ: Mapping[str, str]) -> Repo:
     return Repo(layout, settings, open_store(layout, settings), environ)
 
 
-_shelves: list[Shelf | None] = []
+_pools: list[ConnectionPool | None] = []
 
 
 def stay_warm() -> None:
     """This process stays: connections to a server are kept for whoever opens the store next."""
-    if not _shelves:
-        _shelves.append(None)
+    if not _pools:
+        _pools.append(None)
 
 
 # Who must not keep an agent waiting gives up on a server that says nothing for so long.
@@ -214,13 +214,13 @@ HASTE_S = 2.0
 
 def open_store(layout: Layout, settings: Settings, *, is_hasty: bool = False) -> Store:
     if settings.store_url:
-        from lineclear.store.postgres.engine import PATIENCE_S, PostgresStore, Shelf
+        from lineclear.store.postgres.engine import PATIENCE_S, ConnectionPool, PostgresStore
 
-        if _shelves == [None]:
-            _shelves[0] = Shelf()
+        if _pools == [None]:
+            _pools[0] = ConnectionPool()
         return PostgresStore(
             settings.store_url, settings.repo_id, patience_s=HASTE_S if is_hasty else PATIENCE_S,
-            shelf=_shelves[0] if _shelves else None,
+            pool=_pools[0] if _pools else None,
         )  # fmt: skip
     directory = state_directory(layout)
     if not os.path.exists(os.path.join(directory, "state.db")):

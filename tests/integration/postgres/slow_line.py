@@ -49,7 +49,7 @@ class SlowLine:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
         self._swallows_answers = self._swallows_questions = False
-        self._is_cut = self._is_frozen = False
+        self._is_cut = self._is_frozen = self._swallows_once = False
         self._lock = threading.Lock()
         # How often was asked and waited, and how many connections were made, so far.
         self.trips = self.connections = 0
@@ -63,6 +63,10 @@ class SlowLine:
     def swallow_answers(self) -> None:
         """What is sent from now on reaches the server; of its answers only the end of the line comes back."""
         self._swallows_answers = True
+
+    def swallow_answers_once(self) -> None:
+        """So it is with one connection; those that are made after it are good ones."""
+        self._swallows_answers = self._swallows_once = True
 
     def swallow_questions(self) -> None:
         """What is sent from now on reaches nobody."""
@@ -133,6 +137,8 @@ class SlowLine:
                 with self._lock:
                     self.trips += made
             if data and (self._swallows_answers if is_answer else self._swallows_questions):
+                if self._swallows_once:
+                    self._swallows_answers = self._swallows_once = False
                 _hang_up(source)
                 _hang_up(target)
                 return

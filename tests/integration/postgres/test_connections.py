@@ -5,12 +5,26 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from lineclear.core.tables import LOG, VALUE, Value
-from lineclear.store.postgres.engine import PostgresStore
-from tests.integration.postgres.desk import ANN, ENVIRONMENT, REPO, claim, execute, say, session_of, settle
+from lineclear.store.postgres.engine import ConnectionPool, PostgresStore
+from lineclear.store.postgres.transaction import PostgresTx
+from tests.integration.postgres.desk import (
+    ANN,
+    ENVIRONMENT,
+    REPO,
+    claim,
+    execute,
+    say,
+    session_of,
+    settle,
+    trips,
+)
 from tests.integration.postgres.slow_line import slow_line
 from tests.waiting import until
 from tests.world import refused
@@ -18,29 +32,66 @@ from tests.world import refused
 pytestmark = pytest.mark.postgres
 
 
+def claim_then(store: PostgresStore, text: str, act: Callable[[], None]) -> dict[str, Any]:
+    """A claim with an operation id; `act` is done when all is decided and nothing is sent yet."""
+    commit = PostgresTx.commit
+
+    def act_and_commit(tx: PostgresTx) -> bool:
+        act()
+        return commit(tx)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PostgresTx, "commit", act_and_commit)
+        return claim(store, text, op="op-1")
+
+
 def test_an_answer_that_is_lost_leaves_the_outcome_open_and_the_operation_id_tells(url: str) -> None:
     with slow_line(url) as line:
         store = PostgresStore(line.url, REPO)
         claim(store, "warm.py")
         settle(store)
-        line.swallow_answers()
-        with refused("store.failed"):
-            claim(store, "a.py", op="op-1")
+        with refused("store.failed") as caught:
+            claim_then(store, "a.py", line.swallow_answers)
+        assert caught.value.facts["is_lost"] is True
         line.repair()
         assert claim(store, "a.py", op="op-1")["replayed"] is True
         store.close()
 
 
-def test_a_question_that_is_lost_was_never_asked(url: str) -> None:
+def test_writes_that_are_lost_were_never_made(url: str) -> None:
     with slow_line(url) as line:
         store = PostgresStore(line.url, REPO)
         claim(store, "warm.py")
         settle(store)
-        line.swallow_questions()
         with refused("store.failed"):
+            claim_then(store, "a.py", line.swallow_questions)
+        line.repair()
+        assert "replayed" not in claim(store, "a.py", op="op-1")
+        store.close()
+
+
+@pytest.mark.parametrize("lost", ["swallow_answers", "swallow_questions"])
+def test_before_anything_is_written_a_loss_changes_nothing_and_says_so(url: str, lost: str) -> None:
+    with slow_line(url) as line:
+        store = PostgresStore(line.url, REPO)
+        claim(store, "warm.py")
+        settle(store)
+        getattr(line, lost)()
+        with refused("store.unreachable"):
             claim(store, "a.py", op="op-1")
         line.repair()
         assert "replayed" not in claim(store, "a.py", op="op-1")
+        store.close()
+
+
+def test_a_connection_that_died_unnoticed_is_made_again_for_a_write_too(url: str) -> None:
+    with slow_line(url) as line:
+        store = PostgresStore(line.url, REPO)
+        claim(store, "warm.py")
+        settle(store)
+        session_of(store)._heard_ns = 0  # it has been idle for long
+        line.swallow_answers_once()
+        assert claim(store, "a.py")["fence"] == 4
         store.close()
 
 
@@ -136,3 +187,81 @@ def test_a_read_only_session_is_refused_in_words(url: str) -> None:
         claim(store, "a.py")
     assert store.read(lambda view: view.head) == 0
     store.close()
+
+
+# -- connections that are kept --------------------------------------------------------------------
+
+
+def backend(store: PostgresStore) -> int:
+    return int(session_of(store).ask(("SELECT pg_backend_pid()", ()))[0].get_value(0, 0) or b"0")
+
+
+def test_a_kept_connection_is_used_again(url: str) -> None:
+    pool = ConnectionPool()
+    first = PostgresStore(url, REPO, pool=pool)
+    claim(first, "a.py")
+    pid = backend(first)
+    first.close()
+    second = PostgresStore(url, REPO, pool=pool)
+    assert backend(second) == pid
+    assert trips(second, lambda: claim(second, "b.py")) == 2
+    third = PostgresStore(url, REPO, pool=pool)
+    assert backend(third) != pid  # one store's alone while it is used
+    third.close()
+    second.close()
+
+
+def test_a_kept_connection_that_died_is_not_used(url: str) -> None:
+    pool = ConnectionPool()
+    first = PostgresStore(url, REPO, pool=pool)
+    pid, session = backend(first), session_of(first)
+    first.close()
+    execute(url, f"SELECT pg_terminate_backend({pid}, 60000)")
+    until(lambda: not session.wire.is_open())  # the news travels, too
+    second = PostgresStore(url, REPO, pool=pool)
+    assert claim(second, "a.py")["fence"] == 3
+    second.close()
+
+
+# -- patience -------------------------------------------------------------------------------------
+
+
+def test_a_silent_server_is_given_up_on(url: str) -> None:
+    with slow_line(url) as line:
+        store = PostgresStore(line.url, REPO, patience_s=2)
+        claim(store, "a.py")
+        with refused("store.failed") as caught:
+            claim_then(store, "b.py", line.freeze)
+        assert caught.value.facts["is_lost"] is True
+        with refused("store.unreachable"):
+            claim(store, "b.py")
+        line.repair()
+        assert claim(store, "b.py")["claims"][0]["resource"] == "file:b.py"
+        store.close()
+
+
+def test_nobody_waits_twice_for_a_silent_server(url: str) -> None:
+    with slow_line(url) as line:
+        store = PostgresStore(line.url, REPO, patience_s=1)
+        claim(store, "a.py")
+        session_of(store)._heard_ns = 0  # it has been idle for long
+        line.freeze()
+        started = time.monotonic()
+        with refused("store.unreachable"):
+            claim(store, "b.py")
+        assert time.monotonic() - started < 2
+        line.repair()
+        store.close()
+
+
+def test_a_refusal_that_is_lost_is_known_not_to_have_changed_anything(url: str) -> None:
+    other = PostgresStore(url, REPO)
+    claim(other, "taken.py", "bob")
+    with slow_line(url) as line:
+        store = PostgresStore(line.url, REPO)
+        line.swallow_answers()
+        with refused("store.unreachable"):
+            claim(store, "taken.py")
+        line.repair()
+        store.close()
+    other.close()

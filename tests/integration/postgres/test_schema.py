@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from lineclear.core.epochs import EPOCH_STEP
+from lineclear.core.questions import any_of, by_index, by_key
 from lineclear.core.refusals import Refusal
 from lineclear.core.tables import AGENT, ALL, CLAIM, LOG, TASK
 from lineclear.store.postgres.engine import PostgresStore, create
 from lineclear.store.postgres.schema import SCHEMA_NUMBER, known_migrations
-from lineclear.store.postgres.statements import GET, PICK, SCAN, Read
+from lineclear.store.postgres.statements import command_of
 from lineclear.store.postgres.wire import show_url
 from tests.integration.postgres.desk import REPO, claim, execute, session_of
 from tests.world import refused
@@ -55,19 +56,19 @@ def test_tables_have_the_indexes_that_are_declared(url: str) -> None:
 def test_lookups_use_the_index_that_was_made_for_them(store: PostgresStore, url: str) -> None:
     """Also in a young table, of which the planner knows nothing yet."""
     claim(store, "warm.py")
-    for read in (
-        Read(GET, AGENT, "key", ("ann",)),
-        Read(PICK, CLAIM, "node", ("file:", "file:/a", "file:/a/b")),
-        Read(SCAN, CLAIM, "node", (), low="file:/a/", high="file:/a0"),
-        Read(SCAN, TASK, "ready", ("open", 0)),
-        Read(SCAN, LOG, "subject", ("epoch",), limit=1, reverse=True),
+    for question in (
+        by_key(AGENT, "ann"),
+        any_of(CLAIM, "node", "file:", "file:/a", "file:/a/b"),
+        by_index(CLAIM, "node", low="file:/a/", high="file:/a0"),
+        by_index(TASK, "ready", "open", 0),
+        by_index(LOG, "subject", "epoch", limit=1, reverse=True),
     ):
-        sql, parameters = read.plain(REPO)
+        sql, parameters = command_of(question, REPO)
         given = ", ".join(f"'{value}'" for value in parameters)
         made, explained = (f"PREPARE probe AS {sql}", ()), (f"EXPLAIN EXECUTE probe({given})", ())
         _, plan, _ = session_of(store).ask(made, explained, ("DEALLOCATE probe", ()))
         words = "\n".join((plan.get_value(line, 0) or b"").decode() for line in range(plan.ntuples))
-        index = f"{read.table.name}_{'pkey' if read.index == 'key' else read.index}"
+        index = f"{question.table.name}_{'pkey' if question.index == 'key' else question.index}"
         assert re.search(rf"(using|on) {index}\b", words), words
         assert "Filter" not in words, words
 

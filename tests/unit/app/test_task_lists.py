@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import tasks
+from lineclear.app import task_lists, tasks
 from lineclear.app.ports import Caller
 from lineclear.core.task_import import TaskDraft
 from lineclear.core.tasks import TAKEN
@@ -39,7 +39,7 @@ def ready(world: World) -> list[str]:
 
 
 def bring_in(world: World, *drafts: TaskDraft, op: str = "", **settings: Any) -> dict[str, Any]:
-    return tasks.import_all(world.store, Caller("pat", is_person=True, op=op), list(drafts), **settings)
+    return task_lists.import_all(world.store, Caller("pat", is_person=True, op=op), list(drafts), **settings)
 
 
 def test_a_list_may_refer_forward_and_to_tasks_that_are_there(world: World) -> None:
@@ -97,11 +97,11 @@ def test_an_unfinished_task_with_the_same_title_is_pointed_out(world: World) -> 
 def test_what_is_exported_can_be_imported_again(world: World) -> None:
     first = add(world, "first", labels=["ui"], scope=["src/"], produces=["dist/a, b.js"])
     add(world, "second", first, priority=1, body="more")
-    exported = world.store.read(tasks.export_all)
+    exported = world.store.read(task_lists.export_all)
     assert exported[0].produces == ["dist/a, b.js"]
     other = World()
     bring_in(other, *exported)
-    assert [draft.as_data() for draft in other.store.read(tasks.export_all)] == [
+    assert [draft.as_data() for draft in other.store.read(task_lists.export_all)] == [
         draft.as_data() for draft in exported
     ]
 

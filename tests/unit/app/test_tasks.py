@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import runs, tasks
+from lineclear.app import runs, task_lists, tasks
 from lineclear.app.ports import Caller
 from lineclear.core.claims import INTENT
 from lineclear.core.refusals import HELD, NOT_FOUND, STALE, Refusal
@@ -108,7 +108,7 @@ def test_what_no_task_can_be_is_refused(world: World, fields: dict[str, Any], at
     with refused("input.bad"):
         tasks.add(world.store, PAT, TaskDraft("1", **fields), attempts_max=attempts_max)
     with refused("input.bad"):
-        tasks.import_all(world.store, PAT, [TaskDraft("1", **fields)], attempts_max=attempts_max)
+        task_lists.import_all(world.store, PAT, [TaskDraft("1", **fields)], attempts_max=attempts_max)
     assert world.events() == []
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lineclear.app import agents, claims, messages, proposals, queue, runs, tasks, tokens, values
+from lineclear.app import agents, claims, messages, proposals, queue, runs, task_lists, tasks, tokens, values
 from lineclear.app.ports import Caller
 from lineclear.core.audit import MOST_FINDINGS, Auditor, lost_update
 from lineclear.core.codec import event_of
@@ -36,7 +36,7 @@ def eventful_world() -> World:
     world.clock.advance(MINUTE_MS)
     world.ask("cat", "row:users")
     claims.take_over(store, world.liveness, PAT, world.request("pat", "row:users/2"))
-    tasks.import_all(
+    task_lists.import_all(
         store, PAT, [TaskDraft(str(n), f"task {n}", after=["2"] if n == 1 else []) for n in range(1, 8)]
     )
     tasks.edit(store, PAT, 3, {"priority": 1})

@@ -21,7 +21,7 @@ def declare_import(parser: ArgumentParser) -> None:
 
 
 def import_(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import import_all
+    from lineclear.app.task_lists import import_all
     from lineclear.core.task_import import read_json, read_markdown
 
     text = read_input(args.file, context.cwd)
@@ -64,7 +64,7 @@ def declare_export(parser: ArgumentParser) -> None:
 
 
 def export(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import export_all
+    from lineclear.app.task_lists import export_all
     from lineclear.core.json_text import canonical
     from lineclear.core.task_import import write_markdown
 

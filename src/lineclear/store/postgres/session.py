@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from lineclear.store.postgres.wire import Command
 
-# How much faster than the server's our clock may run: guessed times must not be ahead of it.
-_DRIFT = 2_000
-
 _SCHEMA = 'SELECT coalesce(max("number"), 0) FROM "migration"'
 _HELLO = f"""SELECT
 r."head",
@@ -124,12 +121,6 @@ class Session:
     def server_now(self) -> Instant:
         """The instant of the last answer."""
         return Instant(self._server_ns, self.boot, self._server_ns)
-
-    def guess_now(self) -> Instant:
-        """A time that the server's clock has certainly reached."""
-        passed_ns = monotonic_ns() - self._heard_ns
-        now_ns = self._server_ns + passed_ns - passed_ns // _DRIFT
-        return Instant(now_ns, self.boot, now_ns)
 
     def _greet(self, repo: str) -> list[str]:
         self.wire.post((_WISH, ()))

@@ -1,30 +1,27 @@
-"""The SQL of this engine: questions that can be compared with a guess, and writes of sets of rows.
+"""The SQL of this engine: questions, and writes of whole sets of rows.
 
 Parameter $1 is the repo everywhere. The plain SELECTs come from store/sql.py, as for SQLite.
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
 from itertools import count
-from json import JSONDecoder, JSONEncoder
+from json import JSONEncoder
 
+from lineclear.core.questions import GET, PICK, SEARCH, Question
 from lineclear.core.tables import ALL, LOG, TASK
 from lineclear.store.sql import Statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from psycopg.pq.abc import PGresult
 
-    from lineclear.core.state import State
     from lineclear.core.tables import Table
+    from lineclear.store.postgres.wire import Command
 
     Key = tuple[int | str, ...]
-
-GET, PICK, SCAN, SEARCH = "get", "pick", "scan", "search"
 
 BEGIN = 'SELECT "head", "now_ns" FROM lineclear_begin($1, $2, $3)'
 END = "SELECT lineclear_end($1, $2, $3)"
@@ -32,9 +29,7 @@ FLUSH = "SELECT lineclear_flush()"
 BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-# PostgreSQL writes JSON with these separators, and escapes the same characters.
-encode_rows = JSONEncoder(ensure_ascii=False, separators=(", ", ": "), check_circular=False).encode
-_decode_rows = JSONDecoder().decode
+encode_rows = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 _sql = Statements("%s", repo=True)
 _made: dict[tuple[Any, ...], str] = {}
@@ -43,136 +38,61 @@ _SEARCH = f"""SELECT "id" FROM "task" WHERE "repo" = %s AND {_WORDS} @@ to_tsque
 ORDER BY ts_rank({_WORDS}, to_tsquery('english', %s)) DESC, "id" LIMIT %s"""
 
 
-class Read:
-    """One question to the tables; the same for our guess and for the server.
-
-    GET: `prefix` is the key. PICK: `prefix` are the values of the index's first column, at least one.
-    SCAN: as in the port. SEARCH: `prefix` is the query for tasks, and answers are ids, not rows.
-    """
-
-    __slots__ = ("high", "identity", "index", "kind", "limit", "low", "prefix", "reverse", "table")
-
-    def __init__(
-        self,
-        kind: str,
-        table: Table[Any],
-        index: str,
-        prefix: Key,
-        *,
-        low: int | str | None = None,
-        high: int | str | None = None,
-        limit: int = 0,
-        reverse: bool = False,
-    ) -> None:
-        self.kind, self.table, self.index, self.prefix = kind, table, index, prefix
-        self.low, self.high, self.limit, self.reverse = low, high, limit, reverse
-        self.identity = (kind, table.name, index, prefix, low, high, limit, reverse)
-
-    def answer(self, state: State) -> list[Any]:
-        """What these rows say; those of a PICK in index order, so that two answers can be compared."""
-        if self.kind == SCAN:
-            return state.scan(
-                self.table,
-                self.index,
-                self.prefix,
-                low=self.low,
-                high=self.high,
-                limit=self.limit,
-                reverse=self.reverse,
-            )
-        if self.kind == PICK:
-            return self.sorted(state.pick(self.table, self.index, self.prefix))
-        row = state.get(self.table, self.prefix)
-        return [] if row is None else [row]
-
-    def sorted(self, rows: list[Any]) -> list[Any]:
-        return sorted(rows, key=self.table.entry_of[self.index], reverse=self.reverse)
-
-    def plain(self, repo: str) -> tuple[str, list[int | str]]:
-        """The command whose result is the answer's rows."""
-        shape = ("plain", *self._shape())
-        text = _made.get(shape)
-        if text is None:
-            text = _made[shape] = _numbered(self._select())
-        return text, self._parameters(repo)
-
-    def compared(self, repo: str, guess: list[Any]) -> tuple[str, list[int | str]]:
-        """The command whose result is null if the answer is the guess, else the answer as JSON."""
-        shape = ("compared", *self._shape())
-        text = _made.get(shape)
-        if text is None:
-            text = _made[shape] = _numbered(self._comparison())
-        if self.kind == PICK:
-            guess = sorted(guess, key=self.table.key_of)
-        return text, [*self._parameters(repo), _mark(self.values(guess))]
-
-    def values(self, answer: list[Any]) -> list[Sequence[int | str]]:
-        if self.kind == SEARCH:
-            return [(number,) for number in answer]
-        return [self.table.values(row) for row in answer]
-
-    def of_values(self, values: Iterable[Sequence[Any]]) -> list[Any]:
-        if self.kind == SEARCH:
-            return [number for (number,) in values]
-        row = self.table.row
-        return [row(*columns) for columns in values]
-
-    def of_result(self, result: PGresult) -> list[Any]:
-        rows = self.of_values(_rows(result))
-        return self.sorted(rows) if self.kind == PICK else rows
-
-    def of_text(self, text: bytes) -> list[Any]:
-        rows = self.of_values(_decode_rows(text.decode()))
-        return self.sorted(rows) if self.kind == PICK else rows
-
-    def _shape(self) -> tuple[Any, ...]:
-        bounds = (self.low is None, self.high is None, self.limit > 0, self.reverse)
-        length = 1 if self.kind == PICK else len(self.prefix)
-        return (self.kind, self.table.name, self.index, length, *bounds)
-
-    def _select(self) -> str:
-        if self.kind == SEARCH:
-            return _SEARCH
-        if self.kind == GET:
-            return _sql.get(self.table)
-        if self.kind == PICK:
-            # One statement for any number of values, or every number would have to be prepared.
-            return _sql.pick(self.table, self.index, 1).replace("IN (%s)", "= ANY (%s)")
-        has_low, has_high = self.low is not None, self.high is not None
-        return _sql.scan(
-            self.table, self.index, len(self.prefix), has_low, has_high, self.limit > 0, self.reverse
-        )
-
-    def _comparison(self) -> str:
-        columns = ("id",) if self.kind == SEARCH else self.table.columns
-        cells = ", ".join(f'f."{name}"' for name in columns)
-        # A PICK promises no order; the others keep that of the inner SELECT.
-        order = (
-            " ORDER BY " + ", ".join(f'f."{name}"' for name in self.table.key) if self.kind == PICK else ""
-        )
-        answer = f"coalesce(jsonb_agg(jsonb_build_array({cells}){order}), '[]')::text"
-        return f"SELECT lineclear_saw((SELECT {answer} FROM ({self._select()}) AS f), %s)"
-
-    def _parameters(self, repo: str) -> list[int | str]:
-        if self.kind == PICK:
-            return [repo, _array(self.prefix)]
-        bound: list[int | str] = [repo, *self.prefix]
-        if self.kind == SEARCH:
-            bound.append(self.prefix[0])
-        if self.low is not None:
-            bound.append(self.low)
-        if self.high is not None:
-            bound.append(self.high)
-        if self.limit:
-            bound.append(self.limit)
-        return bound
+def command_of(question: Question, repo: str) -> Command:
+    """The command whose result is the answer's rows."""
+    bounds = (question.low is None, question.high is None, question.limit > 0, question.reverse)
+    length = 1 if question.kind == PICK else len(question.prefix)
+    shape = (question.kind, question.table.name, question.index, length, *bounds)
+    text = _made.get(shape)
+    if text is None:
+        text = _made[shape] = _numbered(_select(question))
+    return text, _parameters(question, repo)
 
 
-def search(text: str, limit: int) -> Read | None:
+def rows_of(question: Question, result: PGresult) -> list[Any]:
+    found = _rows(result)
+    if question.kind == SEARCH:
+        return [number for (number,) in found]
+    row: Any = question.table.row
+    rows = [row(*columns) for columns in found]
+    return question.sorted(rows) if question.kind == PICK else rows
+
+
+def _select(question: Question) -> str:
+    table, index = question.table, question.index
+    if question.kind == SEARCH:
+        return _SEARCH
+    if question.kind == GET:
+        return _sql.get(table)
+    if question.kind == PICK:
+        # One statement for any number of values, or every number would have to be prepared.
+        return _sql.pick(table, index, 1).replace("IN (%s)", "= ANY (%s)")
+    has_low, has_high = question.low is not None, question.high is not None
+    return _sql.scan(
+        table, index, len(question.prefix), has_low, has_high, question.limit > 0, question.reverse
+    )
+
+
+def _parameters(question: Question, repo: str) -> list[int | str]:
+    if question.kind == PICK:
+        return [repo, _array(question.prefix)]
+    bound: list[int | str] = [repo, *question.prefix]
+    if question.kind == SEARCH:
+        bound.append(question.prefix[0])
+    if question.low is not None:
+        bound.append(question.low)
+    if question.high is not None:
+        bound.append(question.high)
+    if question.limit:
+        bound.append(question.limit)
+    return bound
+
+
+def search(text: str, limit: int) -> Question | None:
     """The question for tasks that share words; None if there is no word in it."""
     words = "".join(ch if ch.isalnum() else " " for ch in text).split()[:64]
     query = " | ".join(f"'{word}'" for word in words)
-    return Read(SEARCH, TASK, "words", (query,), limit=limit) if words else None
+    return Question(SEARCH, TASK, "words", (query,), limit=limit) if words else None
 
 
 def _array(values: Key) -> str:
@@ -187,11 +107,6 @@ def _numbered(text: str) -> str:
     return first + "".join(f"${number}{piece}" for number, piece in zip(count(1), rest, strict=False))
 
 
-def _mark(values: list[Sequence[int | str]]) -> str:
-    return sha256(encode_rows(values).encode("utf-8", "surrogatepass")).hexdigest() if values else _NOTHING
-
-
-_NOTHING = sha256(b"[]").hexdigest()
 _INT8 = 20  # PostgreSQL's number for the type bigint
 
 
@@ -208,7 +123,7 @@ def _cell_of(cell: bytes | None, is_int: bool) -> int | str:
     return int(text) if is_int else text.decode()
 
 
-# -- writes: whole sets of rows as one JSON text, in which positions are still stand-ins --------
+# -- writes: whole sets of rows as one JSON text ---------------------------------------------------
 
 
 def _is_int(table: Table[Any], column: str) -> bool:
@@ -219,7 +134,7 @@ def _cell(table: Table[Any], column: str, place: int) -> str:
     return f"(e->>{place})::bigint" if _is_int(table, column) else f"e->>{place}"
 
 
-_GIVEN = "jsonb_array_elements(lineclear_settled($2, $3, $4)) AS e"
+_GIVEN = "jsonb_array_elements($2::jsonb) AS e"
 
 
 def _put(table: Table[Any]) -> str:

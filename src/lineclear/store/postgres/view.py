@@ -1,53 +1,72 @@
-"""Reads on one snapshot. The transaction begins with the first question, in the same round trip."""
+"""What a transaction sees of the tables. Answers that are fetched in advance come in one round trip."""
 
 from __future__ import annotations
 
+from lineclear.core import refusals_store
 from lineclear.core.epochs import clock_of, last_boot
 from lineclear.core.instants import Instant
+from lineclear.core.questions import GET, PICK, SCAN, SEARCH, Question, around
 from lineclear.core.tables import LOG
-from lineclear.store.postgres.sifting import sift_rows
-from lineclear.store.postgres.statements import BEGIN, BEGIN_READING, GET, PICK, SCAN, Read, search
+from lineclear.store.postgres.statements import (
+    BEGIN,
+    BEGIN_READING,
+    BEGIN_WRITING,
+    command_of,
+    rows_of,
+    search,
+)
+from lineclear.store.postgres.wire import show_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
+    from psycopg.pq.abc import PGresult
+
     from lineclear.core.tables import Row, Table
     from lineclear.store.postgres.session import Session
-    from lineclear.store.postgres.speculation import Known
+    from lineclear.store.postgres.wire import Command
 
     R = TypeVar("R", bound=Row)
     Key = tuple[int | str, ...]
 
 FAR_FUTURE_NS = 1 << 62
-WORTH_KNOWING_ROWS = 100
 
 
 class PostgresView:
+    """One snapshot. Its transaction begins with the first question, in the same round trip."""
+
     now: Instant
     head: int
+    _is_writing = False
 
-    def __init__(
-        self, session: Session, repo: str, known: Known, clock: Callable[[], Instant] | None
-    ) -> None:
-        self._session, self._repo, self._known, self._clock = session, repo, known, clock
+    def __init__(self, session: Session, repo: str, clock: Callable[[], Instant] | None) -> None:
+        self._session, self._repo, self._clock = session, repo, clock
         self._is_begun = False
+        self._answers: dict[Any, list[Any]] = {}
+        # Rows that came with any answer, by table and key.
+        self._rows: dict[tuple[str, Key], Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         """`now` and `head` before the first question."""
         if name not in ("now", "head"):
             raise AttributeError(name)
-        self._begin(None)
+        self.prefetch()
         return getattr(self, name)
 
+    # -- the port ---------------------------------------------------------------------------
+
     def get(self, table: Table[R], key: Key, /) -> R | None:
-        found = self._ask(Read(GET, table, "key", key))
+        known: R | None = self._rows.get((table.name, key))
+        if known is not None:
+            return known
+        found = self._ask(Question(GET, table, "key", key))
         return found[0] if found else None
 
     def pick(self, table: Table[R], index: str, values: Iterable[int | str], /) -> list[R]:
         wanted = tuple(dict.fromkeys(values))
-        return self._ask(Read(PICK, table, index, wanted)) if wanted else []
+        return self._ask(Question(PICK, table, index, wanted)) if wanted else []
 
     def scan(
         self,
@@ -60,7 +79,9 @@ class PostgresView:
         limit: int = 0,
         reverse: bool = False,
     ) -> list[R]:
-        return self._ask(Read(SCAN, table, index, prefix, low=low, high=high, limit=limit, reverse=reverse))
+        return self._ask(
+            Question(SCAN, table, index, prefix, low=low, high=high, limit=limit, reverse=reverse)
+        )
 
     def sift(
         self,
@@ -72,39 +93,58 @@ class PostgresView:
         keep: Callable[[Any], bool],
         /,
     ) -> list[R]:
-        return sift_rows(self, table, index, values, low, high, keep)
+        """Whole rows: a second round trip for fewer columns would cost more."""
+        values = tuple(values)
+        self.prefetch(*around(table, index, values, low, high))
+        entry_of = table.entry_of[index]
+        found: list[R] = self.pick(table, index, values) + self.scan(table, index, low=low, high=high)
+        return [row for row in found if keep(entry_of(row))]
 
     def search_tasks(self, text: str, limit: int, /) -> list[int]:
-        read = search(text, limit)
-        return self._ask(read) if read is not None else []
+        question = search(text, limit)
+        return self._ask(question) if question is not None else []
 
-    def _ask(self, read: Read) -> list[Any]:
-        if not self._is_begun:
-            return self._begin(read)
-        return self._heard(read, read.of_result(self._session.ask(read.plain(self._repo))[0]))
+    def prefetch(self, *questions: Question) -> None:
+        missing = list({asked.identity: asked for asked in questions if not self._knows(asked)}.values())
+        if self._is_begun and not missing:
+            return
+        commands = [command_of(question, self._repo) for question in missing]
+        is_first, self._is_begun = not self._is_begun, True
+        results = self._begin(commands) if is_first else self._session.ask(*commands)
+        for question, result in zip(missing, results, strict=True):
+            answer = self._answers[question.identity] = rows_of(question, result)
+            if question.table is not LOG and question.kind != SEARCH:
+                key_of = question.table.key_of
+                self._rows.update(((question.table.name, key_of(row)), row) for row in answer)
+        if is_first and self._session.epoch != self.now.boot:
+            self._meet_new_epoch()
 
-    def _begin(self, first: Read | None) -> list[Any]:
-        session = self._session
-        questions = [first.plain(self._repo)] if first is not None else []
-        start = (BEGIN, (self._repo, None, "false"))
-        moment, *answers = session.begin(BEGIN_READING, start, *questions)
-        self._is_begun = True
-        self.head = int(moment.get_value(0, 0) or b"0")
-        session.hear(self.head, int(moment.get_value(0, 1) or b"0"))
-        self.now = self._clock() if self._clock is not None else session.server_now()
-        if session.epoch != self.now.boot:
-            self.now = self._now_before_epoch(self.now)
-        return self._heard(first, first.of_result(answers[0])) if first is not None else []
+    def _knows(self, question: Question) -> bool:
+        row = (question.table.name, question.prefix)
+        return question.identity in self._answers or (question.kind == GET and row in self._rows)
 
-    def _heard(self, read: Read, answer: list[Any]) -> list[Any]:
-        """What was read may well be asked by the next transaction."""
-        if read.table is not LOG and len(answer) <= WORTH_KNOWING_ROWS:
-            self._known.learn(read, answer)
-        return answer
+    # -- the transaction --------------------------------------------------------------------
 
-    def _now_before_epoch(self, now: Instant) -> Instant:
+    def _ask(self, question: Question) -> list[Any]:
+        """The answer from the server; what was asked before is not asked again."""
+        self.prefetch(question)
+        if question.table is LOG:  # which is long, and read piece by piece: none of them is kept
+            return self._answers.pop(question.identity)
+        return list(self._answers[question.identity])
+
+    def _begin(self, commands: list[Command]) -> list[PGresult]:
+        mode, is_writing = (BEGIN_WRITING, "true") if self._is_writing else (BEGIN_READING, "false")
+        moment, *results = self._session.begin(mode, (BEGIN, (self._repo, None, is_writing)), *commands)
+        head, now_ns = moment.get_value(0, 0), moment.get_value(0, 1)
+        if head is None or now_ns is None:
+            raise refusals_store.store_missing(show_url(self._session.url))
+        self.head = int(head)
+        self._session.hear(self.head, int(now_ns))
+        self.now = self._clock() if self._clock is not None else self._session.server_now()
+        return results
+
+    def _meet_new_epoch(self) -> None:
         """Before the first write under a new clock, every lease in the tables is of a dead one."""
         self._session.epoch = last_boot(self)
-        if self._session.epoch is None or clock_of(self._session.epoch) == clock_of(now.boot):
-            return now
-        return Instant(FAR_FUTURE_NS, now.boot, now.wall_ns)
+        if self._session.epoch is not None and clock_of(self._session.epoch) != clock_of(self.now.boot):
+            self.now = Instant(FAR_FUTURE_NS, self.now.boot, self.now.wall_ns)

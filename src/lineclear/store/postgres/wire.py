@@ -62,6 +62,10 @@ class LostError(Exception):
     """There is no connection, or no more; what was under way may or may not have happened."""
 
 
+class SilentError(LostError):
+    """The server did not answer in time; nobody should wait for it twice."""
+
+
 class TurnedAwayError(LostError):
     """The server is there and does not let us in."""
 
@@ -252,7 +256,7 @@ class Wire:
     def _wait(self, unsent: bool) -> bool:
         self._poll.modify(self._pg.socket, select.POLLIN | (select.POLLOUT if unsent else 0))
         if not self._poll.poll(self._patience_s * 1000):
-            raise LostError(f"no answer within {self._patience_s:g} s")
+            raise SilentError(f"no answer within {self._patience_s:g} s")
         self._pg.consume_input()
         return bool(self._pg.flush()) if unsent else False
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.events import Draft
+    from lineclear.core.questions import Question
     from lineclear.core.tables import Row, Table
 
     R = TypeVar("R", bound=Row)
@@ -122,6 +123,9 @@ class SqliteView:
         found = self._db.execute(select, (query, limit))
         return [row[0] for row in found]
 
+    def prefetch(self, *questions: Question) -> None:
+        """Nothing is far away."""
+
 
 class SqliteTx(SqliteView):
     """The one writer. Rows change through `fold`, or quietly where the port allows it."""
@@ -181,7 +185,7 @@ class SqliteStore:
 
     # -- the port ---------------------------------------------------------------------------
 
-    def transact(self, caller: Caller, work: Callable[[Tx], T], /) -> T:
+    def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Iterable[Question] = (), /) -> T:
         db = self._connection()
         try:
             with self._gate:

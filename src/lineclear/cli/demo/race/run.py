@@ -34,7 +34,7 @@ def run_naive(directory: str, environ: Mapping[str, str]) -> dict[str, Any]:
 
 def run_coordinated(directory: str, environ: Mapping[str, str]) -> dict[str, Any]:
     from lineclear.app.log import audit
-    from lineclear.app.tasks import import_all
+    from lineclear.app.task_lists import import_all
     from lineclear.app.values import get
 
     ScratchRepo.make(directory, {})

@@ -1,7 +1,6 @@
-"""Connections that a process which stays keeps for the next call, with what they know of the tables.
+"""Connections that a process which stays keeps for the next call: to connect costs several round trips.
 
-To connect costs several round trips, and so does a first guess of everything. Each connection is one store's
-alone while it is used. Nothing crosses a fork.
+Each connection is one store's alone while it is used. Nothing crosses a fork.
 """
 
 from __future__ import annotations
@@ -15,21 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.store.postgres.session import Session
-    from lineclear.store.postgres.speculation import Known
 
     Key = tuple[str, str, str, float]
 
 MOST_KEPT, KEPT_S = 8, 300.0
 
 
-class Shelf:
+class ConnectionPool:
     __slots__ = ("_kept", "_lock", "_pid")
 
     def __init__(self) -> None:
         self._pid, self._lock = os.getpid(), threading.Lock()
-        self._kept: list[tuple[float, Key, Session, Known]] = []
+        self._kept: list[tuple[float, Key, Session]] = []
 
-    def take(self, key: Key) -> tuple[Session, Known] | None:
+    def take(self, key: Key) -> Session | None:
         """The one that was used last, if it still seems to be good."""
         if self._pid != os.getpid():
             return None
@@ -37,20 +35,20 @@ class Shelf:
             self._drop(lambda entry: monotonic() - entry[0] > KEPT_S)
             for place in range(len(self._kept) - 1, -1, -1):
                 if self._kept[place][1] == key:
-                    _, _, session, known = self._kept.pop(place)
+                    session = self._kept.pop(place)[2]
                     if session.is_usable():
-                        return session, known
+                        return session
                     session.wire.close()
         return None
 
-    def put(self, key: Key, session: Session, known: Known) -> bool:
+    def put(self, key: Key, session: Session) -> bool:
         """Keep it; False if it is not worth it."""
         if self._pid != os.getpid() or session.wire.is_in_transaction or not session.is_usable():
             return False
         with self._lock:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.pop(0)[2].wire.close()
-            self._kept.append((monotonic(), key, session, known))
+            self._kept.append((monotonic(), key, session))
         return True
 
     def clear(self, key: Key) -> None:
@@ -59,7 +57,7 @@ class Shelf:
             with self._lock:
                 self._drop(lambda entry: entry[1] == key)
 
-    def _drop(self, is_over: Callable[[tuple[float, Key, Session, Known]], bool]) -> None:
+    def _drop(self, is_over: Callable[[tuple[float, Key, Session]], bool]) -> None:
         for entry in self._kept:
             if is_over(entry):
                 entry[2].wire.close()

@@ -1,0 +1,167 @@
+"""A write transaction in two round trips: begin, lock and facts; then all writes and the commit.
+
+Between the two the rules decide, here, on facts that cannot change: every writer of the repository takes the
+same lock. A question that was not foreseen costs a round trip of its own.
+
+The disk is waited for outside of the lock. The commit under it is asynchronous; a second, empty transaction
+in the same round trip flushes the server's log up to there, for all who wait at once, and only then is
+anybody promised anything. So others may see for a moment what a crash could still take; what they write
+themselves is flushed after it, and the positions they saw are never given again, since after a crash a new
+epoch begins (see lineclear_history in the first migration).
+"""
+
+from __future__ import annotations
+
+from lineclear.core.codec import encode_body
+from lineclear.core.epochs import begin_epoch
+from lineclear.core.events import Event
+from lineclear.core.fold import fold
+from lineclear.core.questions import PICK, SCAN, Question, by_key
+from lineclear.core.state import State
+from lineclear.core.tables import AGENT, ALL, LOG, OPERATION, TASK, Entry
+from lineclear.store.postgres.statements import DELETE, END, FLUSH, PUT, encode_rows
+from lineclear.store.postgres.view import PostgresView
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
+
+    from psycopg.pq.abc import PGresult
+
+    from lineclear.app.ports import Caller
+    from lineclear.core.events import Draft
+    from lineclear.core.instants import Instant
+    from lineclear.core.tables import Row, Table
+    from lineclear.store.postgres.session import Session
+    from lineclear.store.postgres.wire import Command
+
+    R = TypeVar("R", bound=Row)
+    Key = tuple[int | str, ...]
+
+_TABLES = {table.name: table for table in ALL}
+
+
+class PostgresTx(PostgresView):
+    """Keeps its writes to itself until the commit, and sees them in every later answer."""
+
+    _is_writing = True
+
+    def __init__(
+        self, session: Session, repo: str, clock: Callable[[], Instant] | None, caller: Caller
+    ) -> None:
+        super().__init__(session, repo, clock)
+        self._caller = caller
+        self._own = State()
+        self._written: dict[str, dict[Key, Any]] = {}
+        self._first_head = 0
+
+    def begin(self, near: Iterable[Question]) -> None:
+        """Wait for our turn; nobody else writes until we are done."""
+        operation = [by_key(OPERATION, self._caller.op)] if self._caller.op else []
+        self.prefetch(by_key(AGENT, self._caller.name), *operation, *near)
+
+    def commit(self) -> bool:
+        """Write everything durably; False if there is nothing to announce."""
+        growth = self.head - self._first_head
+        end: list[Command] = [(END, (self._repo, growth, "true"))] if self._written else []
+        # Even who wrote nothing may answer from what others wrote and nobody has been promised yet.
+        self._session.ask(*self._commands(), *end, ("COMMIT", ()), then=(FLUSH, ()))
+        self._session.head, self._session.epoch = self.head, self.now.boot
+        return growth > 0
+
+    @property
+    def has_written(self) -> bool:
+        return bool(self._written)
+
+    # -- the port ---------------------------------------------------------------------------
+
+    def get(self, table: Table[R], key: Key, /) -> R | None:
+        written = self._written.get(table.name)
+        if written is not None and key in written:
+            own: R | None = written[key]
+            return own
+        return super().get(table, key)
+
+    def pick(self, table: Table[R], index: str, values: Iterable[int | str], /) -> list[R]:
+        wanted = tuple(dict.fromkeys(values))
+        found = super().pick(table, index, wanted)
+        if table.name not in self._written or not wanted:
+            return found
+        return self._with_own(Question(PICK, table, index, wanted), found)
+
+    def scan(
+        self,
+        table: Table[R],
+        index: str,
+        prefix: Key = (),
+        *,
+        low: int | str | None = None,
+        high: int | str | None = None,
+        limit: int = 0,
+        reverse: bool = False,
+    ) -> list[R]:
+        # Own writes may take the place of as many rows of the answer as there are of them.
+        wider = limit + len(self._written.get(table.name, ())) if limit else 0
+        found = super().scan(table, index, prefix, low=low, high=high, limit=wider, reverse=reverse)
+        if table.name in self._written:
+            question = Question(SCAN, table, index, prefix, low=low, high=high, reverse=reverse)
+            found = self._with_own(question, found)
+        return found[:limit] if limit else found
+
+    def search_tasks(self, text: str, limit: int, /) -> list[int]:
+        found = super().search_tasks(text, limit)
+        words = set(text.lower().split())
+        own = self._written.get(TASK.name, {}).values()
+        similar = [
+            task.id for task in own if task and words & set(f"{task.title} {task.body}".lower().split())
+        ]
+        return [*dict.fromkeys([*found, *similar])][:limit]
+
+    def append(self, draft: Draft, /) -> Event:
+        by = self._caller
+        self.head += 1
+        facts = (self.head, self.now.wall_ns, by.name, draft.kind, draft.subject, by.seen, by.op)
+        event = Event(*facts, draft.body)
+        self.put(LOG, Entry(*facts, encode_body(draft.body)))
+        fold(self, event)
+        return event
+
+    def put(self, table: Table[R], row: R, /) -> None:
+        self._written.setdefault(table.name, {})[table.key_of(row)] = row
+        self._own.put(table, row)
+
+    def delete(self, table: Table[R], key: Key, /) -> None:
+        self._written.setdefault(table.name, {})[key] = None
+        self._own.delete(table, key)
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _begin(self, commands: list[Command]) -> list[PGresult]:
+        results = super()._begin(commands)
+        self._first_head = self.head
+        return results
+
+    def _meet_new_epoch(self) -> None:
+        begin_epoch(self)
+        if not self._written:  # somebody else has begun it
+            self._session.epoch = self.now.boot
+
+    def _with_own(self, question: Question, found: list[Any]) -> list[Any]:
+        written, key_of = self._written[question.table.name], question.table.key_of
+        own = question.answer(self._own)
+        merged = [row for row in found if key_of(row) not in written] + own
+        return question.sorted(merged) if own else merged
+
+    def _commands(self) -> list[Command]:
+        """All writes, one command for each table and kind."""
+        made: list[Command] = []
+        for name, rows in self._written.items():
+            values = _TABLES[name].values
+            kept = [values(row) for row in rows.values() if row is not None]
+            gone = [key for key, row in rows.items() if row is None]
+            if kept:
+                made.append((PUT[name], (self._repo, encode_rows(kept))))
+            if gone:
+                made.append((DELETE[name], (self._repo, encode_rows(gone))))
+        return made
