@@ -1,7 +1,6 @@
 """Hooks in a process that stays: the same answers, from a warm interpreter and a warm store.
 
-Nothing of one call is left for the next but opened stores and what git said of worktrees, as far as that is
-still true (wiring/tree_looks.py). Any number of threads may ask at once. There is no
+Nothing of one call is left for the next but opened stores. Any number of threads may ask at once. There is no
 time limit here: who asks gives up when it is tired of waiting, and asks in its own process.
 """
 
@@ -13,7 +12,6 @@ import time
 from lineclear.hook import answering
 from lineclear.hook.answering import Elsewhere, Situation
 from lineclear.wiring.hooking_stores import Stores
-from lineclear.wiring.tree_looks import Looks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ class Hooks:
 
     def __init__(self, common_dir: str) -> None:
         self._common_dir = common_dir
-        self._stores = Stores(Looks())
+        self._stores = Stores()
 
     def answer(
         self, client: str, event: str, body: bytes, environ: Mapping[str, str], cwd: str

@@ -50,11 +50,10 @@ if TYPE_CHECKING:
     from lineclear.core.hooks import HookAnswer, HookCall
     from lineclear.core.resources import Resource
     from lineclear.git.layout import Layout
-    from lineclear.git.pictures import Helper, Picture
+    from lineclear.git.pictures import Picture
     from lineclear.settings import Settings
     from lineclear.wiring.hooking_hush import HushFor
     from lineclear.wiring.hooking_stores import Stores
-    from lineclear.wiring.tree_looks import Looks
 
     class Mirror(Protocol):
         """The files for agents that only read files; the layer above us knows them."""
@@ -142,7 +141,7 @@ def _ask_store(
         store = open_store(layout, settings, is_hasty=True)
         try:
             repo = Repo(layout, settings, store, environ)
-            desk, reply = _respond(repo, call, mirror, began_ns, None, memory)
+            desk, reply = _respond(repo, call, mirror, began_ns, memory)
             if saves and desk is not None and call.event in _SAVED and call.session:
                 desk.save_beside(repo)
             return reply
@@ -151,7 +150,7 @@ def _ask_store(
     store = stores.borrow(layout, settings)
     try:
         repo = Repo(layout, settings, store, environ)
-        _, reply = _respond(repo, call, mirror, began_ns, stores.looks, memory)
+        _, reply = _respond(repo, call, mirror, began_ns, memory)
     except BaseException:
         stores.lose(store)
         raise
@@ -160,9 +159,8 @@ def _ask_store(
 
 
 def _respond(
-    repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int, looks: Looks | None,
-    memory: Session | None,
-) -> tuple[Desk | None, HookAnswer]:  # fmt: skip
+    repo: Repo, call: HookCall, mirror: Mirror | None, began_ns: int, memory: Session | None
+) -> tuple[Desk | None, HookAnswer]:
     if repo.settings.store_url:
         from lineclear.wiring.hooking_team import respond_at_once
 
@@ -170,7 +168,7 @@ def _respond(
         desks: list[Desk] = []
 
         def make(inner: Repo) -> Desk:
-            desks.append(Desk(inner, call, mirror, looks))
+            desks.append(Desk(inner, call, mirror))
             return desks[-1]
 
         made = respond_at_once(repo, call, mirror, fresh, make)
@@ -184,7 +182,7 @@ def _respond(
     if call.event == SESSION_END and not _is_known(repo, call):
         return None, HookAnswer()
     head = repo.store.read(_head) if mirror is not None else 0
-    desk = Desk(repo, call, mirror, looks, memory)
+    desk = Desk(repo, call, mirror, memory)
     beat(repo.store, repo.presence, desk.caller)
     try:
         reply = answer(desk, call)
@@ -253,16 +251,15 @@ class Desk:
     """What app/hooks_ports.py asks for, over one opened repository."""
 
     __slots__ = (
-        "_after", "_call", "_cwd", "_is_looked_at", "_looks", "_mirror", "_repo", "_trees", "_writes",
+        "_after", "_call", "_cwd", "_is_looked_at", "_mirror", "_repo", "_trees", "_writes",
         "caller", "is_shared", "liveness", "memory", "plain_status", "presence", "root", "rules", "store",
         "ttl_ms",
     )  # fmt: skip
 
     def __init__(
-        self, repo: Repo, call: HookCall, mirror: Mirror | None = None, looks: Looks | None = None,
-        memory: Session | None = None,
-    ) -> None:  # fmt: skip
-        self._repo, self._call, self._mirror, self._looks = repo, call, mirror, looks
+        self, repo: Repo, call: HookCall, mirror: Mirror | None = None, memory: Session | None = None
+    ) -> None:
+        self._repo, self._call, self._mirror = repo, call, mirror
         self.store, self.liveness, self.presence = repo.store, repo.liveness, repo.presence
         self.rules, self.ttl_ms = repo.settings.rules, repo.settings.claims_ttl_ms
         self.root = repo.layout.worktree
@@ -386,7 +383,7 @@ class Desk:
         before = read_picture(path)
         is_edited = self._was_edited(path)
         if before is None or is_edited or self.memory.get("picture") != self._freshness(stamp_of(path)):
-            picture = take_picture(self.root, before, self._is_secret, "", self._helper())
+            picture = take_picture(self.root, before, self._is_secret)
             marks.put(self.memory, write_picture(path, picture))
             self.plain_status = plain_status(picture)
             self.memory.set("picture", "", self._freshness(stamp_of(path)))
@@ -415,7 +412,7 @@ class Desk:
             return []
         # The stub has asked git before it asked us.
         said = self._repo.environ.get("LINECLEAR_STATUS", "")
-        after = pictures.take_picture(self.root, before, self._is_secret, said, self._helper())
+        after = pictures.take_picture(self.root, before, self._is_secret, said)
         changed = pictures.changed_since(self.root, before, after, start_ns)
         changes = self._without_others(changed, start_ns, before, after)
         if self.is_shared and is_over:
@@ -429,14 +426,6 @@ class Desk:
         self.plain_status = pictures.plain_status(after)
         self.memory.set("picture", "", self._freshness(stamp))
         return changes
-
-    @property
-    def is_watched(self) -> bool:
-        """Is it cheaper to ask us what changed than to ask git?"""
-        return self._looks is not None and self._looks.at(self._repo.layout).is_worth_it()
-
-    def _helper(self) -> Helper | None:
-        return None if self._looks is None else self._looks.at(self._repo.layout)
 
     def _without_others(
         self, found: list[bytes], start_ns: int, before: Picture, after: Picture

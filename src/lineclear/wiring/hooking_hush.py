@@ -87,12 +87,11 @@ class HushFor:
         quiet_ms = 0
         try:
             is_shell = self._call.event in (BEFORE_SHELL, AFTER_SHELL)
-            is_watched = is_shell and desk.is_watched
-            if not is_shell or is_watched or desk.plain_status:
+            if not is_shell or desk.plain_status:
                 quiet_ms = quiet_for_ms(desk, self._call, reply)
             if quiet_ms:
                 self._hush.belongs_to(desk.caller.name)
-                self._hush.write((hush.WATCHED if is_watched else b"") + desk.plain_status)
+                self._hush.write(desk.plain_status)
                 self._hush.grant(time.time_ns() + quiet_ms * 1_000_000)
         finally:
             self._hush.close(is_granted=quiet_ms > 0)
