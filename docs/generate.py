@@ -269,7 +269,7 @@ VARIABLE_WORDS = {
     "KEY": "an operation id for the next command that changes something, as `--key`",
     "PERSON": "your own name in the log; counts before `agents.person`",
     "DEBUG": "when set, a fault of ours is shown with its traceback",
-    "SERVE": "`0`: a command does its work itself, also where `lineclear serve` runs",
+    "SERVE": "`0`: a command asks no server, even where it cannot write to the store itself",
     "TASK": "set by `run` for its client: the task it works on",
     "RUN": "set by `run` for its client: the number of this run",
     "PROMPT": "set by `run` for its client: the file with what the client is told at its start",

@@ -10,7 +10,6 @@ import os
 import threading
 from time import monotonic
 
-from lineclear.cli.at_once import perform_at_once
 from lineclear.cli.command import Context, Surroundings
 from lineclear.cli.index import is_served
 from lineclear.cli.main import as_bug, load, make_parser, run
@@ -99,7 +98,9 @@ class Office:
                 raise Stopped
             return Sitting(self, call, output, environ, cwd=cwd, given=given, key=key)
 
-        around = Surroundings(cwd=visitor.cwd, out=out, err=err, make=make, passes=(Stopped,))
+        around = Surroundings(
+            cwd=visitor.cwd, out=out, err=err, make=make, passes=(Stopped,), asks_server=False
+        )
         return run(words, visitor.environ, around)
 
     def _prepared(self, verb: str) -> tuple[Command, Form]:
@@ -257,25 +258,15 @@ class Sitting(Context):
 
     def perform(self, verb: str, command: Command, args: Namespace) -> int:
         try:
-            return self._perform(verb, command, args)
+            return super().perform(verb, command, args)
         except Refusal as lost:
             if not self.key or not lost.facts.get("is_lost"):
                 raise
             # A warm connection may have died unnoticed; under its key the same can be asked once more.
             try:
-                return self._perform(verb, command, args)
+                return super().perform(verb, command, args)
             except Refusal as refusal:
                 raise (lost if is_outage(refusal) else refusal) from None
-
-    def _perform(self, verb: str, command: Command, args: Namespace) -> int:
-        code = perform_at_once(verb, command, self, args)
-        return super().perform(verb, command, args) if code is None else code
-
-    def beside(self, repo: Repo, out: Output) -> Context:
-        other = super().beside(repo, out)
-        if isinstance(other, Sitting):
-            other._stoppable = None
-        return other
 
     def _put_back(self, repo: Repo) -> None:
         self._office.give_back(self._opened_at, self._place, repo)
