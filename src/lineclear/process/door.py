@@ -120,19 +120,19 @@ def is_held(state_directory: str) -> bool:
     return False
 
 
-def socket_place(state_directory: str, runtime_directory: str) -> str:
+def socket_place(state_directory: str, runtime_directory: str, name: str = SOCKET) -> str:
     """Beside the door; where that name is too long for a socket, in a directory of this user's alone."""
-    path = f"{directory_of(state_directory)}/{SOCKET}"
+    path = f"{directory_of(state_directory)}/{name}"
     if len(os.fsencode(path)) <= LONGEST_SOCKET_BYTES:
         return path
     from hashlib import sha256
 
-    name = sha256(os.fsencode(path)).hexdigest()[:20] + ".sock"
+    short = sha256(os.fsencode(path)).hexdigest()[:20] + ".sock"
     private = f"{runtime_directory}/lineclear-{os.getuid()}"
-    if not runtime_directory or len(os.fsencode(f"{private}/{name}")) > LONGEST_SOCKET_BYTES:
+    if not runtime_directory or len(os.fsencode(f"{private}/{short}")) > LONGEST_SOCKET_BYTES:
         private = f"/tmp/lineclear-{os.getuid()}"
     os.makedirs(private, mode=0o700, exist_ok=True)
     found = os.lstat(private)
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(private):
         raise PermissionError(f"{private} is not a directory of this user alone")
-    return f"{private}/{name}"
+    return f"{private}/{short}"
