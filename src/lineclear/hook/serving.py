@@ -26,8 +26,9 @@ STATUS = "LINECLEAR_STATUS"
 class Hooks:
     """Answers for one repository, which is given by its git directory (the one that all worktrees share)."""
 
-    def __init__(self, common_dir: str) -> None:
-        self._common_dir = common_dir
+    def __init__(self, common_dir: str, *, saves: bool = False) -> None:
+        """`saves`: as for a hook alone, since nobody beside us keeps every worktree safe."""
+        self._common_dir, self._saves = common_dir, saves
         self._stores = Stores()
 
     def answer(
@@ -42,8 +43,9 @@ class Hooks:
         if said:
             environ = {**environ, STATUS: said.replace("\t", "\n")}
         now = Situation(
-            client, event, environ, cwd, began_ns=time.time_ns(), stores=self._stores, only=self._common_dir
-        )
+            client, event, environ, cwd, began_ns=time.time_ns(), stores=self._stores, only=self._common_dir,
+            saves=self._saves,
+        )  # fmt: skip
         try:
             output, code = answering.answer(now, lambda: body)
         except Elsewhere:

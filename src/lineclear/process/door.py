@@ -1,4 +1,5 @@
-"""Where `serve` is: a small file that its clients read, and the lock that makes it the only one.
+"""Where hooks and commands are answered: a small file that clients read, and the lock that makes `serve` the
+only one of its kind. While no `serve` holds that lock, `run` may put its own door there.
 
 The file is not believed: who finds nobody behind it does the work alone. Its lines are host, port, key,
 socket, pid and version; a shell reads them too (clients/setup/templates/hook.sh).
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 
 TYPE_CHECKING = False
 
@@ -15,6 +17,7 @@ DIRECTORY, DOOR, LOCK, LOG, PORT, SOCKET = "serve", "door", "lock", "log", "port
 # The kernel's own limit is 108 bytes on Linux and 104 on macOS, with the zero at the end.
 LONGEST_SOCKET_BYTES = 100
 _MOST_BYTES = 4096
+_INSTANT_S = 0.2
 
 
 class Door:
@@ -96,12 +99,17 @@ def be_the_only_one(state_directory: str) -> int | None:
     directory = directory_of(state_directory)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     fd = os.open(f"{directory}/{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return None
-    return fd
+    # Whoever asks whether a server runs has the lock for an instant.
+    deadline = time.monotonic() + _INSTANT_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fd
+        except OSError:
+            if time.monotonic() > deadline:
+                os.close(fd)
+                return None
+            time.sleep(0.01)
 
 
 def is_held(state_directory: str) -> bool:
@@ -111,13 +119,44 @@ def is_held(state_directory: str) -> bool:
     except OSError:
         return False
     try:
-        # Shared, so that two who ask never take each other for the server.
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return not _share(fd)
     finally:
         os.close(fd)
-    return False
+
+
+def announce(state_directory: str, door: Door) -> None:
+    """Put this door there, unless it is there already or a server runs, whose own leads to more."""
+    fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        # While we have it, no server begins.
+        if _share(fd) and not _is_there(state_directory, door):
+            write_door(state_directory, door)
+    finally:
+        os.close(fd)
+
+
+def withdraw(state_directory: str, door: Door) -> None:
+    """Take this door away, unless a server has put its own there, or is about to."""
+    fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if _share(fd) and _is_there(state_directory, door):
+            remove_door(state_directory)
+    finally:
+        os.close(fd)
+
+
+def _share(fd: int) -> bool:
+    """Shared, so that two who ask never take each other for the server."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_there(state_directory: str, door: Door) -> bool:
+    found = read_door(state_directory)
+    return found is not None and found.key == door.key
 
 
 def socket_place(state_directory: str, runtime_directory: str, name: str = SOCKET) -> str:

@@ -150,7 +150,9 @@ def _ask_store(
     store = stores.borrow(layout, settings)
     try:
         repo = Repo(layout, settings, store, environ)
-        _, reply = _respond(repo, call, mirror, began_ns, memory)
+        desk, reply = _respond(repo, call, mirror, began_ns, memory)
+        if saves and desk is not None and call.event in _SAVED and call.session:
+            desk.save_beside(repo)
     except BaseException:
         stores.lose(store)
         raise
