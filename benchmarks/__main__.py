@@ -29,7 +29,6 @@ SUBJECTS = (
     "queue",
     "mcp",
     "mcp_http",
-    "serve",
     "supervisor",
     "background",
     "team",

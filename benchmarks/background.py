@@ -1,5 +1,6 @@
 """What it costs to have somebody in the background: 50 agents' worktrees in which nothing happens, and how
-late a change is seen in one of them.
+late a change is seen in one of them. Worktrees of agents that were heard of lately are looked at all the
+time, those of silent ones much less.
 
 Counted is all that the process uses and starts, its gits included. Beside it stands what looking costs: one
 `git status` for each worktree every four seconds, which is what a snapshot of every worktree begins with.
@@ -42,9 +43,12 @@ def run(quick: bool) -> Report:
         repo = open_repo(str(git.path), git.environment)
         write_local_section(repo.state_directory, "[mirror]", ["tasks = true"])
         places = [_agent(git, repo, f"agent-{number}") for number in range(AGENTS)]
-        with _background(git) as pid:
+        with _background(git, LINECLEAR_AGENTS_SILENCE="10s") as pid:
             _until(lambda: len(list_snapshots(repo.layout.common_dir)) >= AGENTS)
-            time.sleep(5)  # the rest of what is done once
+            time.sleep(15)  # until all count as silent
+            silent_share = _share(pid, watch_s)
+        with _background(git) as pid:
+            time.sleep(10)
             share = _share(pid, watch_s)
             full_bytes = resident_bytes(pid)
             # Once after a long rest, and at once again: the second has to wait for its turn.
@@ -57,8 +61,12 @@ def run(quick: bool) -> Report:
         repo.close()
     report = Report()
     report.add(
-        f"{AGENTS} idle worktrees: share of one core", share * 100, "%",
+        f"{AGENTS} silent agents: share of one core", silent_share * 100, "%",
         beside=(looking_s * AGENTS / EVERY_S * 100, "for `git status` of each"), target=at_most(2),
+    )  # fmt: skip
+    report.add(
+        f"{AGENTS} agents heard of lately, no change: share of one core", share * 100, "%",
+        beside=(looking_s * AGENTS / EVERY_S * 100, "for `git status` of each"), target=at_most(10),
     )  # fmt: skip
     report.add("memory with all of them", full_bytes / 1e6, "MB")
     report.add("a changed file is in a snapshot after (median)", median([first for first, _ in saved_s]), "s")
@@ -77,8 +85,8 @@ def _agent(git: TemporaryRepo, repo: Repo, name: str) -> Path:
 
 
 @contextmanager
-def _background(git: TemporaryRepo) -> Iterator[int]:
-    environ = {**git.environment, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
+def _background(git: TemporaryRepo, **more: str) -> Iterator[int]:
+    environ = {**git.environment, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", **more}
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.backgrounds", str(git.path)],
         env=environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,

@@ -252,6 +252,7 @@ SAMPLES: dict[str, list[tuple[object, ...]]] = {
     "port_taken": [("127.0.0.1", 80, "Permission denied")],
     "no_socket": [("/tmp/lineclear-1000 is not a directory of this user alone",)],
     "does_not_stop": [(4242, 20)],
+    "answer_lost": [("lineclear say hello --key own:0123456789abcdef",)],
     "does_not_start": [(20,)],
     "no_manager": [()],
     "not_started": [

@@ -17,7 +17,6 @@ from lineclear.core.resources import parse_resource
 from lineclear.core.snapshots import Kept
 from lineclear.core.tables import CANDIDATE, Entry
 from lineclear.git.snapshot_refs import list_snapshots
-from lineclear.process.tree_watch import TreeWatch
 from lineclear.serve.background import Background
 from lineclear.wiring.queue import submit
 from lineclear.wiring.repo import Repo, open_repo
@@ -70,10 +69,10 @@ class Site:
         background.start()
         return background
 
-    def saver(self, watch: TreeWatch | None = None) -> Saver:
+    def saver(self) -> Saver:
         """What takes the snapshots, without its thread, after its first look."""
         repo = self.open()
-        saver = Saver(repo, watch=watch)
+        saver = Saver(repo)
         self._savers.append((saver, repo))
         saver.choose()
         until(lambda: saver.step() or saver.looked == len(saver.places))

@@ -1,15 +1,15 @@
-"""Commands through a server: the same words, data and exit codes as without one, and nobody's need."""
+"""Commands where the store cannot be written: through a server, with the same words, data and exit codes."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,40 +18,35 @@ import pytest
 from lineclear.cli.index import SERVED
 from lineclear.core.tables import LOG
 from lineclear.process.door import Door, write_door
-from lineclear.process.frames import GIVE_UP_S, OUT, frame
+from lineclear.process.frames import OUT, frame
 from lineclear.wiring.repo import open_repo
 from tests.e2e.commandline import Answer, CommandLine
 from tests.e2e.serve_peer import HttpPeer, token_for
 from tests.e2e.serving import ServeProcess, state_of
 from tests.fake_server import FakeServer
 from tests.repository import TemporaryRepo
-from tests.waiting import PATIENCE_S, until
+from tests.waiting import PATIENCE_S
 
 Fresh = Callable[[str], str]
 
-# A busy machine may keep a server from answering for longer than a command waits for one.
-PATIENT = f"from lineclear.process import frames; frames.GIVE_UP_S = {PATIENCE_S}; "
-# Fails where the command was done by this process after all.
-ONLY_ASKED = PATIENT + (
-    "import sys; from lineclear.__main__ import main; code = main(); "
-    "sys.exit('done here' if 'lineclear.cli.main' in sys.modules else code)"
+# As in a sandbox that refuses every write; says so where the command was done by this process after all.
+IN_A_SANDBOX = (
+    "import sys; from lineclear.wiring import door; door.is_writable = lambda directory: False; "
+    "from lineclear.__main__ import main; code = main(); "
+    "sys.exit('done here' if 'lineclear.store.sqlite.engine' in sys.modules else code)"
 )
 
 
 class Asking(CommandLine):
-    """A command line that may do nothing itself."""
+    """A command line that cannot write to the store itself."""
 
     def argv(self, *words: str) -> list[str]:
-        return [sys.executable, "-c", ONLY_ASKED, *words]
+        return [sys.executable, "-c", IN_A_SANDBOX, *words]
 
 
 @pytest.fixture
-def served(line: CommandLine) -> Iterator[ServeProcess]:
-    server = ServeProcess(line)
-    yield server
-    # One that stands still cannot end.
-    if server.running.process.poll() is None:
-        server.running.process.send_signal(signal.SIGCONT)
+def served(line: CommandLine) -> ServeProcess:
+    return ServeProcess(line)
 
 
 @pytest.fixture
@@ -61,9 +56,9 @@ def asking(shared: ServeProcess) -> Iterator[Asking]:
     asking.end_all()
 
 
-def alone(line: CommandLine) -> CommandLine:
-    """Without the server."""
-    return CommandLine(line.place, {**line.environment, "LINECLEAR_SERVE": "0"})
+def alone(asking: CommandLine) -> CommandLine:
+    """In the same repository, where the store can be written."""
+    return CommandLine(asking.place, asking.environment)
 
 
 def operations(line: CommandLine) -> list[str]:
@@ -184,8 +179,6 @@ def test_every_served_verb_is_in_the_story() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_every_answer_is_the_one_that_the_command_gives_alone(line: CommandLine, tmp_path: Path) -> None:
-    import shlex
-
     asking = Asking(line.place, line.environment)
 
     # A name as long as the other: long paths are cut.
@@ -198,22 +191,8 @@ def test_every_answer_is_the_one_that_the_command_gives_alone(line: CommandLine,
         (place / "lineclear.toml").write_text("[claims]\nttk = '1h'\n")
     for text in STORY:
         words = shlex.split(text)
-        # What is no directory is looked at by the command alone.
-        one = line if "nowhere" in words else asking
-        assert masked(one.run(*words), line.place) == masked(other.run(*words), twin.path), text
+        assert masked(asking.run(*words), line.place) == masked(other.run(*words), twin.path), text
     assert line.json("audit")["findings"] == []
-
-
-def test_who_asks_loads_next_to_nothing(asking: Asking, fresh: Fresh) -> None:
-    file = fresh("a")
-    program = "import sys; from lineclear.__main__ import main; main(); print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", PATIENT + program, "claim", file, "--as", "x"], cwd=asking.place,
-        env=asking.environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    heavy = {"argparse", "dataclasses", "json", "re", "socket", "subprocess", "typing", "lineclear.cli.main"}
-    assert heavy & set(done.stderr.split()) == set()
-    assert done.stdout.startswith(f"file:{file} is yours")
 
 
 def test_an_id_that_nobody_gave_is_not_shown(asking: Asking, fresh: Fresh) -> None:
@@ -270,6 +249,13 @@ def test_output_that_cannot_be_written_is_told_as_ever(asking: Asking) -> None:
 # -- what is not for a server ---------------------------------------------------------------------
 
 
+def test_a_command_that_can_write_to_the_store_asks_nobody(line: CommandLine) -> None:
+    with FakeServer(state_of(line.place), lambda _: b"") as fake:
+        line.ok("claim", "a.py", "--as", "ada")
+        line.ok("who", "a.py")
+    assert fake.asked == []
+
+
 def test_a_command_is_done_alone_where_the_server_is_not_wanted_or_not_its_like(
     line: CommandLine, served: ServeProcess, tmp_path: Path
 ) -> None:
@@ -280,12 +266,10 @@ def test_a_command_is_done_alone_where_the_server_is_not_wanted_or_not_its_like(
 
     words = ("who", "a")
     assert is_asked(*words)
+    assert is_asked(*words, PYTHONIOENCODING="latin-1")
     assert not is_asked(*words, LINECLEAR_SERVE="0")
-    assert not is_asked(*words, LINECLEAR_DEBUG="1")
     assert not is_asked(*words, GIT_DIR=str(line.place / ".git"))
-    assert not is_asked(*words, PYTHONIOENCODING="latin-1")
     assert not is_asked("value", "put", "k", "-")
-    assert not is_asked("who", "--help")
     assert not is_asked("audit")
     other = TemporaryRepo.create(tmp_path / "other", dict(line.environment))
     CommandLine(other.path, line.environment).ok("init")
@@ -293,18 +277,17 @@ def test_a_command_is_done_alone_where_the_server_is_not_wanted_or_not_its_like(
     door = served.door
     write_door(state_of(line.place), Door(door.host, door.port, door.key, door.socket, door.pid, "0.0.9"))
     assert not is_asked(*words)
-    # The next test of the door's own: nobody behind it.
     served.kill()
     write_door(state_of(line.place), door)
     assert not is_asked(*words)
 
 
 def test_a_server_does_no_command_that_is_not_for_it(shared: ServeProcess, fresh: Fresh) -> None:
-    line, late = shared.line, fresh("late")
+    line = shared.line
 
     def ask(peer: HttpPeer, **more: object) -> tuple[int, bytes]:
         question = {"words": ["who", "a"], "cwd": str(line.place), "environ": {}}
-        said = peer.send({**question, "until": time.monotonic() + PATIENCE_S, **more}, path="/command")
+        said = peer.send({**question, **more}, path="/command")
         return said.status, said.body
 
     by_key = HttpPeer(shared)
@@ -312,14 +295,9 @@ def test_a_server_does_no_command_that_is_not_for_it(shared: ServeProcess, fresh
     assert status == 200
     assert body.endswith(b"c 1\n0")
     for words in (["audit"], ["value", "put", "k", "-"], ["propose", "a", "--file=/etc/hostname"], ["serve"]):
-        assert ask(by_key, words=words) == (200, b"")
-    assert ask(by_key, cwd="/") == (200, b"")
-    said = ["say", "hello", "--as", late]
-    assert ask(by_key, until=time.monotonic() - 1, words=said) == (200, b"")
-    assert line.json("log", "--agent", late)["events"] == []
-    assert ask(by_key, words=said)[1].endswith(b"c 1\n0")
-    assert line.json("log", "--agent", late)["events"]
-    wrong: dict[str, list[object]] = {"words": ["who a", [1]], "cwd": [1], "environ": [[]], "until": ["soon"]}
+        assert ask(by_key, words=words) == (421, b"")
+    assert ask(by_key, cwd="/") == (421, b"")
+    wrong: dict[str, list[object]] = {"words": ["who a", [1]], "cwd": [1], "environ": [[]]}
     for name, values in wrong.items():
         for value in values:
             assert ask(by_key, **{name: value})[0] == 400
@@ -359,39 +337,39 @@ def test_a_waiter_says_at_once_whom_it_waits_for_and_is_served(asking: Asking, f
 
 
 @pytest.mark.parametrize("how", ["killed", "stopped"])
-def test_a_waiter_whose_server_ends_goes_on_by_itself(
+def test_a_waiter_whose_server_ends_is_told_so_and_stands_in_no_line(
     line: CommandLine, served: ServeProcess, how: str
 ) -> None:
-    direct = alone(line)
-    direct.ok("claim", "a", "--as", "holder")
-    waiter = line.start("claim", "a", "--wait", "10m", "--as", "waiter")
-    direct.until_waiting("waiter")
+    line.ok("claim", "a", "--as", "holder")
+    waiter = Asking(line.place, line.environment).start("claim", "a", "--wait", "10m", "--as", "waiter")
+    line.until_waiting("waiter")
     if how == "killed":
         served.kill()
     else:
         assert served.end() == 0
-    until(lambda: [wait["agent"] for wait in direct.json("status")["waits"]][-1:] == ["waiter"])
-    direct.ok("release", "a", "--as", "holder")
-    assert waiter.wait() == 0
-    assert direct.holders("a") == ["waiter"]
-    direct.ok("audit")
+    assert waiter.wait() == 1
+    line.ok("release", "a", "--as", "holder")
+    line.ok("claim", "a", "--as", "other")
+    assert line.holders("a") == ["other"]
+    line.ok("audit")
 
 
 # -- lost answers ---------------------------------------------------------------------------------
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
-LOSSES = [b"", HEAD, HEAD + b"\r\n" + frame(OUT, b"Message 1"), b"nonsense\r\n\r\n"]
+LOSSES = [b"", HEAD, HEAD + b"\r\n" + frame(OUT, b"Message 1"), HEAD + b"\r\n1 9\nhalf", b"nonsense\r\n\r\n"]
 
 
-@pytest.mark.parametrize("answer", LOSSES, ids=["nothing", "half a head", "no exit code", "no HTTP"])
-def test_a_lost_question_is_asked_again_here(line: CommandLine, answer: bytes) -> None:
+@pytest.mark.parametrize("answer", LOSSES, ids=["nothing", "half a head", "no code", "half", "no HTTP"])
+def test_whose_answer_is_lost_is_told_that_nobody_knows_what_was_done(
+    line: CommandLine, answer: bytes
+) -> None:
     with FakeServer(state_of(line.place), lambda _: answer) as fake:
-        said = line.ok("say", "once", "--as", "ada")
+        lost = Asking(line.place, line.environment).run("say", "once", "--as", "ada")
     assert len(fake.asked) == 1
-    assert re.fullmatch(r"Message \d+ is sent to everyone\.\n", said.out)
-    assert said.err == ""
-    sent = [event for event in line.json("log")["events"] if event["kind"] == "MessageSent"]
-    assert len(sent) == 1
+    assert (lost.code, lost.out) == (1, "")
+    assert lost.err.startswith("The server was lost before it answered; whether this was done is unknown.\n")
+    assert "\nNext: run `lineclear say --key own:" in lost.err
 
 
 WRITES = [
@@ -403,61 +381,40 @@ WRITES = [
 ]
 
 
-@pytest.mark.parametrize("words", WRITES, ids=" ".join)
-def test_what_the_server_did_before_it_was_lost_is_not_done_again(
-    shared: ServeProcess, fresh: Fresh, words: tuple[str, ...]
-) -> None:
-    """The answer is thrown away: as if the server had been killed right after its commit."""
-    line, ada, new = shared.line, fresh("ada"), fresh("new")
+def lose_answer(shared: ServeProcess, *words: str) -> list[str]:
+    """As if the server had been killed right after its commit; the words of the next action."""
 
     def do_and_forget(question: bytes) -> bytes:
         assert HttpPeer(shared).send(question, path="/command").body.endswith(b"c 1\n0")
         return b""
 
-    with FakeServer(state_of(line.place), do_and_forget) as fake:
-        done = line.run(*(new if word == "NEW" else word for word in words), "--as", ada, "--json")
-        assert done.data["replayed"] is True
-        assert len(fake.asked) == 1
-    events = alone(line).json("log", "--agent", ada)["events"]
+    asking = Asking(shared.line.place, shared.line.environment)
+    with FakeServer(state_of(shared.line.place), do_and_forget):
+        lost = asking.run(*words, "--json")
+    assert lost.code == 1
+    error = json.loads(lost.out)["error"]
+    assert error["code"] == "serve.lost"
+    return shlex.split(error["next"])[1:]
+
+
+@pytest.mark.parametrize("words", WRITES, ids=" ".join)
+def test_what_the_server_did_before_it_was_lost_is_not_done_again(
+    shared: ServeProcess, fresh: Fresh, words: tuple[str, ...]
+) -> None:
+    line, ada, new = shared.line, fresh("ada"), fresh("new")
+    again = lose_answer(shared, *(new if word == "NEW" else word for word in words), "--as", ada)
+    assert line.ok(*again).data["replayed"] is True
+    events = line.json("log", "--agent", ada)["events"]
     assert len({event["kind"] for event in events}) == len(events) >= 2, "it came, and one of each kind"
-    alone(line).ok("audit")
+    line.ok("audit")
 
 
 def test_messages_that_were_lost_on_the_way_are_given_again(shared: ServeProcess, fresh: Fresh) -> None:
     line, ada = shared.line, fresh("ada")
-
-    def do_and_forget(question: bytes) -> bytes:
-        assert b"hello" in HttpPeer(shared).send(question, path="/command").body
-        return b""
-
-    alone(line).ok("say", "hello", "--to", ada, "--as", "eve")
-    with FakeServer(state_of(line.place), do_and_forget):
-        assert "> hello" in line.ok("inbox", "--as", ada).out
+    line.ok("say", "hello", "--to", ada, "--as", "eve")
+    again = lose_answer(shared, "inbox", "--as", ada)
+    assert "hello" in line.ok(*again).out
     assert line.ok("inbox", "--as", ada).out == "Nothing unread.\n"
-
-
-# -- a server that stands still -------------------------------------------------------------------
-
-
-def test_a_server_that_stands_still_is_given_up_and_does_nothing_when_it_wakes(
-    line: CommandLine, served: ServeProcess
-) -> None:
-    direct, process = alone(line), served.running.process
-    direct.ok("claim", "held", "--as", "holder")
-    line.ok("who", "held")
-    process.send_signal(signal.SIGSTOP)
-    began = time.monotonic()
-    line.ok("say", "once", "--as", "ada")
-    assert time.monotonic() - began >= GIVE_UP_S
-    # Refused here, it must not be granted by a server that finds the question much later.
-    assert line.run("claim", "held", "--as", "late").code == 3
-    direct.ok("release", "held", "--as", "holder")
-    process.send_signal(signal.SIGCONT)
-    # Whoever came before is answered before us.
-    Asking(line.place, line.environment).ok("who", "held")
-    assert direct.holders("held") == []
-    assert [event["kind"] for event in direct.json("log")["events"]].count("MessageSent") == 1
-    direct.ok("audit")
 
 
 # -- sandboxes ------------------------------------------------------------------------------------
@@ -478,9 +435,13 @@ def test_a_client_that_may_not_write_to_the_repository_works_through_the_socket(
         pytest.skip("no sandbox works in this place")
     done = inside("claim", "a.py", "--as", "codex-1")
     assert (done.returncode, done.stderr) == (0, "")
-    assert alone(line).holders("a.py") == ["codex-1"]
+    assert line.holders("a.py") == ["codex-1"]
+    line.ok("say", "hello", "--to", "codex-1", "--as", "eve")
+    assert "> hello" in inside("inbox", "--as", "codex-1").stdout
+    assert line.ok("inbox", "--as", "codex-1").out == "Nothing unread.\n"
     served.kill()
     done = inside("claim", "b.py", "--as", "codex-1", "--json")
     assert done.returncode == 4
     assert json.loads(done.stdout)["error"]["code"] == "store.read_only"
+    assert "codex-1" in inside("who", "a.py").stdout, "who only reads needs no server"
     assert os.access(state_of(line.place), os.W_OK), "only inside it is read-only"

@@ -18,7 +18,6 @@ from lineclear.app.ports import Caller
 from lineclear.app.waiting import claim_or_wait
 from lineclear.core.task_import import TaskDraft
 from lineclear.process.bonds import SUPERVISOR
-from lineclear.process.tree_watch import TreeWatch
 from lineclear.serve.background import Background
 from lineclear.wiring import saving
 from lineclear.wiring.queue import run_once, settle, submit, take_turn
@@ -191,44 +190,47 @@ def test_an_agents_work_is_saved_again_and_again_without_a_command(site: Site) -
     assert {kept.why for kept in site.snapshots("ada")} == {"at work"}
 
 
-def test_a_worktree_in_which_nothing_happens_is_not_looked_at_again(quick: Site) -> None:
-    quick.agent("ada")
+def looks_at(saver: saving.Saver, place: saving.Place, ago_s: float) -> bool:
+    """Is the worktree looked at again, so long after it was looked at last?"""
+    place.looked_at_s = time.monotonic() - ago_s
+    looked = saver.looked
+    saver.step()
+    is_looked_at = place.is_saving
+    until(lambda: saver.step() or saver.looked == looked + is_looked_at)
+    return is_looked_at
+
+
+def test_a_quiet_worktree_is_looked_at_less_often_until_something_happens(quick: Site) -> None:
+    tree = quick.agent("ada")
     saver = quick.saver()
     [place] = saver.places
-    assert place.is_watched
-    place.saved_at_s -= 60  # as if this were long ago
-    saver.step()
-    assert (saver.looked, place.is_saving) == (1, False)
-    (Path(place.path) / "a.txt").write_text("1\n")
-    saver.step()
-    assert place.is_saving
-    place.is_saving = False
-    until(lambda: saver.step() or saver.looked == 2)
-    place.saved_at_s -= saving.SAVE_ANYWAY_S + 1
-    saver.step()
-    assert place.is_saving  # a write through a memory map says nothing
+    silence_s, rarely_s = quick.repo.settings.agents_silence_ms / 1_000 + 1, saving.QUIET_EVERY_S
+    assert not looks_at(saver, place, 0.5)
+    assert looks_at(saver, place, 1.0)
+    place.active_at_s -= silence_s  # nobody was heard of, and nothing changed, for so long
+    saver.choose()
+    assert not looks_at(saver, place, rarely_s / 2)
+    assert looks_at(saver, place, rarely_s)
+    quick.repo.presence.touch("ada", 0)
+    saver.choose()
+    assert looks_at(saver, place, 1.0)
+    place.active_at_s -= silence_s
+    (tree / "a.txt").write_text("1\n")
+    assert looks_at(saver, place, rarely_s)
+    assert quick.saved("ada", "a.txt") == "1"
+    assert looks_at(saver, place, 1.0), "what changed once may change again"
 
 
-def test_where_the_kernel_tells_nothing_every_worktree_is_looked_at(quick: Site) -> None:
-    place = quick.agent("ada")
-    saver = quick.saver(TreeWatch(most=1))
-    (place / "a.txt").write_text("1\n")
-    until(lambda: saver.step() or quick.saved("ada", "a.txt") == "1")
-    assert not saver.places[0].is_watched
-
-
-def test_ignored_directories_are_not_watched_and_new_ones_are(quick: Site) -> None:
+def test_new_directories_are_saved_and_ignored_ones_are_not(quick: Site) -> None:
     quick.git.commit("Ignore", {".gitignore": "build/\n", "src/a.py": "1\n"})
     place = quick.agent("ada")
     (place / "build" / "deep").mkdir(parents=True)
     saver = quick.saver()
     (place / "build" / "deep" / "out.o").write_text("x")
-    saver.step()
-    [seen] = saver.places
-    assert not seen.is_changed
     (place / "src" / "more" / "below").mkdir(parents=True)
     (place / "src" / "more" / "below" / "b.py").write_text("1\n")
     until(lambda: saver.step() or quick.saved("ada", "src/more/below/b.py") == "1")
+    assert quick.saved("ada", "build/deep/out.o") == ""
     (place / "src" / "more" / "below" / "b.py").write_text("2\n")
     until(lambda: saver.step() or quick.saved("ada", "src/more/below/b.py") == "2")
     (place / "src" / "more").rename(place / "src" / "moved")
@@ -237,40 +239,6 @@ def test_ignored_directories_are_not_watched_and_new_ones_are(quick: Site) -> No
     until(lambda: saver.step() or quick.saved("ada", "src/moved/below/b.py") == "3")
     (place / ".gitignore").write_text("")
     until(lambda: saver.step() or quick.saved("ada", "build/deep/out.o") == "x")
-
-
-def test_what_was_found_without_a_ring_is_watched_from_then_on(quick: Site) -> None:
-    """The rule that ignored a directory is gone, and nobody said so: it stood outside of the worktree."""
-    exclude = quick.git.path / ".git" / "info" / "exclude"
-    exclude.write_text("hidden/\n")
-    place = quick.agent("ada")
-    (place / "hidden").mkdir()
-    saver = quick.saver()
-    exclude.write_text("")
-    (place / "hidden" / "a.txt").write_text("1\n")
-    saver.step()
-    [seen] = saver.places
-    assert not seen.is_changed
-    seen.saved_at_s -= saving.SAVE_ANYWAY_S + 1
-    until(lambda: saver.step() or quick.saved("ada", "hidden/a.txt") == "1")
-    (place / "b.txt").write_text("1\n")
-    until(lambda: saver.step() or quick.saved("ada", "b.txt") == "1")
-    (place / "hidden" / "a.txt").write_text("2\n")
-    until(lambda: saver.step() or quick.saved("ada", "hidden/a.txt") == "2")
-
-
-def test_files_for_agents_ring_for_nobody(quick: Site) -> None:
-    quick.local("[mirror]\ntasks = true\n")
-    place = quick.agent("ada")
-    saver = quick.saver()
-    (place / "TASKS.md").write_text("# Tasks\n")
-    saver.step()
-    [seen] = saver.places
-    assert not seen.is_changed
-    assert not seen.is_saving
-    (place / "docs").mkdir()
-    (place / "docs" / "TASKS.md").write_text("mine\n")
-    until(lambda: saver.step() or quick.saved("ada", "docs/TASKS.md") == "mine")
 
 
 def test_a_worktree_that_somebody_made_and_somebody_adopted_is_saved(quick: Site) -> None:
@@ -304,7 +272,7 @@ def test_a_worktree_that_is_removed_while_it_is_saved_is_no_trouble_unless_it_st
     [seen] = saver.places
 
     def troubles_of_one_try() -> list[str]:
-        seen.is_changed, seen.saved_at_s, seen.rest_until_s = True, 0.0, 0.0
+        seen.looked_at_s, seen.rest_until_s = float("-inf"), 0.0
         looked, found = saver.looked, saver.step()
         while saver.looked == looked:
             found += saver.step()

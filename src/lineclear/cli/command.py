@@ -152,7 +152,7 @@ class Context:
 class Surroundings:
     """Where a command line is run: this process as it is, unless told otherwise."""
 
-    __slots__ = ("cwd", "err", "make", "out", "passes")
+    __slots__ = ("asks_server", "cwd", "err", "make", "out", "passes")
 
     def __init__(
         self,
@@ -162,6 +162,9 @@ class Surroundings:
         err: TextIO | None = None,
         make: Callable[..., Context] = Context,
         passes: tuple[type[Exception], ...] = (),
+        asks_server: bool = True,
     ) -> None:
-        """`make` is called as `Context` is; `passes`: what is no fault of ours, and nothing to be told."""
+        """`make` is called as `Context` is; `passes`: what is no fault of ours, and nothing to be told.
+        `asks_server`: a server may do it where the store cannot be written from here."""
         self.cwd, self.out, self.err, self.make, self.passes = cwd, out, err, make, passes
+        self.asks_server = asks_server

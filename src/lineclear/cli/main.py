@@ -7,10 +7,18 @@ import sys
 from importlib import import_module
 
 from lineclear.cli.command import Surroundings
-from lineclear.cli.index import CALLED_BY_GIT, GROUPS, INDEX, before_dashes, find_verb, split_globals
+from lineclear.cli.index import (
+    CALLED_BY_GIT,
+    GROUPS,
+    INDEX,
+    before_dashes,
+    find_verb,
+    is_served,
+    split_globals,
+)
 from lineclear.cli.render import Output, Unwritable
 from lineclear.core import refusals
-from lineclear.core.names import agent_name, operation_id
+from lineclear.core.names import OWN_OPERATION, agent_name, operation_id
 from lineclear.core.refusals import Refusal
 
 TYPE_CHECKING = False
@@ -143,11 +151,38 @@ def _run_verb(
     given = args.given or environ.get("LINECLEAR_AGENT", "")
     if given:
         agent_name(given)  # now, not when half of the answer is out
-    context = around.make(out, environ, cwd=cwd, given=args.given, key=_key(args, environ))
+    key = _key(args, environ)
+    if around.asks_server:
+        needs_key = command.is_write and not key
+        code = _ask_server(verb, arguments, out, environ, cwd, needs_key=needs_key)
+        if code is not None:
+            return code
+    context = around.make(out, environ, cwd=cwd, given=args.given, key=key)
     try:
         return context.perform(verb, command, args)
     finally:
         context.close()
+
+
+def _ask_server(
+    verb: str, arguments: list[str], out: Output, environ: Mapping[str, str], cwd: str, *, needs_key: bool
+) -> int | None:
+    """The exit code of a command that a server did for us; None: do it here.
+
+    A write gets an operation id of its own: should the answer be lost, it can be asked for again.
+    """
+    if environ.get("LINECLEAR_SERVE") == "0" or not is_served([*verb.split(), *arguments]):
+        return None
+    from lineclear.wiring.door import find_needed_door
+
+    door = find_needed_door(cwd or os.getcwd(), environ)
+    if door is None:
+        return None
+    from lineclear.cli.calling import perform
+
+    # First: behind a `--` it would be a word like any other.
+    key = ["--key", OWN_OPERATION + os.urandom(12).hex()] if needs_key else []
+    return perform(door, [*verb.split(), *key, *arguments], environ, out)
 
 
 def _refuse_unreadable(verb: str, words: list[str]) -> None:

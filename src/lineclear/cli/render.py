@@ -84,6 +84,10 @@ class Output:
         else:
             self._put(self._out, text)
 
+    def relay(self, text: str, *, is_error: bool = False) -> None:
+        """What a server has said in our place, to the letter."""
+        self._put(self._err if is_error else self._out, text)
+
     def warn(self, text: str) -> None:
         self.warnings.append(text)
         if not self.is_json:

@@ -99,7 +99,9 @@ class Office:
                 raise Stopped
             return Sitting(self, call, output, environ, cwd=cwd, given=given, key=key)
 
-        around = Surroundings(cwd=visitor.cwd, out=out, err=err, make=make, passes=(Stopped,))
+        around = Surroundings(
+            cwd=visitor.cwd, out=out, err=err, make=make, passes=(Stopped,), asks_server=False
+        )
         return run(words, visitor.environ, around)
 
     def _prepared(self, verb: str) -> tuple[Command, Form]:

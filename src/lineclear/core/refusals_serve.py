@@ -133,6 +133,17 @@ def does_not_stop(pid: int, seconds: int) -> Refusal:
     )
 
 
+def answer_lost(command: str) -> Refusal:
+    """`command`: the same again, which has no second effect."""
+    return Refusal(
+        "serve.lost",
+        "The server was lost before it answered; whether this was done is unknown.",
+        next_=command if len(command) <= 200 else "lineclear log",
+        exit_code=FAILED,
+        command=command,
+    )
+
+
 def does_not_start(seconds: int) -> Refusal:
     return Refusal(
         "serve.start",

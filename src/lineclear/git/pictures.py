@@ -16,16 +16,6 @@ from lineclear.git.status import DELETED, UNTRACKED, parse_status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Protocol
-
-    class Helper(Protocol):
-        """Whoever knows a worktree so well that no git has to be started; see wiring/tree_looks.py."""
-
-        def status(self) -> bytes:
-            """What git says to `STATUS`."""
-
-        def keep(self, paths: list[bytes], /) -> dict[bytes, str]:
-            """Blobs of these files, by their path; some may be missing."""
 
 
 STATUS = (
@@ -54,15 +44,11 @@ class Picture:
         self.head, self.paths = head, paths
 
 
-def take_picture(
-    root: str, before: Picture | None, is_secret: Callable[[str], bool], helper: Helper | None = None
-) -> Picture:
-    status = helper.status() if helper is not None else quick_git(STATUS, root)
+def take_picture(root: str, before: Picture | None, is_secret: Callable[[str], bool]) -> Picture:
+    status = quick_git(STATUS, root)
     head, changes = parse_status(status)
     paths = {change.path: Seen(change.kind) for change in changes}
-    fresh = _note_content(root, paths, before, is_secret)
-    kept = helper.keep(fresh) if helper is not None else keep_content(root, fresh)
-    for path, oid in kept.items():
+    for path, oid in _keep_content(root, _note_content(root, paths, before, is_secret)).items():
         paths[path].oid = oid
     return Picture(head, paths)
 
@@ -84,7 +70,7 @@ def _note_content(
     return fresh
 
 
-def keep_content(root: str, paths: list[bytes]) -> dict[bytes, str]:
+def _keep_content(root: str, paths: list[bytes]) -> dict[bytes, str]:
     """Blobs of these files, by git itself."""
     kept: dict[bytes, str] = {}
     for batch in _batches(paths):

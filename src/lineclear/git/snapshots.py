@@ -67,8 +67,6 @@ _QUIET = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false",
     "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 )  # fmt: skip
-# Git would otherwise write what it has found out into the agent's index.
-_LEFT_ALONE = ("--no-optional-locks",)
 _HASH, _HASH_ONLY = ("hash-object", "-w", "--stdin-paths"), ("hash-object", "--stdin-paths")
 _READ = ("cat-file", "--batch", "-z")
 _STATUS = (
@@ -165,18 +163,6 @@ class Snapshots:
                 except GitFailed as failed:
                     raise self._failure(failed) from failed
             raise refusals_snapshots.snapshot_failed(self._layout.worktree, _RESTLESS)
-
-    def ignored_directories(self) -> list[str]:
-        """Where nothing can be that a snapshot would hold, as far as a rule of git says so."""
-        words = (*_LEFT_ALONE, "status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching")
-        try:
-            output = self._git(words)
-        except GitFailed as failed:
-            raise self._failure(failed) from failed
-        names = [
-            line[3:-1] for line in output.split(b"\0") if line.startswith(b"!! ") and line.endswith(b"/")
-        ]
-        return [os.fsdecode(self._place(name)) for name in names]
 
     def _turn(self) -> LockFile:
         """One snapshot of a worktree at a time, over all processes: the lock, taken."""

@@ -1,7 +1,6 @@
 """Hooks in a process that stays: the same answers, from a warm interpreter and a warm store.
 
-Nothing of one call is left for the next but opened stores and what git said of worktrees, as far as that is
-still true (wiring/tree_looks.py). Any number of threads may ask at once. There is no
+Nothing of one call is left for the next but opened stores. Any number of threads may ask at once. There is no
 time limit here: who asks gives up when it is tired of waiting, and asks in its own process.
 """
 
@@ -12,7 +11,6 @@ import threading
 from lineclear.hook import answering
 from lineclear.hook.answering import Elsewhere, Situation
 from lineclear.wiring.hooking_stores import Stores
-from lineclear.wiring.tree_looks import Looks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +22,10 @@ __all__ = ["Elsewhere", "Hooks"]
 class Hooks:
     """Answers for one repository, which is given by its git directory (the one that all worktrees share)."""
 
-    def __init__(self, common_dir: str) -> None:
-        self._common_dir = common_dir
-        self._stores = Stores(Looks())
+    def __init__(self, common_dir: str, *, saves: bool = False) -> None:
+        """`saves`: as for a hook alone, since nobody beside us keeps every worktree safe."""
+        self._common_dir, self._saves = common_dir, saves
+        self._stores = Stores()
 
     def answer(
         self, client: str, event: str, body: bytes, environ: Mapping[str, str], cwd: str
@@ -36,7 +35,9 @@ class Hooks:
         `environ` is the hook's own environment, `cwd` where it was started. An error is written down, and the
         call passes. Raises `Elsewhere` for a call from another repository: it has to be asked directly.
         """
-        now = Situation(client, event, environ, cwd, stores=self._stores, only=self._common_dir)
+        now = Situation(
+            client, event, environ, cwd, stores=self._stores, only=self._common_dir, saves=self._saves
+        )
         try:
             output, code = answering.answer(now, lambda: body)
         except Elsewhere:

@@ -79,7 +79,7 @@ class Stopped(Exception):
 class Call:
     """One question: under which operation id, with which signs of who asks, and how it is stopped."""
 
-    __slots__ = ("_is_stopped", "key", "on_hint", "signs", "until", "visitor")
+    __slots__ = ("_is_stopped", "key", "on_hint", "signs", "visitor")
 
     def __init__(
         self,
@@ -93,16 +93,12 @@ class Call:
         that waits, what it waits for. Without a `visitor` it is asked by whoever started us."""
         self.key, self.signs, self.on_hint, self.visitor = key, signs or {}, on_hint, visitor
         self._is_stopped = False
-        # On this host's clock: later nobody is there to hear the answer, and nothing must begin.
-        self.until = float("inf")
 
     def stop(self) -> None:
         self._is_stopped = True
 
     def is_stopped(self) -> bool:
-        from time import monotonic
-
-        return self._is_stopped or monotonic() > self.until
+        return self._is_stopped
 
 
 class Reply:

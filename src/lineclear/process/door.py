@@ -1,4 +1,5 @@
-"""Where `serve` is: a small file that its clients read, and the lock that makes it the only one.
+"""Where hooks and commands are answered: a small file that clients read, and the lock that makes `serve` the
+only one of its kind. While no `serve` holds that lock, `run` may put its own door there.
 
 The file is not believed: who finds nobody behind it does the work alone. Its lines are host, port, key,
 socket, pid and version; a shell reads them too (clients/templates/hook.sh).
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.process.locks import LockFile, is_locked
+from lineclear.process.locks import LockFile, is_locked, share
 
 TYPE_CHECKING = False
 
@@ -16,6 +17,7 @@ DIRECTORY, DOOR, LOCK, LOG, PORT, SOCKET = "serve", "door", "lock", "log", "port
 # The kernel's own limit is 108 bytes on Linux and 104 on macOS, with the zero at the end.
 LONGEST_SOCKET_BYTES = 100
 _MOST_BYTES = 4096
+_INSTANT_S = 0.2
 
 
 class Door:
@@ -94,7 +96,8 @@ def be_the_only_one(state_directory: str) -> int | None:
     directory = directory_of(state_directory)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     lock = LockFile(f"{directory}/{LOCK}")
-    return lock.fd if lock.take(0) else None
+    # A process that asks whether a server runs has the lock for an instant.
+    return lock.fd if lock.take(_INSTANT_S) else None
 
 
 def is_held(state_directory: str) -> bool:
@@ -102,19 +105,45 @@ def is_held(state_directory: str) -> bool:
     return is_locked(f"{directory_of(state_directory)}/{LOCK}")
 
 
-def socket_place(state_directory: str, runtime_directory: str) -> str:
+def announce(state_directory: str, door: Door) -> None:
+    """Put this door there, unless it is there already or a server runs, whose own leads to more."""
+    fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        # While we have it, no server begins.
+        if share(fd) and not _is_there(state_directory, door):
+            write_door(state_directory, door)
+    finally:
+        os.close(fd)
+
+
+def withdraw(state_directory: str, door: Door) -> None:
+    """Take this door away, unless a server has put its own there, or is about to."""
+    fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if share(fd) and _is_there(state_directory, door):
+            remove_door(state_directory)
+    finally:
+        os.close(fd)
+
+
+def _is_there(state_directory: str, door: Door) -> bool:
+    found = read_door(state_directory)
+    return found is not None and found.key == door.key
+
+
+def socket_place(state_directory: str, runtime_directory: str, name: str = SOCKET) -> str:
     """Beside the door; where that name is too long for a socket, in a directory of this user's alone."""
-    path = f"{directory_of(state_directory)}/{SOCKET}"
+    path = f"{directory_of(state_directory)}/{name}"
     if len(os.fsencode(path)) <= LONGEST_SOCKET_BYTES:
         return path
     from hashlib import sha256
 
-    name = sha256(os.fsencode(path)).hexdigest()[:20] + ".sock"
+    short = sha256(os.fsencode(path)).hexdigest()[:20] + ".sock"
     private = f"{runtime_directory}/lineclear-{os.getuid()}"
-    if not runtime_directory or len(os.fsencode(f"{private}/{name}")) > LONGEST_SOCKET_BYTES:
+    if not runtime_directory or len(os.fsencode(f"{private}/{short}")) > LONGEST_SOCKET_BYTES:
         private = f"/tmp/lineclear-{os.getuid()}"
     os.makedirs(private, mode=0o700, exist_ok=True)
     found = os.lstat(private)
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(private):
         raise PermissionError(f"{private} is not a directory of this user alone")
-    return f"{private}/{name}"
+    return f"{private}/{short}"

@@ -1,52 +1,33 @@
-"""How a server answers a command: pieces of what it prints, signs of life, and at the end its exit code.
+"""How a server answers a command: pieces of what the command prints and, last, its exit code.
 
-A frame is a kind, a length, a line end, and that many bytes. An answer without an exit code is no answer: who
-asked does the work itself, under the same operation id.
+A frame is a kind, a length, a line end, and that many bytes. An answer without an exit code was cut off.
 """
 
 from __future__ import annotations
 
-from time import monotonic
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Protocol
 
-OUT, ERR, BEAT, CODE = b"1", b"2", b"b", b"c"
-# Silence for so long means that nobody is there; a server that is at work shows it far more often.
-GIVE_UP_S, BEAT_S = 2.0, 0.4
-# What a server does for somebody has begun so long before that one gives up, or it never begins.
-MARGIN_S = 0.5
+    class Readable(Protocol):
+        def readline(self, limit: int, /) -> bytes: ...
+        def read(self, size: int, /) -> bytes: ...
+
+
+OUT, ERR, CODE = b"1", b"2", b"c"
 _LONGEST_HEAD = 24
 
 
-def frame(kind: bytes, data: bytes = b"") -> bytes:
+def frame(kind: bytes, data: bytes) -> bytes:
     return b"%s %d\n%s" % (kind, len(data), data)
 
 
-def listens_until() -> float:
-    """Until when whoever sends something now is sure to listen, on the clock of this host."""
-    return monotonic() + GIVE_UP_S - MARGIN_S
-
-
-class Frames:
-    """Takes bytes as they come, gives whole frames. What is no frame is a ValueError."""
-
-    __slots__ = ("_rest",)
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def feed(self, data: bytes) -> list[tuple[bytes, bytes]]:
-        rest = self._rest + data
-        found = []
-        while True:
-            head, line_end, behind = rest.partition(b"\n")
-            if not line_end:
-                if len(rest) > _LONGEST_HEAD:
-                    raise ValueError("no frame")
-                break
-            kind, _, length = head.partition(b" ")
-            size = int(length)
-            if len(behind) < size:
-                break
-            found.append((kind, behind[:size]))
-            rest = behind[size:]
-        self._rest = rest
-        return found
+def read_frames(stream: Readable) -> Iterator[tuple[bytes, bytes]]:
+    """Raises ValueError where the stream holds anything else, or ends inside a frame."""
+    while head := stream.readline(_LONGEST_HEAD):
+        kind, _, length = head.partition(b" ")
+        data = stream.read(int(length)) if head.endswith(b"\n") else b""
+        if len(data) != int(length):
+            raise ValueError("half a frame")
+        yield kind, data

@@ -37,13 +37,27 @@ def spawn(
     return os.posix_spawn(path, list(argv), dict(env), file_actions=actions, setsigdef=defaults)
 
 
+# Reaped when the next one is started: a process that stays would otherwise gather zombies.
+_detached: set[int] = set()
+
+
 def start_detached(argv: Sequence[str], env: Mapping[str, str]) -> int:
     """Start a program that nobody waits for, without our terminal, input or output; gives its pid."""
+    _detached.difference_update([pid for pid in list(_detached) if _has_ended(pid)])
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:
-        return spawn(argv[0], argv, env, fds=dict.fromkeys((0, 1, 2), null), own_session=True)
+        pid = spawn(argv[0], argv, env, fds=dict.fromkeys((0, 1, 2), null), own_session=True)
     finally:
         os.close(null)
+    _detached.add(pid)
+    return pid
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True
 
 
 def output_of(argv: Sequence[str]) -> bytes:

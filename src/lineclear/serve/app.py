@@ -5,48 +5,38 @@ Plain ASGI: three kinds of requests need no framework beside the SDK's own.
 
 from __future__ import annotations
 
-import logging
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import lru_cache
 
 import anyio
 import mcp_types as types
-from anyio import to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from lineclear.core import refusals_serve
 from lineclear.core.refusals import Refusal
-from lineclear.hook.serving import Elsewhere
 from lineclear.mcp.desk import EXCHANGE, VISITOR, Exchange
 from lineclear.mcp.server import Service
-from lineclear.serve.commanding import Commands
+from lineclear.serve.answering import MOST_BODY_BYTES, HooksAndCommands, answer, answer_json
 from lineclear.serve.doorkeeper import is_from_socket, one, refuse
 from lineclear.serve.sessions import IDLE_S, Sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
     from typing import Any
 
     from anyio.abc import TaskGroup
 
     from lineclear.mcp.desk import Desk, Visitor
+    from lineclear.serve.answering import AnswerHook
     from lineclear.serve.doorkeeper import Message, Receive, Scope, Send
 
-    # (client, event, the host's words, environment, where) -> (the answer, exit code)
-    AnswerHook = Callable[[str, str, bytes, Mapping[str, str], str], tuple[bytes, int]]
-
-MOST_BODY_BYTES, MOST_HOOK_BYTES = 4 << 20, 16 << 20
 SESSION, REVISION, METHOD, NAME = b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name"
 NEWEST = types.LATEST_PROTOCOL_VERSION.encode()
 MOST_SESSIONS = 1_000
 # Where more ask at once, nobody's call is to take fewer turns of the loop than those of the others.
 BRIEF_AMONG = 8
-HOOKS_AT_ONCE = 8
-# A stub gives up before that and asks by itself; a client's own http hook would wait for ever.
-HOOK_WITHIN_S = 30.0
 
 
 class Served:
@@ -61,7 +51,7 @@ class Served:
         describe: Callable[[], dict[str, Any]],
         on_stop: Callable[[], None],
     ) -> None:
-        self._service, self._commands = Service(desk, is_all=is_all), Commands(desk)
+        self._service, self._others = Service(desk, is_all=is_all), HooksAndCommands(desk, answer_hook)
         server = self._service.server()
         self._lasting = StreamableHTTPSessionManager(
             server,
@@ -80,7 +70,6 @@ class Served:
         self._sessions = Sessions(self._let_go)
         self._group: TaskGroup | None = None
         self._asking = 0
-        self._answer_hook, self._hooks = answer_hook, anyio.CapacityLimiter(HOOKS_AT_ONCE)
         self._describe, self._on_stop = describe, on_stop
 
     @asynccontextmanager
@@ -95,7 +84,7 @@ class Served:
             group.cancel_scope.cancel()
 
     async def stop_calls(self) -> None:
-        self._commands.stop()
+        self._others.stop_calls()
         await self._service.stop_calls()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -110,17 +99,12 @@ class Served:
         method, path = scope["method"], scope["path"]
         if path == "/mcp":
             await self._tools(scope, receive, send)
-        elif method == "POST" and path.startswith("/hook/"):
-            await self._hook(scope, receive, send)
-        elif method == "POST" and path == "/command":
-            body = await read_body(receive, MOST_BODY_BYTES)
-            await self._commands.answer(scope[VISITOR], body, receive, send)
         elif method == "GET" and path == "/":
             await answer_json(send, self._describe())
         elif method == "POST" and path == "/stop" and is_from_socket(scope):
             self._on_stop()
             await answer_json(send, {"stopping": True})
-        else:
+        elif not await self._others.answer(scope, receive, send):
             await answer(send, 404, b"", b"text/plain")
 
     # -- tools -------------------------------------------------------------------------------------
@@ -193,30 +177,6 @@ class Served:
         finally:
             exchange.end()
 
-    # -- hooks -------------------------------------------------------------------------------------
-
-    async def _hook(self, scope: Scope, receive: Receive, send: Send) -> None:
-        visitor: Visitor = scope[VISITOR]
-        client, _, event = str(scope["path"]).removeprefix("/hook/").partition("/")
-        if not client or not event or "/" in event:
-            raise refusals_serve.bad_call("a hook is /hook/CLIENT/EVENT")
-        body = await read_body(receive, MOST_HOOK_BYTES)
-        cwd = one(scope["headers"], b"x-lineclear-cwd").decode("utf-8", "surrogateescape") or visitor.cwd
-
-        def work() -> tuple[bytes, int]:
-            try:
-                return self._answer_hook(client, event, body, visitor.environ, cwd)
-            except Elsewhere:
-                raise refusals_serve.elsewhere(cwd) from None
-
-        with anyio.move_on_after(HOOK_WITHIN_S):
-            output, code = await to_thread.run_sync(work, limiter=self._hooks, abandon_on_cancel=True)
-            kind = b"application/json" if output[:1] == b"{" else b"text/plain; charset=utf-8"
-            await answer(send, 200, output, kind, (b"x-lineclear-exit", str(code).encode()))
-            return
-        logging.getLogger("lineclear").warning("hook %s %s took over %s s", client, event, HOOK_WITHIN_S)
-        await answer(send, 504, b"", b"text/plain")
-
 
 @lru_cache(maxsize=256)
 def _user(proof: str) -> AuthenticatedUser:
@@ -240,30 +200,3 @@ def _again(first: Message, receive: Receive) -> Receive:
         return kept.pop() if kept else await receive()
 
     return again
-
-
-async def read_body(receive: Receive, limit: int) -> bytes:
-    pieces, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise refusals_serve.bad_call("it was cut off")
-        pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
-        if size > limit:
-            raise refusals_serve.body_too_large(limit)
-        if not message.get("more_body"):
-            return b"".join(pieces)
-
-
-async def answer(send: Send, status: int, body: bytes, kind: bytes, *more: tuple[bytes, bytes]) -> None:
-    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *more]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def answer_json(send: Send, data: dict[str, Any]) -> None:
-    from json import dumps
-
-    envelope = {"schema": "lineclear/1", "data": data, "warnings": []}
-    await answer(send, 200, dumps(envelope).encode(), b"application/json")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HEAD_EVERY_S = 0.5
 # Calls come in bursts, and everything that is done beside them costs them time: changes are heard together.
 GATHER_S = 0.1
-TREES_EVERY_S, TREES_AT_MOST_EVERY_S = 5.0, 1.0
+TREES_EVERY_S, TREES_AT_MOST_EVERY_S = 2.5, 1.0
 # A file that somebody edits rings no bell.
 PAGES_EVERY_S = 0.5
 SAVES_EVERY_S = 0.25

@@ -520,7 +520,7 @@ OTHER_VARIABLES = {
     "KEY": "An operation id for the next command that changes something, like `--key`.",
     "PERSON": "Your own name in the log; wins over `agents.person`.",
     "DEBUG": "If set, an internal error is shown with its traceback.",
-    "SERVE": "`0`: a command does its work itself even if `lineclear serve` runs.",
+    "SERVE": "`0`: a command asks no server, even where it cannot write to the store itself.",
     "TASK": "Set by `run` for its client: the task it works on.",
     "RUN": "Set by `run` for its client: the number of this run.",
     "PROMPT": "Set by `run` for its client: the file with the client's first prompt.",

@@ -169,6 +169,7 @@ def _tokens(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     from lineclear import __version__
     from lineclear.process import door as doors
+    from lineclear.process.bonds import SUPERVISOR
 
     door = doors.read_door(repo.state_directory)
     is_running = doors.is_held(repo.state_directory)
@@ -177,6 +178,8 @@ def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
         yield NOTE, f"the server is version {door.version}, this is {__version__}: {again}"
     elif is_running:
         yield OK, f"served at {door.url} (process {door.pid})" if door else "a server is starting or ending"
+    elif door is not None and repo.bonds.is_held(SUPERVISOR):
+        yield OK, f"`lineclear run` answers hooks (process {door.pid})"
     elif door is not None:
         yield NOTE, "the last server was killed; commands and hooks work without it"
     try:

@@ -1,26 +1,46 @@
-"""Where the server of a repository is, for whoever wants to be quick: imports next to nothing."""
+"""Where the server of a repository is, for a command that cannot write to the store by itself."""
 
 from __future__ import annotations
 
-from lineclear.core.refusals import Refusal
-from lineclear.git.layout import STATE_DIRECTORY, find_layout
+import errno
+import os
+from typing import TYPE_CHECKING
+
 from lineclear.git.run import LOCAL_NAMES
 from lineclear.process.door import read_door
+from lineclear.wiring.repo import state_directory_at
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lineclear.process.door import Door
 
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
-def find_door(cwd: str, environ: Mapping[str, str]) -> Door | None:
-    """The door of the repository that `cwd` is in. None where there is no repository or no server, and where
-    the environment points git elsewhere: only this process knows what that means."""
+
+def find_needed_door(cwd: str, environ: Mapping[str, str]) -> Door | None:
+    """The door of the repository's server, where the store cannot be written from here (in a sandbox).
+
+    None where it can, or no server is known; and where the environment points git elsewhere, since only this
+    process knows what that means.
+    """
     if any(name in environ for name in LOCAL_NAMES):
         return None
-    try:
-        layout = find_layout(cwd, environ)
-    except Refusal:
-        return None
-    return read_door(f"{layout.common_dir}/{STATE_DIRECTORY}")
+    directory = state_directory_at(cwd, environ)
+    return None if not directory or is_writable(directory) else read_door(directory)
+
+
+def is_writable(state_directory: str) -> bool:
+    """Tried, not guessed: some sandboxes refuse only the write itself. True where there is no store."""
+    from lineclear.store.sqlite.engine import LOCK
+
+    # SQLite's gate; a clone that uses a team's store has its own name in a file.
+    for name in (LOCK, "clone"):
+        try:
+            os.close(os.open(f"{state_directory}/{name}", os.O_RDWR | os.O_CLOEXEC))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            return error.errno not in _FORBIDDEN
+        return True
+    return True

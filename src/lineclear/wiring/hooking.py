@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from lineclear.core.hooks import HookCall
     from lineclear.core.identity import Signs
     from lineclear.core.questions import Question
-    from lineclear.git.pictures import Helper
     from lineclear.wiring.hooking_context import HookContext
     from lineclear.wiring.hooking_shell import ShellLook
 
@@ -104,16 +103,13 @@ def answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
 
 def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
     call, settings = context.call, repo.settings
-    look, changed, helper = None, [], None
+    look, changed = None, []
     commands, is_over = hooks.commands_to_look_at(memory, call)
-    looks = context.stores.looks if context.stores is not None else None
-    if looks is not None and (commands or call.event == BEFORE_SHELL):
-        helper = looks.at(repo.layout)
     if commands:
         from lineclear.wiring.hooking_shell import look_at
 
         root = repo.layout.worktree
-        look = look_at(root, memory, commands, is_over=is_over, settings=settings, helper=helper)
+        look = look_at(root, memory, commands, is_over=is_over, settings=settings)
         changed = [f"{root}/{os.fsdecode(path)}" for path in look.changed] if look is not None else []
     caller = Caller("", tree=repo.tree, keep_ms=settings.operations_keep_ms)
     signs = signs_of(
@@ -124,7 +120,7 @@ def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
         if call.event == SESSION_END and not _is_known(tx, call, repo.environ):
             return None
         head = tx.head
-        session = HookSession(repo, context, tx, memory.copy(), caller, signs, look, helper)
+        session = HookSession(repo, context, tx, memory.copy(), caller, signs, look)
         reply = hooks.answer(session, call)
         session.is_changed = session.is_changed or tx.head != head
         return session, reply, session.delivered
@@ -183,16 +179,16 @@ class HookSession:
 
     __slots__ = (
         "_after_answer", "_after_commit", "_call", "_context", "_cwd", "_look", "_repo", "_trees", "caller",
-        "delivered", "helper", "is_changed", "is_shared", "liveness", "memory", "presence", "root", "rules",
+        "delivered", "is_changed", "is_shared", "liveness", "memory", "presence", "root", "rules",
         "settings", "tree", "ttl_ms", "tx", "writes",
     )  # fmt: skip
 
     def __init__(
         self, repo: Repo, context: HookContext, tx: Tx, memory: Session, caller: Caller, signs: Signs,
-        look: ShellLook | None, helper: Helper | None,
+        look: ShellLook | None,
     ) -> None:  # fmt: skip
         self._repo, self._context, self._call, self._look = repo, context, context.call, look
-        self.tx, self.memory, self.caller, self.helper = tx, memory, caller, helper
+        self.tx, self.memory, self.caller = tx, memory, caller
         self.liveness, self.presence = repo.liveness, PendingPresence(repo.presence)
         self.settings, self.tree, self.root = repo.settings, repo.tree, repo.layout.worktree
         self.rules, self.ttl_ms = repo.settings.rules, repo.settings.claims_ttl_ms

@@ -16,7 +16,7 @@ from lineclear.wiring import hooking_marks as marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.git.pictures import Helper, Picture
+    from lineclear.git.pictures import Picture
     from lineclear.process.sessions import Session
     from lineclear.settings import Settings
     from lineclear.wiring.hooking import HookSession
@@ -42,7 +42,6 @@ class ShellLook:
 
 def look_at(
     root: str, memory: Session, call_ids: list[str], *, is_over: bool, settings: Settings,
-    helper: Helper | None,
 ) -> ShellLook | None:  # fmt: skip
     """Marks and the picture from before stay until the answer is kept: asked again, it is the same."""
     marks.put_late(memory)
@@ -57,7 +56,7 @@ def look_at(
         look.now_ns = marks.now_ns(memory)
     look.before = pictures.read_picture(path)
     if look.before is not None:
-        look.after = _take(root, look.before, settings, helper)
+        look.after = _take(root, look.before, settings)
         look.changed = pictures.changed_since(root, look.before, look.after, start_ns)
         look.fresh = pictures.write_picture(path, look.after)
     return look
@@ -135,19 +134,19 @@ def _renew_picture(session: HookSession) -> None:
     path = marks.picture_of(memory)
     before = pictures.read_picture(path)
     if before is None or memory.get("picture") != _freshness(session, pictures.stamp_of(path)):
-        picture = _take(session.root, before, session.settings, session.helper)
+        picture = _take(session.root, before, session.settings)
         marks.put(memory, pictures.write_picture(path, picture))
         memory.set("picture", "", _freshness(session, pictures.stamp_of(path)))
 
 
-def _take(root: str, before: Picture | None, settings: Settings, helper: Helper | None) -> Picture:
+def _take(root: str, before: Picture | None, settings: Settings) -> Picture:
     def is_secret(path: str) -> bool:
         from lineclear.core.snapshots import Limits
 
         limits = Limits(secret_names=settings.snapshots_secret_names)
         return not settings.snapshots_secrets and limits.is_secret(path)
 
-    return pictures.take_picture(root, before, is_secret, helper)
+    return pictures.take_picture(root, before, is_secret)
 
 
 def _freshness(session: HookSession, stamp: str) -> str:

@@ -1,4 +1,4 @@
-"""What a process which stays keeps between two hooks: opened stores, and what it knows of worktrees."""
+"""What a process which stays keeps between two hooks: opened stores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Store
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
-    from lineclear.wiring.tree_looks import Looks
 
     Key = tuple[str, str, str, int, int]
 
@@ -22,13 +21,11 @@ FRESH_S = 5.0
 
 
 class Stores:
-    """Each store is one caller's alone while it is borrowed. None is used whose file was replaced.
-    `looks` says what git would say of a worktree."""
+    """Each store is one caller's alone while it is borrowed. None is used whose file was replaced."""
 
-    __slots__ = ("_free", "_is_closed", "_lent", "_lock", "looks")
+    __slots__ = ("_free", "_is_closed", "_lent", "_lock")
 
-    def __init__(self, looks: Looks | None = None) -> None:
-        self.looks = looks
+    def __init__(self) -> None:
         self._lock = allocate_lock()
         self._free: dict[Key, list[tuple[float, Store]]] = {}
         self._lent: dict[int, tuple[Key, float]] = {}
@@ -62,8 +59,6 @@ class Stores:
     def close(self) -> None:
         with self._lock:
             self._is_closed, free, self._free = True, self._free, {}
-        if self.looks is not None:
-            self.looks.close()
         for stores in free.values():
             for _, store in stores:
                 store.close()

@@ -1,12 +1,12 @@
 """Keeps the work of all live agents of this clone in snapshots that are never old: for a process that stays.
 
-The kernel tells which worktrees were written to, so that those in which nothing happens cost nothing; where
-it does not, each is looked at again and again. What a supervisor of this clone saves is left to it.
+A look is one snapshot that is not taken when nothing has changed, which costs one `git status`. A worktree
+whose agents were heard of, or that changed, within `agents.silence` is looked at every `snapshots.every`; one
+that is quiet for longer, much less often. What a supervisor of this clone saves is left to it.
 """
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 import time
@@ -15,12 +15,10 @@ from lineclear.app.runs import live_runs
 from lineclear.app.snapshots import work_in
 from lineclear.core.refusals import Refusal
 from lineclear.core.snapshots import AT_WORK
-from lineclear.git.run import GitFailed
 from lineclear.process.shielding import shield_thread
-from lineclear.process.tree_watch import TreeWatch
-from lineclear.wiring.mirroring import is_for_agents, live_trees, parts_on
+from lineclear.wiring.mirroring import live_trees
 from lineclear.wiring.running import RepoClients, RepoTraces
-from lineclear.wiring.snapshots import snapshots_of, take_for
+from lineclear.wiring.snapshots import take_for
 from lineclear.wiring.supervising import is_supervised
 
 TYPE_CHECKING = False
@@ -28,44 +26,41 @@ if TYPE_CHECKING:
     from lineclear.app.snapshots import Work
     from lineclear.wiring.repo import Repo
 
-# Nothing was seen to happen, yet something may have: a write through a memory map, or where nobody watches.
-SAVE_ANYWAY_S = 120.0
+# How often a quiet worktree is looked at.
+QUIET_EVERY_S = 60.0
 MOST_AT_ONCE = 4
 LONGEST_REST_S = 60.0
 
 
 class Place:
-    """A worktree that is kept safe. What is not known of it counts as changed. `is_called`: somebody rang for
-    the snapshot that is being taken; if one was taken without, not everything is watched."""
+    """A worktree that is kept safe. `active_at_s`: when one of its agents was last heard of, or a change was
+    last found in it; at first, when we began to look at it."""
 
     __slots__ = (
-        "failures", "is_called", "is_changed", "is_saving", "is_unknown", "is_watched", "name", "path",
-        "rest_until_s", "saved_at_s", "works",
+        "active_at_s", "failures", "is_saving", "looked_at_s", "name", "path", "rest_until_s", "works",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self.path = name, path
         self.works: list[Work] = []
-        self.is_changed = self.is_unknown = True
-        self.is_watched = self.is_saving = self.is_called = False
-        self.saved_at_s, self.rest_until_s, self.failures = 0.0, 0.0, 0
+        self.is_saving = False
+        self.active_at_s = time.monotonic()
+        self.looked_at_s, self.rest_until_s, self.failures = float("-inf"), 0.0, 0
 
-    def is_due(self, now_s: float, every_s: float) -> bool:
-        if self.is_saving or now_s < self.rest_until_s or now_s - self.saved_at_s < every_s:
-            return False
-        return self.is_changed or not self.is_watched or now_s - self.saved_at_s > SAVE_ANYWAY_S
+    def is_due(self, now_s: float, *, every_s: float, silence_s: float) -> bool:
+        if now_s - self.active_at_s > silence_s:
+            every_s = max(every_s, QUIET_EVERY_S)
+        return not self.is_saving and now_s >= self.rest_until_s and now_s - self.looked_at_s >= every_s
 
 
 class Saver:
     """Of one thread; the snapshots themselves are taken beside it, a few at once."""
 
-    def __init__(self, repo: Repo, *, watch: TreeWatch | None = None) -> None:
+    def __init__(self, repo: Repo) -> None:
         self._repo = repo
         self._every_s = repo.settings.snapshots_every_ms / 1_000
-        self._watch = watch if watch is not None else TreeWatch()
+        self._silence_s = repo.settings.agents_silence_ms / 1_000
         self._places: dict[str, Place] = {}
-        self._roots: set[str] = set()
-        self._has_files = bool(parts_on(repo.settings))
         self._answers: queue.SimpleQueue[tuple[Place, int, Exception | None]] = queue.SimpleQueue()
         self._running = 0
         self.saved, self.looked = 0, 0
@@ -92,17 +87,18 @@ class Saver:
         )
         wanted = {tree.name: (tree, works) for tree, works in found if works}
         for name in self._places.keys() - wanted.keys():
-            self._watch.drop(name)
             del self._places[name]
+        now_s = time.monotonic()
         for name, (tree, works) in wanted.items():
             place = self._places.get(name)
             if place is None or place.path != tree.path:
-                self._watch.drop(name)
                 place = self._places[name] = Place(name, tree.path)
             if [work.agent for work in works] != [work.agent for work in place.works]:
-                place.is_changed = True
+                place.looked_at_s = float("-inf")
+            idle_ns = [idle for work in works if (idle := presence.idle_ns(work.agent)) is not None]
+            if idle_ns:
+                place.active_at_s = max(place.active_at_s, now_s - min(idle_ns) / 1e9)
             place.works = works
-        self._roots = {os.path.realpath(place.path) for place in self._places.values()}
 
     def _supervised(self) -> set[str]:
         """A supervisor that died saves nothing any more, though its agents may work on."""
@@ -114,52 +110,20 @@ class Saver:
 
     def step(self) -> list[str]:
         """Start the snapshots that are due; gives what went wrong with those that ended since."""
-        self._hear()
         troubles = self._collect()
         now_s = time.monotonic()
         # The one that waits longest first: where there is too much to do, nobody is forgotten.
-        for place in sorted(self._places.values(), key=lambda place: place.saved_at_s):
-            if self._running < MOST_AT_ONCE and place.is_due(now_s, self._every_s):
+        for place in sorted(self._places.values(), key=lambda place: place.looked_at_s):
+            if self._running >= MOST_AT_ONCE:
+                break
+            if place.is_due(now_s, every_s=self._every_s, silence_s=self._silence_s):
                 self._start(place, now_s)
         return troubles
 
-    def _hear(self) -> None:
-        for name, seen in self._watch.take(self._is_ours).items():
-            if name in self._places:
-                self._places[name].is_changed = True
-                self._places[name].is_unknown |= seen.grew
-
-    def _is_ours(self, directory: str, name: str) -> bool:
-        """Files for agents are written at every change; git does not see them, nor does a snapshot."""
-        settings = self._repo.settings
-        return self._has_files and is_for_agents(
-            settings, name if directory in self._roots else f"{directory}/{name}"
-        )
-
     def _start(self, place: Place, now_s: float) -> None:
-        """Watched first, then saved: what is written in between is in the snapshot, or told afterwards."""
-        if place.is_unknown or not place.is_watched:
-            place.is_unknown = False
-            place.is_watched = self._watch_over(place)
-        place.is_called = place.is_changed
-        place.is_changed, place.saved_at_s, place.is_saving = False, now_s, True
+        place.looked_at_s, place.is_saving = now_s, True
         self._running += 1
         threading.Thread(target=self._save, args=(place,), name=f"save-{place.name}", daemon=True).start()
-
-    def _watch_over(self, place: Place) -> bool:
-        if not self._watch.can_watch:
-            return False
-        try:
-            snapshots, layout = snapshots_of(self._repo, place.name, place.path)
-            ignored = frozenset(snapshots.ignored_directories())
-        except (Refusal, GitFailed, OSError):
-            return False  # what is wrong, the snapshot itself says better
-        inside = layout.git_dir + "/"
-
-        def is_left_out(path: str) -> bool:
-            return path in ignored or path.startswith(inside)
-
-        return self._watch.follow(place.name, (layout.worktree, layout.git_dir), is_left_out)
 
     def _save(self, place: Place) -> None:
         shield_thread()
@@ -194,7 +158,8 @@ class Saver:
             place.is_saving = False
             if error is None:
                 place.failures = 0
-                place.is_unknown |= bool(saved) and not place.is_called
+                if saved:
+                    place.active_at_s = time.monotonic()
             elif place.name in self._places and (trouble := self._failed(place, error)):
                 troubles.append(trouble)
         return troubles
@@ -204,7 +169,7 @@ class Saver:
         Empty the first time: it may be on its way out, and off the list before it is tried again."""
         place.failures += 1
         rest_s = min(LONGEST_REST_S, self._every_s * 2**place.failures)
-        place.is_changed, place.rest_until_s = True, time.monotonic() + rest_s
+        place.rest_until_s = time.monotonic() + rest_s
         if place.failures == 1:
             return ""
         return f"{place.name}: {error.what if isinstance(error, Refusal) else error}"
@@ -214,4 +179,3 @@ class Saver:
         deadline = time.monotonic() + within_s
         while self._running and (left_s := deadline - time.monotonic()) > 0:
             self._collect(left_s)
-        self._watch.close()

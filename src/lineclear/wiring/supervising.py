@@ -27,6 +27,7 @@ from lineclear.wiring.running import THREADS_MAX, HostWorld, RepoClients, RepoTr
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from lineclear.app.ports import Caller
@@ -161,8 +162,10 @@ def supervise(
     wish: Wish,
     tell: Callable[[News], None],
     show: Callable[[list[dict[str, Any]]], None],
+    beside: AbstractContextManager[object],
 ) -> Supervisor:
-    """Run until nothing more can be done. `tell` gets each piece of news, `show` the board every second."""
+    """Run until nothing more can be done. `tell` gets each piece of news, `show` the board every second;
+    `beside` is open while it runs."""
     slots = make_slots(repo, wish)
     _require_trust(repo, slots)
     _require_room(repo, slots)
@@ -171,7 +174,7 @@ def supervise(
     except Refusal as refusal:
         raise _already_running(repo) from refusal
     try:
-        with Jobs(min(THREADS_MAX, len(slots) + 4)) as jobs:
+        with beside, Jobs(min(THREADS_MAX, len(slots) + 4)) as jobs:
             rules = _rules(repo.settings, wish)
             world = HostWorld(repo, jobs, lands=rules.lands)
             status = _Status(repo, slots, show)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lineclear.app import runs, tasks
 from lineclear.app.ports import Caller
 from lineclear.core.task_import import TaskDraft
 from lineclear.git.snapshot_refs import list_snapshots
+from lineclear.hook.serving import Hooks
 from lineclear.process.bonds import SUPERVISOR, Bonds
 from lineclear.process.door import be_the_only_one
 from lineclear.wiring.repo import open_repo
@@ -66,6 +68,9 @@ class Hooked:
         """Was a snapshot begun within the last minute? The mark is set before the process is started."""
         return self.mark.exists() and time.time() - self.mark.stat().st_mtime < 30
 
+    def has_saved(self, text: str) -> bool:
+        return text in self.saved()
+
     def saved(self) -> list[str]:
         """What the newest snapshot holds of a.py, and so on back."""
         return [self.ways.repo.git("show", f"{kept.commit}:a.py") for kept in list_snapshots(self.common)]
@@ -82,6 +87,17 @@ def test_after_an_edit_the_work_is_saved_beside_the_hook(hooked: Hooked) -> None
     until(hooked.saved)
     assert hooked.saved() == ["edited"]
     assert [kept.agent for kept in list_snapshots(hooked.common)] == ["claude-1"]
+
+
+def test_a_supervisor_that_answers_for_a_worktree_not_its_own_saves_it_too(hooked: Hooked) -> None:
+    hooks = Hooks(hooked.common, saves=True)
+    for text in ("one", "two"):
+        (hooked.tree / "a.py").write_text(text)
+        told = json.dumps(hooked.ways.said("PostToolUse", hooked.tree / "a.py")).encode()
+        assert hooks.answer("claude", "PostToolUse", told, hooked.ways.environ, str(hooked.tree)) == (b"", 0)
+        until(partial(hooked.has_saved, text))
+        hooked.time_passes()
+    hooks.close()
 
 
 def test_a_command_that_changed_something_is_saved_and_one_that_did_not_is_not(hooked: Hooked) -> None:

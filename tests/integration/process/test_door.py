@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -58,6 +59,55 @@ def test_one_at_a_time(state: str) -> None:
     assert doors.is_held(state)
     os.close(first)
     assert not doors.is_held(state)
+
+
+def test_who_asks_whether_a_server_runs_keeps_none_from_starting(state: str) -> None:
+    is_over = threading.Event()
+
+    def ask() -> None:
+        while not is_over.is_set():
+            doors.is_held(state)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        for _ in range(50):
+            lock = doors.be_the_only_one(state)
+            assert lock is not None
+            os.close(lock)
+    finally:
+        is_over.set()
+        asking.join()
+
+
+def test_a_door_is_put_up_and_taken_down_while_no_server_runs(state: str) -> None:
+    other = Door("127.0.0.1", 4712, "other", "/run/lineclear/run.sock", 43, "0.1.0")
+    doors.write_door(state, HERE)  # of a server that was killed
+    doors.withdraw(state, other)
+    assert key_at(state) == "secret"
+    doors.announce(state, other)
+    assert key_at(state) == "other"
+    doors.withdraw(state, other)
+    assert key_at(state) == ""
+
+
+def test_the_door_of_a_server_that_runs_is_left_alone(state: str) -> None:
+    other = Door("127.0.0.1", 4712, "other", "/run/lineclear/run.sock", 43, "0.1.0")
+    doors.announce(state, other)
+    lock = doors.be_the_only_one(state)
+    assert lock is not None
+    doors.withdraw(state, other)
+    assert key_at(state) == "other", "the server puts its own there in a moment"
+    doors.write_door(state, HERE)
+    doors.announce(state, other)
+    doors.withdraw(state, other)
+    assert key_at(state) == "secret"
+    os.close(lock)
+
+
+def key_at(state: str) -> str:
+    found = doors.read_door(state)
+    return "" if found is None else found.key
 
 
 def test_a_port_is_remembered_and_nonsense_is_not(state: str) -> None:

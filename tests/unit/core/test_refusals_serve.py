@@ -89,6 +89,13 @@ TABLE: list[tuple[Callable[..., Refusal], tuple[Any, ...], str, str]] = [
         "It is process 42; killing it loses nothing that was acknowledged.\nNext: run `kill -9 42`.",
     ),
     (
+        refusals_serve.answer_lost,
+        ("lineclear say hello --key own:1",),
+        "serve.lost 1",
+        "The server was lost before it answered; whether this was done is unknown.\n"
+        "Next: run `lineclear say hello --key own:1`.",
+    ),
+    (
         refusals_serve.does_not_start,
         (20,),
         "serve.start 1",

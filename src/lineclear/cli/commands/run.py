@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
 from lineclear.core import refusals, refusals_runs
@@ -9,6 +11,7 @@ from lineclear.core import refusals, refusals_runs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
     from typing import Any
 
     from lineclear.app.supervisor import Supervisor
@@ -67,8 +70,35 @@ def run(context: Context, args: Namespace) -> int:
         context.publish()
 
     with board:
-        supervisor = supervise(context.repo, context.caller, wish, board.tell, show)
+        supervisor = supervise(
+            context.repo, context.caller, wish, board.tell, show, beside=_answering_hooks(context)
+        )
     return _report(context, supervisor)
+
+
+@contextmanager
+def _answering_hooks(context: Context) -> Iterator[None]:
+    from anyio import to_thread
+
+    from lineclear.cli.serving import Office
+    from lineclear.hook.serving import Hooks
+    from lineclear.serve.doorkeeper import plain_environ
+    from lineclear.serve.hook_server import HookServer
+    from lineclear.wiring.repo import settings_root
+
+    repo, environ = context.repo, plain_environ(context.environ)
+    office = Office(environ, cwd=settings_root(repo.layout), is_bond=False)
+    hooks = Hooks(repo.layout.common_dir, saves=True)
+
+    async def admit(token: str) -> tuple[str, str, str]:
+        return await to_thread.run_sync(office.admit, token)
+
+    try:
+        with HookServer(repo.state_directory, environ, office, hooks.answer, admit):
+            yield
+    finally:
+        hooks.close()
+        office.close()
 
 
 def _join(context: Context, board: Any) -> int:

@@ -106,12 +106,12 @@ def _detach(context: Context, args: Namespace) -> int:
         argv += ["--name", name]
     if doors.is_held(directory):
         raise refusals_serve.already_served(before.url if before else "", before.pid if before else 0)
-    doors.remove_door(directory)
     start_detached(argv, context.environ)
     end = time.monotonic() + START_WITHIN_S
     while time.monotonic() < end:
         found = doors.read_door(directory)
-        if found is not None:
+        # Until then there may be a door that was left behind, or that of `lineclear run`.
+        if found is not None and (before is None or found.key != before.key) and doors.is_held(directory):
             context.out.data(_as_data(found), f"lineclear serves at {found.url} (process {found.pid}).")
             return 0
         time.sleep(0.02)

@@ -1,0 +1,124 @@
+"""Hooks and commands, answered from a thread of a process that has other work: `lineclear run`.
+
+`lineclear serve` answers more, and goes first: while one runs, the door is its own, and we are not asked.
+Whatever goes wrong here, hooks do their work alone.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
+
+import anyio
+
+from lineclear import __version__
+from lineclear.core.refusals import Refusal
+from lineclear.process import door as doors
+from lineclear.process.shielding import shield_thread
+from lineclear.serve.answering import HooksAndCommands, answer
+from lineclear.serve.doorkeeper import Doorkeeper, refuse
+from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping
+    from typing import Self
+
+    from lineclear.mcp.desk import Desk
+    from lineclear.serve.answering import AnswerHook
+    from lineclear.serve.doorkeeper import Admit, Receive, Scope, Send
+
+SOCKET = "run.sock"
+ANNOUNCE_EVERY_S = 1.0
+END_WITHIN_S = 5.0
+
+
+class HookServer:
+    """A context: it answers from its beginning to its end."""
+
+    def __init__(
+        self,
+        state_directory: str,
+        environ: Mapping[str, str],
+        desk: Desk,
+        answer_hook: AnswerHook,
+        admit: Admit,
+    ) -> None:
+        self._directory, self._environ = state_directory, environ
+        self._desk, self._answer_hook, self._admit = desk, answer_hook, admit
+        self._answers: HooksAndCommands | None = None
+        self._ending = ExitStack()
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except (OSError, Refusal):
+            self._ending.close()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._ending.close()
+
+    def _start(self) -> None:
+        directory = doors.directory_of(self._directory)
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        # Here and not in the thread: for an instant the socket needs another umask, which all threads share.
+        local = self._ending.enter_context(listen_locally(self._directory, self._environ, SOCKET))
+        place = os.fsdecode(local.getsockname())
+        self._ending.callback(_remove, place)
+        listener = self._ending.enter_context(listen_on(LOOPBACK, 0))
+        host, port = listener.getsockname()[:2]
+        door = doors.Door(host, port, secrets.token_urlsafe(32), place, os.getpid(), __version__)
+        keep_log(f"{directory}/{doors.LOG}")
+        keeper = Doorkeeper(self._answer, self._environ, key=door.key, admit=self._admit)
+        keeper.hosts = host_names(host, port)
+        server = HttpServer(keeper)
+        thread = threading.Thread(
+            target=self._run, args=(server, [listener, local], door), name="hook-server", daemon=True
+        )
+        self._ending.callback(self._stop, server, thread, door)
+        thread.start()
+
+    def _run(self, server: HttpServer, sockets: list[socket.socket], door: doors.Door) -> None:
+        shield_thread()
+
+        async def serve() -> None:
+            self._answers = HooksAndCommands(self._desk, self._answer_hook)
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._announce, door)
+                await server.serve(sockets=sockets)
+                group.cancel_scope.cancel()
+
+        anyio.run(serve)
+
+    async def _announce(self, door: doors.Door) -> None:
+        """Again and again: a server may come, and end, while we are at work."""
+        while True:
+            with suppress(OSError):
+                doors.announce(self._directory, door)
+            await anyio.sleep(ANNOUNCE_EVERY_S)
+
+    def _stop(self, server: HttpServer, thread: threading.Thread, door: doors.Door) -> None:
+        with suppress(OSError):
+            doors.withdraw(self._directory, door)
+        if self._answers is not None:
+            self._answers.stop_calls()
+        server.should_exit = True
+        thread.join(END_WITHIN_S)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            if self._answers is None or not await self._answers.answer(scope, receive, send):
+                await answer(send, 404, b"", b"text/plain")
+        except Refusal as refusal:
+            await refuse(send, refusal)
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)

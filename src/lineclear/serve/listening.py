@@ -1,0 +1,96 @@
+"""Where a server listens: TCP for whoever has the key, and a socket for this user alone."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+from logging.handlers import RotatingFileHandler
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from lineclear.core import refusals_serve
+from lineclear.process import door as doors
+from lineclear.serve.lines import KEEP_ALIVE_S, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from lineclear.serve.doorkeeper import App
+
+LOOPBACK = "127.0.0.1"
+# Streams that a client keeps open for news end when we do.
+STREAMS_END_WITHIN_S = 1
+MOST_LOG_BYTES = 1 << 20
+
+
+def keep_log(path: str) -> None:
+    """What goes wrong beside the answers, for a person to read later."""
+    handler = RotatingFileHandler(path, maxBytes=MOST_LOG_BYTES, backupCount=1, delay=True, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    handler.setLevel(logging.WARNING)
+    logging.getLogger().addHandler(handler)
+
+
+class HttpServer(uvicorn.Server):
+    """Signals are ours, and we are told when it listens."""
+
+    def __init__(self, app: App, on_open: Callable[[], None] = lambda: None) -> None:
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, lifespan="off", server_header=False, date_header=False,
+            timeout_graceful_shutdown=STREAMS_END_WITHIN_S, ws="none", loop="asyncio", http=Line,
+            timeout_keep_alive=KEEP_ALIVE_S, proxy_headers=False,
+        )  # fmt: skip
+        super().__init__(config)
+        self._on_open = on_open
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_open()
+
+
+def listen_on(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # By its name: asyncio sets TCP_NODELAY only then, and without it each answer waits 40 ms for an ACK.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def listen_locally(state_directory: str, environ: Mapping[str, str], name: str) -> socket.socket:
+    """The socket, which is open to this user alone from its first moment on."""
+    local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        place = doors.socket_place(state_directory, environ.get("XDG_RUNTIME_DIR", ""), name)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(place)  # left behind by one that was killed: we hold the lock
+        before = os.umask(0o177)
+        try:
+            local.bind(place)
+        finally:
+            os.umask(before)
+        local.listen(1024)
+    except OSError as error:
+        local.close()
+        raise refusals_serve.no_socket(str(error)) from error
+    return local
+
+
+def host_names(host: str, port: int, more: Iterable[str] = ()) -> frozenset[bytes]:
+    """How a Host header may call us."""
+    hosts = {"127.0.0.1", "localhost", "[::1]"} if host in (LOOPBACK, "::1", "localhost") else set()
+    hosts.add(f"[{host}]" if ":" in host else host)
+    return frozenset(f"{name.lower()}:{port}".encode() for name in (*hosts, *more))
