@@ -43,9 +43,9 @@ def run(quick: bool) -> Report:
         repo = open_repo(str(git.path), git.environment)
         write_local_section(repo.state_directory, "[mirror]", ["tasks = true"])
         places = [_agent(git, repo, f"agent-{number}") for number in range(AGENTS)]
-        with _background(git, LINECLEAR_AGENTS_SILENCE="1s") as pid:
+        with _background(git, LINECLEAR_AGENTS_SILENCE="10s") as pid:
             _until(lambda: len(list_snapshots(repo.layout.common_dir)) >= AGENTS)
-            time.sleep(5)  # the rest of what is done once
+            time.sleep(15)  # until all count as silent
             silent_share = _share(pid, watch_s)
         with _background(git) as pid:
             time.sleep(10)

@@ -23,7 +23,6 @@ from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims import INTENT, Request
 from lineclear.core.resources import parse_resource
 from lineclear.git.pictures import STATUS
-from lineclear.process.hush import WATCHED
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import stub_text
 from tests.repository import TemporaryRepo, clean_environment
@@ -310,8 +309,7 @@ def _served_shell(
     bench: Bench, server: Server, place: tuple[TemporaryRepo, str, Path, int], rounds: int, report: Report
 ) -> None:
     repo, stub, tree, files = place
-    _until_watched(bench, repo, stub, tree)
-    # Beside a tree that nobody watches: what the watching itself costs is not the floor's.
+    # Beside a tree in which nothing changes.
     twin = repo.add_worktree("twin")
     settle(repo, twin)
     status: list[float] = []
@@ -326,19 +324,7 @@ def _served_shell(
     beside = (median(status[2:]), f"git status, {files:,} files")
     for kind, (mine, theirs) in found.items():
         whole = median(mine[2:]) + sum(theirs[2:]) / rounds
-        report.add(
-            f"served: both hooks around a command, {kind}", whole, "ms", beside=beside, target=at_most_x(1.2)
-        )
-
-
-def _until_watched(bench: Bench, repo: TemporaryRepo, stub: str, tree: Path) -> None:
-    """A server gets ready to watch a tree beside its first answers."""
-    for turn in range(200):
-        _pair(bench, stub, tree, f"begin{turn}", "begin.py")
-        notes = (repo.path / ".git/lineclear/hush/g").glob("*/shell")
-        if any(note.read_bytes().startswith(WATCHED) for note in notes):
-            return
-    raise RuntimeError("the server does not watch the tree")
+        report.add(f"served: both hooks around a command, {kind}", whole, "ms", beside=beside)
 
 
 def _growth(bench: Bench, rounds: int, report: Report) -> None:
