@@ -19,9 +19,9 @@ from benchmarks.harness import ROOT, Report, at_most, median, quantile, scratch
 from benchmarks.supervisor import processor_s, resident_bytes, sample
 from lineclear.app import claims, tasks
 from lineclear.app.ports import Caller
-from lineclear.core.claims import INTENT, Request
-from lineclear.core.resources import parse_resource
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import INTENT, Request
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.git.snapshot_refs import list_snapshots
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import write_local_section

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from benchmarks.harness import Report, at_most, at_most_x, median, quantile, scratch, take_turns, timed_us
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.resources import Resource, parse_resource
-from lineclear.wiring.moving import new_sqlite
+from lineclear.core.claims.resources import Resource, parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.wiring.store_copies import new_sqlite
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store

@@ -19,13 +19,13 @@ from benchmarks.crowd import Start, run_together
 from benchmarks.harness import Report, at_least, at_least_x, at_most, jain, quantile, scratch
 from lineclear.app import claims, tasks, values
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.events import Draft
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.events import Draft
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
-from lineclear.core.task_import import TaskDraft
-from lineclear.wiring.moving import new_sqlite
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.wiring.repo import open_sqlite
+from lineclear.wiring.store_copies import new_sqlite
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store, Tx

@@ -13,9 +13,9 @@ from typing import Any
 from benchmarks.harness import ROOT, Report, at_most_x, median, quantile, scratch, take_turns, timed_us
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.resources import parse_resource
-from lineclear.wiring.moving import new_sqlite
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.wiring.store_copies import new_sqlite
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "mcp: the server over stdio, beside the bare SDK"

@@ -18,8 +18,8 @@ from benchmarks.harness import ROOT, Report, at_least, scratch
 from lineclear.app import tasks
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.tables import TASK
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.log.tables import TASK
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo, clean_environment

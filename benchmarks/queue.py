@@ -16,9 +16,9 @@ from pathlib import Path
 
 from benchmarks.harness import Report, at_least_x, at_most, median, scratch
 from lineclear.app.ports import Caller
-from lineclear.app.queue_runner import News, Runner
-from lineclear.core.candidates import LANDED
-from lineclear.core.tables import CANDIDATE, Candidate
+from lineclear.app.queue.runner import News, Runner
+from lineclear.core.log.tables import CANDIDATE, Candidate
+from lineclear.core.queue.candidates import LANDED
 from lineclear.wiring.queue import open_runner, submit, take_turn
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo

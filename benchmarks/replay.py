@@ -12,13 +12,13 @@ from benchmarks.crowd import Start, run_together
 from benchmarks.harness import Report, at_least, at_most, at_most_x, scratch
 from benchmarks.synthetic import make_log
 from lineclear.app.log import BATCH, audit, entries_after
-from lineclear.core.audit import Auditor
-from lineclear.core.codec import event_of
-from lineclear.core.fold import fold
-from lineclear.core.state import State
-from lineclear.core.tables import LOG, PROJECTED
-from lineclear.wiring.moving import new_sqlite
+from lineclear.core.log.audit import Auditor
+from lineclear.core.log.codec import event_of
+from lineclear.core.log.fold import fold
+from lineclear.core.log.state import State
+from lineclear.core.log.tables import LOG, PROJECTED
 from lineclear.wiring.repo import open_sqlite
+from lineclear.wiring.store_copies import new_sqlite
 
 if TYPE_CHECKING:
     from lineclear.app.ports import View

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from benchmarks.harness import Report, at_most_x, median, scratch
-from lineclear.core.snapshots import AT_WORK, Limits, Snapshot
+from lineclear.core.worktrees.snapshots import AT_WORK, Limits, Snapshot
 from lineclear.git.layout import find_layout
 from lineclear.git.run import git
 from lineclear.git.snapshots import Snapshots

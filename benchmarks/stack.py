@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.harness import Report, at_most_x, median, quantile, scratch_alone, take_turns, timed_us
-from lineclear.app.stacking import Submission, put_on
-from lineclear.core.landing import LINEAR, MERGE
+from lineclear.app.queue.stacking import Submission, put_on
+from lineclear.core.queue.landing import LINEAR, MERGE
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
 from lineclear.wiring.merging import spread
 from tests.repository import TemporaryRepo
 
 if TYPE_CHECKING:
-    from lineclear.app.merge_trees import Job
+    from lineclear.app.queue.merge_trees import Job
     from lineclear.merge import MergeResult
 
 TITLE = "stack: 16 candidates merged level upon level, beside git merge-tree"

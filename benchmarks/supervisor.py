@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.harness import ROOT, Report, at_most, scratch
-from lineclear.app import runs, tasks
+from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.core.task_import import TaskDraft
+from lineclear.app.runs import records
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo, clean_environment
@@ -89,7 +90,7 @@ def _supervisor(repo: TemporaryRepo, agents: int) -> Iterator[int]:
 def _until_at_work(repo: TemporaryRepo, agents: int) -> None:
     ours = open_repo(str(repo.path), repo.environment)
     deadline = time.monotonic() + PATIENCE_S
-    while len(ours.store.read(runs.live_runs)) < agents:
+    while len(ours.store.read(records.live_runs)) < agents:
         if time.monotonic() > deadline:
             raise RuntimeError("the agents do not start")
         time.sleep(0.2)

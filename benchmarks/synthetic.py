@@ -9,9 +9,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from lineclear.core.codec import encode_body
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import Entry
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.log.codec import encode_body
+from lineclear.core.log.tables import Entry
 
 AGENTS, FILES, VALUES = 40, 2_000, 200
 STEPS = 9  # of a round

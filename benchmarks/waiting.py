@@ -19,13 +19,13 @@ from benchmarks.harness import Report, at_most, quantile, scratch
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.app.waiting import claim_or_wait
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import CLAIM, WAIT
-from lineclear.process.bell import Bell
-from lineclear.process.clock import HostClock
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.tables import CLAIM, WAIT
+from lineclear.host.bell import Bell
+from lineclear.host.clock import HostClock
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring.moving import new_sqlite
+from lineclear.wiring.store_copies import new_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Callable

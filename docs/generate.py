@@ -30,10 +30,10 @@ from lineclear.cli.main import load, make_parser
 from lineclear.cli.render import SCHEMA, Output
 from lineclear.clients.registry import coding_agents
 from lineclear.core import refusals, refusals_values
-from lineclear.core.events import KINDS, Event
+from lineclear.core.log.events import KINDS, Event
+from lineclear.core.log.tables import ALL, PROJECTED, Entry, Table
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import ALL, PROJECTED, Entry, Table
-from lineclear.core.tasks import ENDED, FINISHED, MOVES, STATES
+from lineclear.core.tasks.states import ENDED, FINISHED, MOVES, STATES
 from lineclear.mcp.catalog import TOOLS, Tool
 from lineclear.mcp.pages import PAGES as PAGES_SHOWN
 from lineclear.mcp.pages import TEMPLATES

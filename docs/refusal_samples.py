@@ -6,11 +6,11 @@ The generator stops when a refusal has no entry here, or when an entry belongs t
 from __future__ import annotations
 
 from lineclear.core import refusals_tasks
-from lineclear.core.budgets import Amount, Breach
-from lineclear.core.claims import Blocker, Request
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import Blocker, Request
 from lineclear.core.instants import Instant
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import Claim
+from lineclear.core.log.tables import Claim
+from lineclear.core.runs.budgets import Amount, Breach
 from lineclear.core.trust import Stated
 
 NOW = Instant(tick_ns=0, boot="boot", wall_ns=1_767_268_800 * 1_000_000_000)  # 2026-01-01 12:00 UTC

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lineclear.app import claims, waiting
 from lineclear.app.ports import Caller
-from lineclear.process.bonds import Bond
+from lineclear.host.bonds import Bond
 from lineclear.wiring.repo import host_name
 from tests.ears import poll_every, watch_waits
 from tests.engines import Place

@@ -11,11 +11,11 @@ from typing import Any
 from lineclear.app import claims
 from lineclear.app.log import audit, entries_after
 from lineclear.app.ports import Caller
-from lineclear.core.candidates import LANDED
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.resources import parse_resource
-from lineclear.core.snapshots import Kept
-from lineclear.core.tables import CANDIDATE, Entry
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.tables import CANDIDATE, Entry
+from lineclear.core.queue.candidates import LANDED
+from lineclear.core.worktrees.snapshots import Kept
 from lineclear.git.snapshot_refs import list_snapshots
 from lineclear.serve.background import Background
 from lineclear.wiring.queue import submit

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lineclear.core.digests import normal_digest, normal_result
-from lineclear.core.loops import LoopWatch
+from lineclear.core.runs.digests import normal_digest, normal_result
+from lineclear.core.runs.loops import LoopWatch
 
 FOLDER = Path(__file__).parent / "loops_cases"
 EDITING = ("edit", "write", "patch")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lineclear.app.ports import Caller
-from lineclear.core.checks import Check
+from lineclear.core.queue.checks import Check
 from lineclear.wiring.check_runner import CheckRunner, Ended
 from lineclear.wiring.check_settings import repo_at
 from lineclear.wiring.check_trees import CheckTrees
@@ -26,7 +26,7 @@ SAM = Caller("sam", is_person=True)
 # A process of its own that runs one check on a commit in the first free tree, as the queue does.
 PROGRAM = """
 import os, sys, threading
-from lineclear.core.checks import Check
+from lineclear.core.queue.checks import Check
 from lineclear.wiring.check_runner import CheckRunner
 from lineclear.wiring.check_settings import repo_at
 from lineclear.wiring.check_trees import CheckTrees

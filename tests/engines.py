@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lineclear.process.bonds import Bonds
-from lineclear.process.clock import HostClock
+from lineclear.host.bonds import Bonds
+from lineclear.host.clock import HostClock
 from lineclear.wiring.repo import Liveness, host_name, open_sqlite
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
+from lineclear.core.log.tables import VALUE
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import VALUE
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.tasks.lists import TaskDraft
 from tests.engines import Place
 from tests.linearizability import ATTEMPTS, NEVER, Operation
 from tests.mutants import mutated
@@ -30,7 +30,7 @@ from tests.verbs import Desk
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store, Tx
-    from lineclear.core.questions import Question
+    from lineclear.core.log.questions import Question
 
 T = TypeVar("T")
 RACERS, THINGS, TASKS_EACH = 6, 3, 2

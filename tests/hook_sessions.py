@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from lineclear.app import hooks, hooks_shell
-from lineclear.app.hooks_ports import FileInTree, ShellChange
+from lineclear.app.hooks import events, shell
+from lineclear.app.hooks.ports import FileInTree, ShellChange
 from lineclear.app.ports import Caller
-from lineclear.core.claims import Request
-from lineclear.core.hooks import HookAnswer, HookCall
-from lineclear.core.resources import parse_resource
-from lineclear.core.strategies import Rule
+from lineclear.core.agents.hooks import HookAnswer, HookCall
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import Request
+from lineclear.core.claims.strategies import Rule
 from tests.world import HOUR_MS, World
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ class FakeSession:
         self._place, self._fence, self._texts = place or caller.tree, fence, texts or {}
 
     def answer(self, call: HookCall) -> HookAnswer:
-        return self._within(lambda: hooks.answer(self, call))
+        return self._within(lambda: events.answer(self, call))
 
     def judge_changes(self, changes: list[ShellChange]) -> list[str]:
-        return self._within(lambda: hooks_shell.judge_changes(self, changes))
+        return self._within(lambda: shell.judge_changes(self, changes))
 
     def _within(self, work: Callable[[], T]) -> T:
         def transact(tx: Tx) -> T:

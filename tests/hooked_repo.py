@@ -12,9 +12,9 @@ from typing import Any
 from lineclear.app import claims, messages
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.clients.registry import hook_of as client_of
-from lineclear.core.claims import INTENT, Request
-from lineclear.core.hooks import HookAnswer
-from lineclear.core.resources import parse_resource
+from lineclear.core.agents.hooks import HookAnswer
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import INTENT, Request
 from lineclear.hook.serving import Hooks
 from lineclear.wiring import hooking, hooking_context
 from lineclear.wiring.repo import open_repo

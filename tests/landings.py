@@ -10,13 +10,13 @@ from typing import Any
 from lineclear.app import tasks
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.landing import Landed, NeedsYou, SentBack
-from lineclear.core.tables import TASK
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.log.tables import TASK
+from lineclear.core.queue.landing import Landed, NeedsYou, SentBack
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.wiring import queue
-from lineclear.wiring.landing import branch_of_task
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.stray_main import branch_of_task
 from tests.repository import TemporaryRepo
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from lineclear.app import claims
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.core import refusals, refusals_values
-from lineclear.core.events import Draft, Event
-from lineclear.core.tables import VALUE
+from lineclear.core.log.events import Draft, Event
+from lineclear.core.log.tables import VALUE
 from lineclear.store.sqlite.engine import SqliteStore, SqliteTx
 from tests.verbs import Answer, Desk, request_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from lineclear.app.ports import Tx
-    from lineclear.core.questions import Question
+    from lineclear.core.log.questions import Question
 
 T = TypeVar("T")
 # Between looking and writing; long enough for another process to be in between.

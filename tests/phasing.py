@@ -8,7 +8,7 @@ from typing import Any
 
 from lineclear.app import messages, proposals, tasks
 from lineclear.app.ports import Caller
-from lineclear.core.tables import CANDIDATE, PROPOSAL, TASK, Candidate, Proposal, Task
+from lineclear.core.log.tables import CANDIDATE, PROPOSAL, TASK, Candidate, Proposal, Task
 from lineclear.wiring import phases
 from lineclear.wiring.proposing import file_payload
 from lineclear.wiring.queue import run_once

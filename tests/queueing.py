@@ -6,14 +6,14 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from lineclear.app import queue
 from lineclear.app.ports import Caller
-from lineclear.app.queue_runner import News, QueueRules, Runner
-from lineclear.app.stacking import Level
-from lineclear.core.candidates import LANDED
-from lineclear.core.checks import Check, verdict_key
-from lineclear.core.gate import Finding
-from lineclear.core.tables import CANDIDATE, Candidate, Task
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.runner import News, QueueRules, Runner
+from lineclear.app.queue.stacking import Level
+from lineclear.core.log.tables import CANDIDATE, Candidate, Task
+from lineclear.core.queue.candidates import LANDED
+from lineclear.core.queue.checks import Check, verdict_key
+from lineclear.core.queue.gate import Finding
 from tests.world import World
 
 PAT = Caller("pat", is_person=True)

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from lineclear.core.snapshots import Limits, Snapshot
+from lineclear.core.worktrees.snapshots import Limits, Snapshot
 from lineclear.git.layout import find_layout
 from lineclear.git.snapshots import Snapshots
 from tests.repository import TemporaryRepo

@@ -12,15 +12,15 @@ from typing import Any
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.app.supervisor import News, Supervisor
-from lineclear.app.workers import LANDED, Came, Checked, Landed, Place, Rules, Saved, Slot
-from lineclear.core import runs as ends
-from lineclear.core.budgets import Limits
-from lineclear.core.events import Draft
-from lineclear.core.signs import End, Sign
-from lineclear.core.tables import RUN, TASK, Run, Task
-from lineclear.core.task_import import TaskDraft
-from lineclear.core.tasks import show_id
+from lineclear.app.runs.supervisor import News, Supervisor
+from lineclear.app.runs.workers import LANDED, Came, Checked, Landed, Place, Rules, Saved, Slot
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import RUN, TASK, Run, Task
+from lineclear.core.runs import states as ends
+from lineclear.core.runs.budgets import Limits
+from lineclear.core.runs.signs import End, Sign
+from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.tasks.states import show_id
 from tests.world import World
 
 PERSON = Caller("anna", is_person=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.core.sides import Touch
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.queue.sides import Touch
+from lineclear.core.tasks.lists import TaskDraft
 from tests.world import World
 
 ANNA = Caller("anna", is_person=True)

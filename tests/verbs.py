@@ -9,11 +9,11 @@ from lineclear.app import claims, messages, proposals, tasks, values
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.app.waiting import claim_or_wait
-from lineclear.core.claims import EXCLUSIVE, Request
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.tables import WAIT
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import WAIT
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.tasks.lists import TaskDraft
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Liveness, Store

@@ -11,12 +11,12 @@ import pytest
 from lineclear.app import claims
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.codec import decode_body
+from lineclear.core.claims.resources import Resource, parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.instants import NS_PER_MS, Instant
+from lineclear.core.log.codec import decode_body
+from lineclear.core.log.tables import LOG
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import Resource, parse_resource
-from lineclear.core.tables import LOG
 from lineclear.store.memory import MemoryStore
 
 NOON_NS = 1_767_268_800 * 1_000_000_000  # 2026-01-01T12:00:00Z

@@ -23,9 +23,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.cli.index import INDEX
-from lineclear.core.events import KINDS
-from lineclear.core.tables import ALL
-from lineclear.core.tasks import MOVES
+from lineclear.core.log.events import KINDS
+from lineclear.core.log.tables import ALL
+from lineclear.core.tasks.states import MOVES
 from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS, STRATEGY_KEYS
 from lineclear.wiring.repo import open_repo
 from tests.postgres_server import running_server

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lineclear import settings as module
+from lineclear.core.claims.strategies import STRATEGIES
 from lineclear.core.refusals import Refusal
-from lineclear.core.strategies import STRATEGIES
 from lineclear.settings import (
     CHECK_PATH_KEYS,
     COUNT,

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from lineclear.app import agents, claims, heartbeat, messages, proposals, tasks, values
+from lineclear.app import claims, messages, proposals, tasks, values
+from lineclear.app.agents import heartbeat, membership
 from lineclear.app.log import order_of
 from lineclear.app.ports import Caller
-from lineclear.core.claims import EXCLUSIVE, INTENT, SHARED, Request
-from lineclear.core.resources import parse_resource
-from lineclear.core.strategies import SINGLE_WRITER, Rule
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request
+from lineclear.core.claims.strategies import SINGLE_WRITER, Rule
+from lineclear.core.tasks.lists import TaskDraft
 from tests.world import Graveyard
 
 if TYPE_CHECKING:
@@ -123,11 +124,11 @@ def holders(door: Door, text: str) -> Any:
 
 
 def leave(door: Door) -> Any:
-    return agents.leave(door.store, door.caller, door.caller.name, "left")
+    return membership.leave(door.store, door.caller, door.caller.name, "left")
 
 
 def bury(door: Door) -> Any:
-    return sorted(agents.bury(door.store, door.caller, door.liveness))
+    return sorted(membership.bury(door.store, door.caller, door.liveness))
 
 
 # -- values, proposals ------------------------------------------------------------------------

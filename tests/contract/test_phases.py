@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from lineclear.app import phases, proposals, queue
-from lineclear.app.integrating import settle
+from lineclear.app import proposals
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.file_changes import FileChange
+from lineclear.app.queue import candidates, phases
+from lineclear.app.queue.integrating import settle
+from lineclear.core.claims.strategies import ISOLATED, Rule
 from lineclear.core.json_text import canonical
-from lineclear.core.phases import INTEGRATE, TEST, branch_of
-from lineclear.core.strategies import ISOLATED, Rule
+from lineclear.core.queue.phases import INTEGRATE, TEST, branch_of
+from lineclear.core.values.file_changes import FileChange
 from tests.contract.three_engines import Engine
 from tests.world import FakeClock, refused, resource
 
@@ -27,12 +28,12 @@ def test_a_proposal_from_the_first_word_to_its_end(engine: Engine, clock: FakeCl
     late = proposals.propose(here, ADA, RULES, resource("migrations/2.sql"), payload)["proposal"]
     frozen = there.read(lambda view: phases.frozen_proposals(view, RULES))
     assert [row.id for row in frozen] == [made["id"]]
-    branch = queue.Branch(branch_of(made["id"]), "tip", "base")
-    candidate = queue.submit(there, INTEGRATOR, branch, agent="integrator")["candidate"]
+    branch = candidates.Branch(branch_of(made["id"]), "tip", "base")
+    candidate = candidates.submit(there, INTEGRATOR, branch, agent="integrator")["candidate"]
     with refused("phase.unfinished"):
         phases.begin(here, PAT, RULES, TEST)
     assert settle(here, INTEGRATOR) == []
-    queue.drop(there, PAT, int(candidate[2:]), "not now")
+    candidates.drop(there, PAT, int(candidate[2:]), "not now")
     assert [(one["proposal"], one["result"]) for one in settle(here, INTEGRATOR)] == [
         (made["id"], "rejected")
     ]

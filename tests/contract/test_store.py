@@ -10,9 +10,9 @@ import pytest
 
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.events import Draft
-from lineclear.core.questions import any_of, by_index, by_key
-from lineclear.core.tables import (
+from lineclear.core.log.events import Draft
+from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.tables import (
     ALL,
     LOG,
     MESSAGE,
@@ -29,7 +29,7 @@ from tests.world import FakeClock
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store, Tx, View
-    from lineclear.core.tables import Table
+    from lineclear.core.log.tables import Table
 
 ANN = Caller("ann")
 

@@ -9,9 +9,9 @@ import pytest
 
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.epochs import EPOCH_STEP
-from lineclear.core.events import Draft
-from lineclear.core.tables import CLAIM, LOG, PROJECTED
+from lineclear.core.log.epochs import EPOCH_STEP
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import CLAIM, LOG, PROJECTED
 from tests.contract.three_engines import Engine, log_of, rows_of
 from tests.world import HOUR_MS, FakeClock, refused
 
@@ -60,8 +60,8 @@ def test_a_new_boot_begins_an_epoch(
         pytest.skip("only a server's clock goes on in another history")
     from lineclear.app import claims
     from lineclear.app.ports import NobodyDies
-    from lineclear.core.claims import EXCLUSIVE, Request
-    from lineclear.core.resources import parse_resource
+    from lineclear.core.claims.resources import parse_resource
+    from lineclear.core.claims.rules import EXCLUSIVE, Request
 
     clock.boot = before
     old = engine.open(clock)

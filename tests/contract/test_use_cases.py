@@ -10,9 +10,9 @@ from lineclear.app import claims
 from lineclear.app.log import audit
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import CLAIM, LOG, WAIT
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.tables import CLAIM, LOG, WAIT
 from tests.contract.three_engines import Engine
 from tests.world import HOUR_MS, FakeClock, Graveyard, refused
 

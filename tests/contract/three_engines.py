@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lineclear.core.instants import Instant
-from lineclear.core.tables import LOG
-from lineclear.process.bell import Bell
+from lineclear.core.log.tables import LOG
+from lineclear.host.bell import Bell
 from lineclear.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store
-    from lineclear.core.tables import Entry, Table
+    from lineclear.core.log.tables import Entry, Table
 
 _numbers = itertools.count(1)
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from lineclear.process.files import write_atomically
+from lineclear.host.files import write_atomically
 from lineclear.wiring.starting import init_repo
 from tests.crash import faults, newer, proxy
 from tests.engines import Place

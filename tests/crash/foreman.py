@@ -15,12 +15,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from lineclear.app import agents, runs, tasks
-from lineclear.app.queue_runner import Runner
+from lineclear.app import tasks
+from lineclear.app.agents import membership
+from lineclear.app.queue.runner import Runner
+from lineclear.app.runs import records
 from lineclear.cli.main import run
 from lineclear.git import run as git_run
 from lineclear.git.landing import LockedMain
-from lineclear.process import groups
+from lineclear.host import groups
 from lineclear.store.sqlite.engine import SqliteStore
 from lineclear.wiring import worktrees
 
@@ -28,14 +30,14 @@ from lineclear.wiring import worktrees
 WINDOWS: dict[str, tuple[Any, str]] = {
     "the task was taken": (tasks, "take"),
     "the worktree was made": (worktrees, "prepare"),
-    "the run was begun in the log": (runs, "begin"),
+    "the run was begun in the log": (records, "begin"),
     "the client was started": (subprocess, "Popen"),
     "the client was noted": (groups, "start"),
-    "the run was ended and its work handed over": (runs, "end"),
+    "the run was ended and its work handed over": (records, "end"),
     "main was moved": (LockedMain, "move"),
     "the task was merged": (Runner, "_conclude"),
     "the worktree was removed": (worktrees, "discard"),
-    "the agent has left": (agents, "leave"),
+    "the agent has left": (membership, "leave"),
 }
 
 

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from lineclear.core.tables import ALL, LOG, OPERATION
-from lineclear.process.bell import Bell, Listener
+from lineclear.core.log.tables import ALL, LOG, OPERATION
+from lineclear.host.bell import Bell, Listener
 from tests.crash.commands import OP, Command, prepare
 from tests.engines import Place
 from tests.verbs import Desk

@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import Any
 
 from lineclear.app.ports import Caller
-from lineclear.core.landing import Landed
-from lineclear.git import checkouts, commits, landing, restoring, trees
+from lineclear.core.queue.landing import Landed
+from lineclear.git import branch_moves, commits, landing, restoring, trees
 from lineclear.wiring.repo import open_repo
 from tests.landings import land
 
@@ -66,7 +66,7 @@ def serve(act: Callable[[int, str], int]) -> None:
 def _land(last: int, path: str) -> int:
     steps = Steps(last)
     os.chdir(path)
-    steps.count_all(checkouts, commits, landing, restoring, trees)
+    steps.count_all(branch_moves, commits, landing, restoring, trees)
     repo = open_repo(path, os.environ)
     result = land(repo, Caller(AGENT, tree="main"), task=TASK, branch=BRANCH)
     if not isinstance(result, Landed):

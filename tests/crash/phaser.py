@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from lineclear.app.phases import phase_of
 from lineclear.app.ports import Caller
-from lineclear.core.phases import MOVES
+from lineclear.app.queue.phases import phase_of
+from lineclear.core.queue.phases import MOVES
 from lineclear.git import commits, landing, trees, workshop
 from lineclear.store.sqlite.engine import SqliteStore
 from lineclear.wiring import phases, queue

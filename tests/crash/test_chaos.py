@@ -22,7 +22,7 @@ import pytest
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.tasks.lists import TaskDraft
 from tests.e2e.crew import Crew, Shift
 from tests.repository import TemporaryRepo
 from tests.sampling import IS_WHOLE, SEED

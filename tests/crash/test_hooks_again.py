@@ -18,13 +18,13 @@ import pytest
 
 from lineclear.app import claims, messages
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, INTENT, Request
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import LOG
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
+from lineclear.core.log.tables import LOG
 from lineclear.hook import answering
 from lineclear.hook.answering import Situation
 from lineclear.hook.serving import Hooks
-from lineclear.process.sessions import Session, _parse, _read
+from lineclear.host.sessions import Session, _parse, _read
 from lineclear.store.sqlite.engine import SqliteStore
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.landing import Landed
+from lineclear.core.queue.landing import Landed
 from lineclear.wiring import queue_git
 from lineclear.wiring.queue import settle
 from lineclear.wiring.repo import open_repo

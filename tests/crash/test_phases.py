@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.phases import INTEGRATE, TEST
-from lineclear.core.tables import PROPOSAL
+from lineclear.core.log.tables import PROPOSAL
+from lineclear.core.queue.phases import INTEGRATE, TEST
 from lineclear.wiring.repo import open_repo
 from tests.crash.test_landing import KILLED, Lander, copy_of
 from tests.phasing import Phased, open_phased

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.tables import CANDIDATE, LANDING
+from lineclear.core.log.tables import CANDIDATE, LANDING
 from lineclear.wiring.queue import run_once, submit
 from lineclear.wiring.trust import judged, trust
 from tests.crash.test_landing import KILLED, Lander, copy_of, team_of

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from lineclear.core.codec import decode_body
-from lineclear.core.tables import LOG
+from lineclear.core.log.codec import decode_body
+from lineclear.core.log.tables import LOG
 from lineclear.wiring.repo import open_repo
 from tests.crash.callers import PATIENCE_S, Caller, Hook, Model, Shell
 from tests.e2e.commandline import CommandLine

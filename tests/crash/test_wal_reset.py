@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.log import audit
-from lineclear.core.tables import MESSAGE
+from lineclear.core.log.tables import MESSAGE
 from tests.crash.wal_program import FACTS, Acknowledged, connect
 from tests.engines import Place
 from tests.sampling import IS_WHOLE

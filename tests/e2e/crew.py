@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.app.log import audit, entries_after
-from lineclear.core.tables import RUN, TASK, Entry, Run, Task
-from lineclear.core.tasks import show_id
+from lineclear.core.log.tables import RUN, TASK, Entry, Run, Task
+from lineclear.core.tasks.states import show_id
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.supervising import read_status
 from tests.e2e.commandline import Answer, CommandLine

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.tables import Run
+from lineclear.core.log.tables import Run
 from tests.e2e.crew import Crew, Shift
 from tests.repository import TemporaryRepo
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.cli.index import SERVED
-from lineclear.core.tables import LOG
-from lineclear.process.door import Door, write_door
-from lineclear.process.frames import OUT, frame
+from lineclear.core.log.tables import LOG
+from lineclear.host.frames import OUT, frame
+from lineclear.host.server_door import Door, write_door
 from lineclear.wiring.repo import open_repo
 from tests.e2e.commandline import Answer, CommandLine
 from tests.e2e.serve_peer import HttpPeer, token_for

@@ -146,7 +146,7 @@ def test_with_50_ms_each_way_a_hook_through_serve_waits_for_its_round_trips_and_
     team: Team,
 ) -> None:
     from lineclear.cli.calling import ask
-    from lineclear.process.door import read_door
+    from lineclear.host.server_door import read_door
 
     left = team.left
     tree = left.clone.add_worktree("ada")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import tokens
+from lineclear.app.agents import tokens
 from lineclear.app.ports import Caller
-from lineclear.core.tables import AGENT
-from lineclear.core.tokens import write_token
+from lineclear.core.agents.tokens import write_token
+from lineclear.core.log.tables import AGENT
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.tokens import new_id, new_secret
 from tests.e2e.commandline import Answer, CommandLine

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import claims, runs, tasks
-from lineclear.app.agents import ensure_agent
+from lineclear.app import claims, tasks
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
+from lineclear.app.runs import records
 from lineclear.app.waiting import claim_or_wait
-from lineclear.core.task_import import TaskDraft
-from lineclear.process.bonds import SUPERVISOR
+from lineclear.core.tasks.lists import TaskDraft
+from lineclear.host.bonds import SUPERVISOR
 from lineclear.serve.background import Background
 from lineclear.wiring import saving
 from lineclear.wiring.queue import run_once, settle, submit, take_turn
@@ -52,10 +53,10 @@ def clone(repo: TemporaryRepo, request: pytest.FixtureRequest) -> Iterator[Site]
 
 
 def start_run(site: Site, caller: Caller, task: int, tree: str = "") -> None:
-    start = runs.Start(
+    start = records.Start(
         task, 1, client="plain", model="", tree=tree, branch=tree, base="", token_hash=""
     )  # fmt: skip
-    runs.begin(site.repo.store, caller, start)
+    records.begin(site.repo.store, caller, start)
 
 
 def failing(background: Background) -> set[str]:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.checks import OUT_OF_TIME
-from lineclear.process import sandbox
-from lineclear.process.logs import new_log
+from lineclear.core.queue.checks import OUT_OF_TIME
+from lineclear.host import sandbox
+from lineclear.host.logs import new_log
 from lineclear.wiring.check_runner import CheckRunner
 from lineclear.wiring.check_settings import full_check, has_checks, repo_at
 from tests.checking import Range, check, open_range

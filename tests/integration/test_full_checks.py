@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.phases import INTEGRATE, PARALLEL, TEST
+from lineclear.core.queue.phases import INTEGRATE, PARALLEL, TEST
 from lineclear.wiring import phases
 from lineclear.wiring.queue import submit
 from lineclear.wiring.trust import revoke

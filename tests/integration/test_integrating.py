@@ -10,7 +10,7 @@ import pytest
 from lineclear.app import proposals
 from lineclear.app.ports import Caller
 from lineclear.app.tasks import show
-from lineclear.core.phases import INTEGRATE, PARALLEL
+from lineclear.core.queue.phases import INTEGRATE, PARALLEL
 from lineclear.wiring.gate import judge_commit, judge_landing
 from lineclear.wiring.queue import submit
 from lineclear.wiring.repo import open_repo

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import queue
-from lineclear.core.phases import INTEGRATE
+from lineclear.app.queue import candidates as queue
+from lineclear.core.queue.phases import INTEGRATE
 from lineclear.wiring.integrator import BRANCH, after_landing
 from lineclear.wiring.queue import open_runner, run_once, submit, take_turn
 from lineclear.wiring.queue_git import CloneQueueGit

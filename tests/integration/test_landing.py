@@ -11,13 +11,13 @@ import pytest
 
 from lineclear.app import claims, tasks
 from lineclear.app.ports import Caller
-from lineclear.app.queue_runner import Runner
-from lineclear.core.claims import INTENT, Request
-from lineclear.core.landing import Landed, SentBack
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import Candidate, Landing
+from lineclear.app.queue.runner import Runner
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import INTENT, Request
+from lineclear.core.log.tables import Candidate, Landing
+from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.git import landing as git_landing
-from lineclear.git.checkouts import Moved
+from lineclear.git.branch_moves import Moved
 from lineclear.wiring.queue import settle
 from lineclear.wiring.queue_check import check
 from tests.landings import Team, land, open_team
@@ -398,7 +398,7 @@ def test_twenty_branches_land_in_any_order(team: Team) -> None:
 _LANDER = """
 import os, sys
 from lineclear.app.ports import Caller
-from lineclear.core.landing import Landed
+from lineclear.core.queue.landing import Landed
 from lineclear.wiring.queue import land
 from lineclear.wiring.repo import open_repo
 

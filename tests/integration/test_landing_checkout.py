@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from lineclear.core.landing import Landed, NeedsYou
-from lineclear.git import checkouts
-from lineclear.git.checkouts import Mover
+from lineclear.core.queue.landing import Landed, NeedsYou
+from lineclear.git import branch_moves as checkouts
+from lineclear.git.branch_moves import Mover
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 

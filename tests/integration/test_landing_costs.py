@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.landing import Landed
+from lineclear.core.queue.landing import Landed
 from lineclear.git import landing as git_landing
 from lineclear.git import run as git_run
 from lineclear.settings import loading

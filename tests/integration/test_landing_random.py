@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.landing import Landed, NeedsYou
-from lineclear.git import checkouts
+from lineclear.core.queue.landing import Landed, NeedsYou
+from lineclear.git import branch_moves
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.sampling import some
@@ -107,7 +107,7 @@ def land_on(repo: TemporaryRepo, dice: random.Random) -> str:
 def test_a_landing_takes_nothing_from_the_person(
     repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
-    monkeypatch.setattr(checkouts, "INDEX_WAIT_S", 0.2)
+    monkeypatch.setattr(branch_moves, "INDEX_WAIT_S", 0.2)
     came_to: Counter[str] = Counter()
     for seed in range(some(40)):
         own = TemporaryRepo.create(repo.path.parent / f"seed-{seed}" / "repo", repo.environment)

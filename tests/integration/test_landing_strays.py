@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.events import Draft
-from lineclear.core.landing import Landed, NeedsYou
-from lineclear.wiring.landing import find_stray, restore_main, watch_main, who_moved
+from lineclear.core.log.events import Draft
+from lineclear.core.queue.landing import Landed, NeedsYou
+from lineclear.wiring.stray_main import find_stray, restore_main, watch_main, who_moved
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.process.sandbox import why_unavailable
+from lineclear.host.sandbox import why_unavailable
 from lineclear.wiring import lock_making
 from lineclear.wiring.lock_making import LockMaking, Rules, by_settings
 from lineclear.wiring.merging import merge_tree
@@ -148,7 +148,7 @@ def test_what_it_says_is_told_without_secrets(yard: Yard) -> None:
 def test_what_a_killed_one_of_ours_left_is_cleared_away(yard: Yard) -> None:
     program = f"""
 import os, subprocess, sys
-from lineclear.process.scratch import Scratch
+from lineclear.host.scratch import Scratch
 from lineclear.wiring.check_trees import MARK
 room = Scratch({lock_making.PREFIX!r})
 env = {{**os.environ, MARK: room.path}}

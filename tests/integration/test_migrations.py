@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import claims, messages, tokens
+from lineclear.app import claims, messages
+from lineclear.app.agents import tokens
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.tables import CLAIM, MESSAGE, TOKEN
-from lineclear.core.tokens import write_token
+from lineclear.core.agents.tokens import write_token
+from lineclear.core.log.tables import CLAIM, MESSAGE, TOKEN
 from lineclear.store.postgres import schema as postgres
 from lineclear.store.sqlite import engine as sqlite
 from lineclear.wiring.tokens import new_id, new_secret

@@ -11,7 +11,7 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.app.tasks import add, list_tasks
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.mirror import publishing
 from lineclear.mirror.checking import examine_files
 from lineclear.mirror.files import create, read_small, replace_and_look

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.app import messages, values
-from lineclear.app.outputs import Delivered
 from lineclear.app.ports import Caller
-from lineclear.core.tables import Task
+from lineclear.app.runs.outputs import Delivered
+from lineclear.core.log.tables import Task
 from lineclear.wiring.outputs import deliver, deliver_without_tree
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import judged, trust

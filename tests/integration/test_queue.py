@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.app import queue
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.tables import CANDIDATE
+from lineclear.app.queue import candidates
+from lineclear.core.log.tables import CANDIDATE
 from lineclear.wiring.queue import land, run_once, submit
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
@@ -171,10 +171,10 @@ def test_two_green_branches_never_make_a_red_main(team: Team) -> None:
         submit(team.repo, PERSON, branch=name)
     run_once(team.repo, PERSON)
     assert states(team.repo) == {"rename": "landed", "use": "sent back"}
-    row = team.repo.store.read(lambda view: queue.known(view, 2))
+    row = team.repo.store.read(lambda view: candidates.known(view, 2))
     assert row.others == "1"
     assert "together with Q-1 (rename)" in row.reason
-    output = team.repo.store.read(lambda view: queue.show(view, 2))["history"][-1]["output"]
+    output = team.repo.store.read(lambda view: candidates.show(view, 2))["history"][-1]["output"]
     assert "cannot import name 'old'" in output
     subprocess.run([sys.executable, "-B", "check.py"], cwd=team.git.path, check=True)
 
@@ -201,10 +201,10 @@ def test_a_branch_upon_anothers_branch_waits_for_it(team: Team) -> None:
     submit(team.repo, PERSON, branch="below")
     found = submit(team.repo, PERSON, branch="upon")
     assert found["after"] == ["Q-1"]
-    queue.hold(team.repo.store, PERSON, 1, "not yet")
+    candidates.hold(team.repo.store, PERSON, 1, "not yet")
     run_once(team.repo, PERSON)
     assert states(team.repo) == {"below": "held", "upon": "waiting"}
-    queue.retry(team.repo.store, PERSON, 1)
+    candidates.retry(team.repo.store, PERSON, 1)
     run_once(team.repo, PERSON)
     assert states(team.repo) == {"below": "landed", "upon": "landed"}
 

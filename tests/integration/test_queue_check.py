@@ -8,10 +8,10 @@ import pytest
 
 from lineclear.app import claims
 from lineclear.app.ports import Caller
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.landing import Landed, SentBack
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import CHECK_RECORD
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.tables import CHECK_RECORD
+from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.wiring import queue as wired
 from lineclear.wiring.queue_check import Checked, check
 from lineclear.wiring.repo import open_repo

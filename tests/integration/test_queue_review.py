@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.app import queue
-from lineclear.app.queue_runner import News
-from lineclear.core.tables import CANDIDATE, Candidate
+from lineclear.app.queue import candidates
+from lineclear.app.queue.runner import News
+from lineclear.core.log.tables import CANDIDATE, Candidate
 from lineclear.wiring import queue as wired
 from lineclear.wiring.queue_review import review_waiting
 from lineclear.wiring.repo import open_repo
@@ -45,7 +45,7 @@ def row(team: Team, number: int) -> Candidate:
 
 
 def note_of(team: Team, number: int) -> str:
-    history = team.repo.store.read(lambda view: queue.show(view, number))["history"]
+    history = team.repo.store.read(lambda view: candidates.show(view, number))["history"]
     return str(next(item["note"] for item in history if item["event"] == "CandidateReviewed"))
 
 
@@ -105,8 +105,8 @@ def test_who_says_stop_does_not_wait_for_the_reviewer(repo: TemporaryRepo, tmp_p
 
 def test_held_ones_and_reviewed_ones_are_left_alone(team: Team) -> None:
     first, second = submit(team, "ada", {"b.py": "1\n"}), submit(team, "ben", {"c.py": "1\n"})
-    queue.hold(team.repo.store, team.person, first, "")
-    queue.review(team.repo.store, team.person, second, is_good=True)
+    candidates.hold(team.repo.store, team.person, first, "")
+    candidates.review(team.repo.store, team.person, second, is_good=True)
     assert review_waiting(team.repo, team.person) == []
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from lineclear.app import queue
 from lineclear.app.ports import Caller
-from lineclear.core.landing import Author, Landed
+from lineclear.app.queue import candidates
+from lineclear.core.queue.landing import Author, Landed
 from lineclear.wiring import queue as wired
 from lineclear.wiring.queue_undo import prepare, revert, undoes
 from tests.landings import Team, open_team
@@ -131,7 +131,7 @@ def test_one_that_was_dropped_can_be_begun_again_on_a_branch_of_its_own(team: Te
     number = land(team, "ada", agent="ada")
     first = prepare(team.repo, team.person, number)
     wired.submit(team.repo, team.person, branch=first["branch"])
-    queue.drop(team.repo.store, team.person, 2, "not yet")
+    candidates.drop(team.repo.store, team.person, 2, "not yet")
     second = prepare(team.repo, team.person, number)
     assert (first["branch"], second["branch"]) == ("lineclear/undo-Q-1", "lineclear/undo-Q-1-2")
     assert [undoes(made["branch"]) for made in (first, second)] == [1, 1]

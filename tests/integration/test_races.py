@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from lineclear.app.log import audit
-from lineclear.core.tables import LOG
+from lineclear.core.log.tables import LOG
 from tests import racers
 from tests.engines import Place
 from tests.racing import Racer, race

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.app.stacking import Level, Submission, put_on
-from lineclear.core.landing import LINEAR, MERGE, Landed
+from lineclear.app.queue.stacking import Level, Submission, put_on
+from lineclear.core.queue.landing import LINEAR, MERGE, Landed
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
 from lineclear.wiring.merging import spread

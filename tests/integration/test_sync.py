@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.landing import Landed
-from lineclear.git import checkouts
+from lineclear.core.queue.landing import Landed
+from lineclear.git import branch_moves
 from lineclear.git.landing import LandingLock
 from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
@@ -22,7 +22,7 @@ from tests.syncs import BASE, leftovers, refusal_of, state_of, sync
 @pytest.fixture
 def team(repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
     """ada and ben have begun at the same commit."""
-    monkeypatch.setattr(checkouts, "INDEX_WAIT_S", 0.2)
+    monkeypatch.setattr(branch_moves, "INDEX_WAIT_S", 0.2)
     repo.commit("Base", BASE)
     repo.add_worktree("ada")
     repo.add_worktree("ben")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.landing import Landed
-from lineclear.git import checkouts
+from lineclear.core.queue.landing import Landed
+from lineclear.git import branch_moves
 from lineclear.git.merging_state import Keeper
 from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
@@ -26,7 +26,7 @@ AUDIT = BASE["login.py"].replace("return True", "return audit(user)").replace("r
 @pytest.fixture
 def team(repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
     """ben has landed T-1, a change of one function and a new file; ada has changed the same function."""
-    monkeypatch.setattr(checkouts, "INDEX_WAIT_S", 0.2)
+    monkeypatch.setattr(branch_moves, "INDEX_WAIT_S", 0.2)
     repo.commit("Base", BASE | {"data.bin": "\0one", "app.py": PROGRAM})
     repo.add_worktree("ada")
     repo.add_worktree("ben")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.refusals import Refusal
-from lineclear.git import checkouts
+from lineclear.git import branch_moves
 from lineclear.wiring import sync as wired
 from tests.integration.test_landing_random import START, change
 from tests.landings import open_team
@@ -70,7 +70,7 @@ def sync_one(git: TemporaryRepo, dice: random.Random) -> str:
 def test_a_sync_brings_main_in_and_nothing_else(
     repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
-    monkeypatch.setattr(checkouts, "INDEX_WAIT_S", 0.2)
+    monkeypatch.setattr(branch_moves, "INDEX_WAIT_S", 0.2)
     came_to: Counter[str] = Counter()
     for seed in range(some(60)):
         own = TemporaryRepo.create(repo.path.parent / f"seed-{seed}" / "repo", repo.environment)

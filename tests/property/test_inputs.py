@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given, reject
 from hypothesis import strategies as st
 
-from lineclear.core import names
+from lineclear.core.agents import names
 from lineclear.core.durations import DAY_MS, HOUR_MS, LONGEST_MS, MINUTE_MS, parse_duration
 from lineclear.core.instants import show_duration
-from lineclear.core.json_merge import is_same, merge_json
 from lineclear.core.json_text import canonical, digest, parse_json
 from lineclear.core.refusals import Refusal
-from lineclear.core.task_import import TaskDraft, read_json, read_markdown, write_markdown
+from lineclear.core.tasks.lists import TaskDraft, read_json, read_markdown, write_markdown
+from lineclear.core.values.json_merge import is_same, merge_json
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.paths import escape, fold, glob, globs_meet, is_glob, normalise, unescape
+from lineclear.core.claims.paths import escape, fold, glob, globs_meet, is_glob, normalise, unescape
+from lineclear.core.claims.resources import Resource, ancestors, covers, overlaps, parse_resource
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import Resource, ancestors, covers, overlaps, parse_resource
 
 # -- the second reading: a glob as a regular expression ---------------------------------------
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineclear.app.log import audit
-from lineclear.app.queue import check_records
-from lineclear.core.candidates import LANDED, LIVE, SENT_BACK, show_number
-from lineclear.core.tables import LANDING
+from lineclear.app.queue.candidates import check_records
+from lineclear.core.log.tables import LANDING
+from lineclear.core.queue.candidates import LANDED, LIVE, SENT_BACK, show_number
 from tests.queueing import Killed, Scene
 
 NAMES = "abcdefghij"

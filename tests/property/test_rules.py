@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from lineclear.app import agents, claims, tasks, values
-from lineclear.app.heartbeat import renew
+from lineclear.app import claims, tasks, values
+from lineclear.app.agents import membership
+from lineclear.app.agents.heartbeat import renew
 from lineclear.app.ports import Caller
+from lineclear.core.log.tables import CLAIM, LOG, TASK, TASK_DEP, VALUE, WAIT, Claim, Entry, Wait
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import CLAIM, LOG, TASK, TASK_DEP, VALUE, WAIT, Claim, Entry, Wait
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.tasks.lists import TaskDraft
 from tests.world import HOUR_MS, MINUTE_MS, World
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class Rules(RuleBasedStateMachine):
 
     @rule(agent=AGENTS)
     def leave(self, agent: str) -> None:
-        self.attempt(lambda: agents.leave(self.world.store, Caller(agent), agent, "done"))
+        self.attempt(lambda: membership.leave(self.world.store, Caller(agent), agent, "done"))
 
     @rule(duration_ms=st.sampled_from((1, 999, 1_000, 5_000, 15_000, 20_000, HOUR_MS)))
     def time_passes(self, duration_ms: int) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.names import agent_name
-from lineclear.core.snapshots import ref_prefix, split_ref, thin
+from lineclear.core.agents.names import agent_name
+from lineclear.core.worktrees.snapshots import ref_prefix, split_ref, thin
 from tests.repository import TemporaryRepo, clean_environment
 from tests.snapshotting import Studio
 

@@ -8,14 +8,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core import runs
-from lineclear.core.budgets import Amount, Limits, Used, breach, breaches, total, unknowns, worked_ms
-from lineclear.core.context import LEAST_BYTES, Earlier, Letter, Nearby, PromptFacts, compose
-from lineclear.core.digests import normal_digest, normal_result
-from lineclear.core.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge
-from lineclear.core.loops import LoopWatch
-from lineclear.core.schedule import Worker, blocked_forever, can_do, choose_starts
-from lineclear.core.tables import Task
+from lineclear.core.log.tables import Task
+from lineclear.core.runs import states
+from lineclear.core.runs.budgets import Amount, Limits, Used, breach, breaches, total, unknowns, worked_ms
+from lineclear.core.runs.digests import normal_digest, normal_result
+from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge
+from lineclear.core.runs.loops import LoopWatch
+from lineclear.core.runs.prompt import LEAST_BYTES, Earlier, Letter, Nearby, PromptFacts, compose
+from lineclear.core.tasks.assignment import Worker, blocked_forever, can_do, choose_starts
 from tests.call_sequences import all_cases, play
 
 # -- loops --------------------------------------------------------------------------------------
@@ -134,10 +134,10 @@ FACTS = st.builds(
 @given(FACTS)
 def test_every_end_has_a_name_and_a_short_reason(facts: EndFacts) -> None:
     how, reason = judge(facts)
-    assert how in runs.ENDS
+    assert how in states.ENDS
     assert 0 < len(reason) <= MOST_REASON_CHARS
     assert reason.isprintable()
-    if how == runs.DONE:
+    if how == states.DONE:
         assert facts.exit_code in (0, None)
         assert facts.end_ok is not False
         assert not any((facts.stopped_by, facts.start_error, facts.is_worktree_gone, facts.main_moved_to))

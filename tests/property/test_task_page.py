@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.task_page import (
+from lineclear.core.tasks.page import (
     PageTask,
     find_edits,
     first_page,
@@ -14,7 +14,7 @@ from lineclear.core.task_page import (
     parse_page,
     render_page,
 )
-from lineclear.core.tasks import STATES
+from lineclear.core.tasks.states import STATES
 
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=40).filter(
     str.strip

@@ -1,7 +1,7 @@
 """Every door gives the same answer to "may this agent write this, now?".
 
 Random facts are set up in a memory store, once for each door, and each door is asked through its own entry
-function. A disagreement that is not one of the documented arguments of core/write_rule.py fails the test.
+function. A disagreement that is not one of the documented arguments of core/claims/write_rule.py fails the test.
 The facts exist twice, for a file and for a value of the same name, so that values can be compared too.
 """
 
@@ -15,16 +15,16 @@ import pytest
 from hypothesis import Phase, example, find, given, settings
 from hypothesis import strategies as st
 
-from lineclear.app import claims, gate, hooks_judging, phases, values, writing
-from lineclear.app.agents import ensure_agent
-from lineclear.app.hooks_ports import ShellChange
+from lineclear.app import claims, values, writing
+from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.hooks import judging
+from lineclear.app.hooks.ports import ShellChange
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, INTENT
-from lineclear.core.hooks import BEFORE_EDIT, HookCall
-from lineclear.core.names import is_family
-from lineclear.core.phases import INTEGRATE, INTEGRATOR, PARALLEL, TEST
-from lineclear.core.refusals import Refusal
-from lineclear.core.strategies import (
+from lineclear.app.queue import gate, phases
+from lineclear.core.agents.hooks import BEFORE_EDIT, HookCall
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.rules import EXCLUSIVE, INTENT
+from lineclear.core.claims.strategies import (
     ISOLATED,
     LOCKED,
     OPTIMISTIC,
@@ -33,7 +33,9 @@ from lineclear.core.strategies import (
     STRATEGIES,
     Rule,
 )
-from lineclear.core.write_rule import LANDING, Verdict, Write
+from lineclear.core.claims.write_rule import LANDING, Verdict, Write
+from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, PARALLEL, TEST
+from lineclear.core.refusals import Refusal
 from lineclear.git.layout import find_layout
 from lineclear.wiring.hooking_team import refusal_alone
 from lineclear.wiring.repo import read_settings
@@ -393,11 +395,11 @@ def _ignores_the_fence(view: Any, liveness: Any, rules: list[Rule], write: Write
 @pytest.mark.parametrize(
     ("module", "name", "wrong"),
     [
-        (hooks_judging, "judge_write", _ignores_bonds),
+        (judging, "judge_write", _ignores_bonds),
         (gate, "judge", _skips_symbols),
         (values, "refuse_write", _asks_for_holders_first),
         (gate, "judge", _lands_in_any_phase),
-        (hooks_judging, "judge_write", _ignores_the_fence),
+        (judging, "judge_write", _ignores_the_fence),
     ],
     ids=["bonds", "symbols", "read-only", "phase", "fence"],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import ensure_agent, free_agent
+from lineclear.app.agents.membership import ensure_agent, free_agent
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals
-from lineclear.core.claims import (
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.resources import ancestors, overlaps
+from lineclear.core.claims.rules import (
     EXCLUSIVE,
     INTENT,
     MODES,
@@ -23,15 +25,13 @@ from lineclear.core.claims import (
     overlap_with,
     resource_of,
 )  # fmt: skip
-from lineclear.core.events import Draft
-from lineclear.core.fold import granted_claim
+from lineclear.core.claims.strategies import SINGLE_WRITER, strategy_for
 from lineclear.core.instants import show_wall
-from lineclear.core.names import is_family
-from lineclear.core.questions import any_of, around, by_index, by_key
+from lineclear.core.log.events import Draft
+from lineclear.core.log.fold import granted_claim
+from lineclear.core.log.questions import any_of, around, by_index, by_key
+from lineclear.core.log.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_names, split_names
 from lineclear.core.refusals_values import not_the_writer
-from lineclear.core.resources import ancestors, overlaps
-from lineclear.core.strategies import SINGLE_WRITER, strategy_for
-from lineclear.core.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_names, split_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
-    from lineclear.core.claims import Answer, Blocker
-    from lineclear.core.questions import Question
-    from lineclear.core.resources import Resource
-    from lineclear.core.strategies import Rule, Sharing
-    from lineclear.core.tables import Claim, Fence, Wait
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.rules import Answer, Blocker
+    from lineclear.core.claims.strategies import Rule, Sharing
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Claim, Fence, Wait
 
 DEFAULT_TTL_MS, LEAST_TTL_MS, MOST_TTL_MS = 30 * 60_000, 1_000, 24 * 3_600_000
 MOST_RESOURCES, MOST_NOTE = 100, 500
@@ -123,7 +123,9 @@ def refuse_owned(rules: list[Rule], caller: Caller, request: Request) -> None:
 
 
 def _is_writer(sharing: Sharing, name: str) -> bool:
-    from lineclear.core.phases import admits_integrator  # which hooks, who import this module, do without
+    from lineclear.core.queue.phases import (
+        admits_integrator,  # which hooks, who import this module, do without
+    )
 
     return is_family(sharing.owner, name) or admits_integrator(sharing, name)
 
@@ -287,7 +289,7 @@ def grants_near(view: View, resource: Resource, names: tuple[str, ...], fence: i
 
 def _grants_since(view: View, mark: Fence, fence: int) -> list[Fence]:
     """Every exclusive grant of the mark's resource after a fence."""
-    from lineclear.core.codec import decode_body
+    from lineclear.core.log.codec import decode_body
 
     return [
         mark.changed(agent=entry.actor, fence=entry.position)

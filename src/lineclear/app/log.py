@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from lineclear.core import refusals
-from lineclear.core.audit import Auditor
-from lineclear.core.codec import decode_body, event_of
+from lineclear.core.agents.names import OWN_OPERATION
 from lineclear.core.instants import show_wall
-from lineclear.core.names import OWN_OPERATION
-from lineclear.core.order import relation
-from lineclear.core.tables import LOG, PROJECTED
+from lineclear.core.log.audit import Auditor
+from lineclear.core.log.causality import relation
+from lineclear.core.log.codec import decode_body, event_of
+from lineclear.core.log.tables import LOG, PROJECTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Store, View
-    from lineclear.core.tables import Entry
+    from lineclear.core.log.tables import Entry
 
 BATCH = 2_000
 # Positions are exact, times are not: between two writers on a server they may step back this much.

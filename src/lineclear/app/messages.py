@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals
-from lineclear.core.events import Draft
 from lineclear.core.instants import show_wall
-from lineclear.core.messages import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
-from lineclear.core.questions import any_of, by_index, by_key
-from lineclear.core.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, Reader, split_names
+from lineclear.core.log.events import Draft
+from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, Reader, split_names
+from lineclear.core.messages.inbox import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.core.questions import Question
-    from lineclear.core.tables import Message
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Message
 
 MOST_AT_ONCE = 50
 

@@ -8,16 +8,17 @@ from lineclear.app import tasks
 from lineclear.app.claims import live_waits, show_claim
 from lineclear.app.ports import Caller
 from lineclear.app.status import show_wait
-from lineclear.core import refusals, task_page
-from lineclear.core.claims import EXCLUSIVE, is_over, resource_of
-from lineclear.core.coordination import write_coordination
-from lineclear.core.lock_files import Lock
-from lineclear.core.names import agent_name
+from lineclear.core import refusals
+from lineclear.core.agents.names import agent_name
+from lineclear.core.claims.coordination import write_coordination
+from lineclear.core.claims.lock_files import Lock
+from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
+from lineclear.core.log.tables import AGENT, CLAIM, TASK, TASK_DEP, split_names
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import AGENT, CLAIM, TASK, TASK_DEP, split_names
-from lineclear.core.task_import import read_markdown
-from lineclear.core.task_page import PageTask
-from lineclear.core.tasks import ENDED, HANDED_OVER, OPEN, TAKEN, show_id
+from lineclear.core.tasks import page as task_page
+from lineclear.core.tasks.lists import read_markdown
+from lineclear.core.tasks.page import PageTask
+from lineclear.core.tasks.states import ENDED, HANDED_OVER, OPEN, TAKEN, show_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Liveness, Store, View
-    from lineclear.core.tables import Task
-    from lineclear.core.task_page import Edit
+    from lineclear.core.log.tables import Task
+    from lineclear.core.tasks.page import Edit
 
 # Among so many of the newest tasks the page looks for ended ones that it still shows.
 LOOKED_AT = 400

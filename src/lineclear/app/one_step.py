@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.core.instants import Instant
-    from lineclear.core.questions import Question
+    from lineclear.core.log.questions import Question
 
     T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import chain
 
 from lineclear.core import refusals
-from lineclear.core.questions import by_index
-from lineclear.core.tables import OPERATION, Operation
+from lineclear.core.log.questions import by_index
+from lineclear.core.log.tables import OPERATION, Operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.core.questions import Question
+    from lineclear.core.log.questions import Question
 
 _OLDEST = by_index(OPERATION, "age", limit=3)
 
@@ -59,7 +59,7 @@ def _replay(
     mark: str,
     still_valid: Callable[[View, Caller, dict[str, Any]], bool] | None,
 ) -> dict[str, Any]:
-    from lineclear.core.codec import decode_body
+    from lineclear.core.log.codec import decode_body
 
     if known.digest != mark:
         raise refusals.operation_differs(caller.op)
@@ -71,7 +71,7 @@ def _replay(
 
 
 def _remember(tx: Tx, caller: Caller, mark: str, result: dict[str, Any]) -> None:
-    from lineclear.core.codec import encode_body
+    from lineclear.core.log.codec import encode_body
 
     _forget_before(tx, _kept_since(tx, caller))
     tx.put(OPERATION, Operation(caller.op, mark, encode_body(result), tx.now.wall_ns, tx.head))

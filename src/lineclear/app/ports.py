@@ -7,10 +7,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Protocol, TypeVar
 
-    from lineclear.core.events import Draft, Event
     from lineclear.core.instants import Instant
-    from lineclear.core.questions import Question
-    from lineclear.core.tables import Entry, Row, Table
+    from lineclear.core.log.events import Draft, Event
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Entry, Row, Table
 
     R = TypeVar("R", bound=Row)
     T = TypeVar("T")

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
-from lineclear.app.phases import candidate_of, phase_of
+from lineclear.app.queue.phases import candidate_of, phase_of
 from lineclear.app.words import check_words
 from lineclear.app.writing import refuse_write
 from lineclear.core import refusals, refusals_values
-from lineclear.core.candidates import show_number
-from lineclear.core.claims import EXCLUSIVE, resource_of
-from lineclear.core.events import Draft
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.rules import EXCLUSIVE, resource_of
+from lineclear.core.claims.strategies import strategy_for
+from lineclear.core.claims.write_rule import ACCEPTANCE, Write
 from lineclear.core.json_text import canonical, parse_json
-from lineclear.core.names import is_family
-from lineclear.core.strategies import strategy_for
-from lineclear.core.tables import PROPOSAL, VALUE
-from lineclear.core.write_rule import ACCEPTANCE, Write
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import PROPOSAL, VALUE
+from lineclear.core.queue.candidates import show_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
-    from lineclear.core.resources import Resource
-    from lineclear.core.strategies import Rule
-    from lineclear.core.tables import Proposal
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.strategies import Rule
+    from lineclear.core.log.tables import Proposal
 
 ACCEPTED, REJECTED, SUPERSEDED, OPEN = "accepted", "rejected", "superseded", "open"
 MOST_NOTE = 2_000

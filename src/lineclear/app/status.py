@@ -4,31 +4,42 @@ from __future__ import annotations
 
 from lineclear.app.claims import holders, live_waits, near_claims, show_claim
 from lineclear.app.messages import inbox, near_reader
-from lineclear.app.phases import show_brief as show_phase
-from lineclear.app.queue import counts, live
-from lineclear.app.queue import state as queue_state
-from lineclear.app.queue_overview import NO_REVIEW, PERSON, is_unreviewed
-from lineclear.app.runs import LIVE as LIVE_RUNS
-from lineclear.app.runs import live_runs, show_run
+from lineclear.app.queue.candidates import counts, live
+from lineclear.app.queue.candidates import state as queue_state
+from lineclear.app.queue.overview import NO_REVIEW, PERSON, is_unreviewed
+from lineclear.app.queue.phases import show_brief as show_phase
+from lineclear.app.runs.records import LIVE as LIVE_RUNS
+from lineclear.app.runs.records import live_runs, show_run
 from lineclear.app.tasks import show_brief, show_task
-from lineclear.core.candidates import LIVE, STOPPED, in_order, show_number
-from lineclear.core.claims import is_over, resource_of
+from lineclear.core.claims.resources import overlaps
+from lineclear.core.claims.rules import is_over, resource_of
+from lineclear.core.claims.strategies import rules_inside, strategy_for
 from lineclear.core.instants import show_wall
-from lineclear.core.questions import any_of, by_index, by_key
-from lineclear.core.resources import overlaps
-from lineclear.core.strategies import rules_inside, strategy_for
-from lineclear.core.tables import AGENT, CANDIDATE, CLAIM, LOG, MODE, PROPOSAL, RUN, TASK, WAIT, split_names
-from lineclear.core.tasks import FAILED, HANDED_OVER, OPEN, TAKEN
+from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.tables import (
+    AGENT,
+    CANDIDATE,
+    CLAIM,
+    LOG,
+    MODE,
+    PROPOSAL,
+    RUN,
+    TASK,
+    WAIT,
+    split_names,
+)
+from lineclear.core.queue.candidates import LIVE, STOPPED, in_order, show_number
+from lineclear.core.tasks.states import FAILED, HANDED_OVER, OPEN, TAKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Presence, View
-    from lineclear.core.questions import Question
-    from lineclear.core.resources import Resource
-    from lineclear.core.strategies import Rule
-    from lineclear.core.tables import Agent, Candidate, Wait
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.strategies import Rule
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Agent, Candidate, Wait
 
 MOST_CLAIMS = 200
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.tasks import (
     DEFAULT_ATTEMPTS,
@@ -18,18 +18,18 @@ from lineclear.app.tasks import (
     show_brief,
 )
 from lineclear.core import refusals_tasks
-from lineclear.core.duplicates import likely_twins
-from lineclear.core.events import Draft
-from lineclear.core.tables import TASK, split_names
-from lineclear.core.task_import import TaskDraft
-from lineclear.core.tasks import ENDED, FAILED, show_id
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import TASK, split_names
+from lineclear.core.tasks.duplicates import likely_twins
+from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.tasks.states import ENDED, FAILED, show_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.core.tables import Task
+    from lineclear.core.log.tables import Task
 
 
 def import_all(

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
 from lineclear.core import refusals, refusals_landing, refusals_tasks
-from lineclear.core.claims import resource_of
-from lineclear.core.duplicates import telling_words
-from lineclear.core.events import Draft
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.paths import normalise
+from lineclear.core.claims.resources import overlaps
+from lineclear.core.claims.rules import resource_of
 from lineclear.core.instants import show_wall
-from lineclear.core.names import is_family
-from lineclear.core.paths import normalise
-from lineclear.core.questions import any_of, by_index, by_key
-from lineclear.core.resources import overlaps
-from lineclear.core.runs import ENDED as RUN_ENDED
-from lineclear.core.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
-from lineclear.core.tasks import (
+from lineclear.core.log.events import Draft
+from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
+from lineclear.core.runs.states import ENDED as RUN_ENDED
+from lineclear.core.tasks.duplicates import telling_words
+from lineclear.core.tasks.states import (
     ENDED,
     HANDED_OVER,
     LEAST_PRIORITY,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
-    from lineclear.core.questions import Question
-    from lineclear.core.tables import Task
-    from lineclear.core.task_import import TaskDraft
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Task
+    from lineclear.core.tasks.lists import TaskDraft
 
 DEFAULT_LEASE_MS = 30 * 60_000
 DEFAULT_ATTEMPTS, MOST_ATTEMPTS = 3, 100
@@ -374,7 +374,7 @@ def show_task(view: View, task: Task) -> dict[str, Any]:
 
 
 def _body(text: str) -> dict[str, Any]:
-    from lineclear.core.codec import decode_body
+    from lineclear.core.log.codec import decode_body
 
     body = decode_body(text)
     body.pop("id", None)
@@ -389,7 +389,7 @@ def known_task(view: View, number: int) -> Task:
 
 
 def number_of(view: View, ref: str) -> int:
-    from lineclear.core.names import task_id
+    from lineclear.core.agents.names import task_id
 
     number = int(task_id(ref)[2:])
     return known_task(view, number).id

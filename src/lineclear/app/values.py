@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import near_claims
 from lineclear.app.operations import once
 from lineclear.app.writing import refuse_write
 from lineclear.core import refusals, refusals_values
-from lineclear.core.events import Draft
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.write_rule import VALUE_WRITE, Write
 from lineclear.core.instants import show_wall
-from lineclear.core.json_merge import ABSENT, merge_json
 from lineclear.core.json_text import canonical, parse_json
-from lineclear.core.names import is_family
-from lineclear.core.questions import by_key
+from lineclear.core.log.events import Draft
+from lineclear.core.log.questions import by_key
+from lineclear.core.log.tables import COPY, LOG, VALUE
 from lineclear.core.refusals import STALE, Refusal
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import COPY, LOG, VALUE
-from lineclear.core.write_rule import VALUE_WRITE, Write
+from lineclear.core.values.json_merge import ABSENT, merge_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
-    from lineclear.core.questions import Question
-    from lineclear.core.resources import Resource
-    from lineclear.core.strategies import Rule
-    from lineclear.core.tables import Copy, Value
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.strategies import Rule
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Copy, Value
 
 MOST_KEY = 200
 
@@ -121,7 +121,7 @@ def update(
 
 
 def history(view: View, key: str, limit: int = 20) -> list[dict[str, Any]]:
-    from lineclear.core.codec import decode_body
+    from lineclear.core.log.codec import decode_body
 
     shown = []
     for entry in view.scan(LOG, "subject", (value_resource(key).text,), reverse=True):
@@ -147,7 +147,7 @@ def list_values(view: View) -> list[dict[str, Any]]:
 
 def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, Any]:
     """An own copy of some values, to change at leisure and merge back."""
-    from lineclear.core.names import label_name
+    from lineclear.core.agents.names import label_name
 
     label_name(copy)
     if not keys:
@@ -239,7 +239,7 @@ def _known(view: View, key: str) -> Value:
 
 
 def _known_copy(view: View, copy: str, key: str) -> Copy:
-    from lineclear.core.names import label_name
+    from lineclear.core.agents.names import label_name
 
     label_name(copy)
     row = view.get(COPY, (copy, key))

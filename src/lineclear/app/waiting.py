@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Listener, Liveness, Store
-    from lineclear.core.claims import Request
+    from lineclear.core.claims.rules import Request
 
 # The bell is only a hint: beneath it every waiter looks for itself this often.
 POLL_S = 0.25

@@ -1,21 +1,21 @@
-"""The facts near a write, gathered from the store by index, and the verdict of core/write_rule.py on it.
+"""The facts near a write, gathered from the store by index, and the verdict of core/claims/write_rule.py on it.
 
 On the hook's path: cheap to import, and what only some writes need is read only for those.
 """
 
 from __future__ import annotations
 
-from lineclear.app.agents import agent_of_tree
+from lineclear.app.agents.membership import agent_of_tree
 from lineclear.app.claims import claims_near, grants_near
-from lineclear.core.strategies import strategy_for
-from lineclear.core.tables import AGENT, WORKTREE
-from lineclear.core.write_rule import Near, Tree, judge_write
+from lineclear.core.claims.strategies import strategy_for
+from lineclear.core.claims.write_rule import Near, Tree, judge_write
+from lineclear.core.log.tables import AGENT, WORKTREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Liveness, View
-    from lineclear.core.strategies import Rule
-    from lineclear.core.write_rule import Verdict, Write
+    from lineclear.core.claims.strategies import Rule
+    from lineclear.core.claims.write_rule import Verdict, Write
 
 
 def judge(view: View, liveness: Liveness, rules: list[Rule], write: Write) -> Verdict:
@@ -48,6 +48,6 @@ def _bond_of(view: View, agent: str) -> str:
 
 
 def _phase(view: View) -> str:
-    from lineclear.app.phases import phase_of
+    from lineclear.app.queue.phases import phase_of
 
     return phase_of(view)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lineclear.app.supervisor import ACTED, NEEDS, STARTED
+from lineclear.app.runs.supervisor import ACTED, NEEDS, STARTED
 from lineclear.core.instants import show_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.supervisor import News
+    from lineclear.app.runs.supervisor import News
     from lineclear.cli.render import Output
 
 MOST_NEEDS, MOST_NEWS = 5, 8

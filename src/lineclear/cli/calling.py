@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from lineclear import __version__
 from lineclear.core import refusals_serve
-from lineclear.core.identity import is_about_caller
+from lineclear.core.agents.identity import is_about_caller
 from lineclear.core.refusals import quote
-from lineclear.process.frames import CODE, ERR, OUT, read_frames
+from lineclear.host.frames import CODE, ERR, OUT, read_frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from lineclear.cli.render import Output
-    from lineclear.process.door import Door
+    from lineclear.host.server_door import Door
 
 ANSWER_WITHIN_S = 10.0
 # A command may stand in line for the store, but no longer than this.

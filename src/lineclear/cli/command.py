@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store
     from lineclear.cli.render import Output
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
     from lineclear.wiring.repo import Repo
 
 
@@ -96,7 +96,7 @@ class Context:
     def caller(self) -> Caller:
         """Who acts; finding that out is also a sign of life, and renews leases when that is due."""
         if self._caller is None:
-            from lineclear.app.heartbeat import beat
+            from lineclear.app.agents.heartbeat import beat
 
             self._caller = self.repo.caller(self.given, self.key)
             try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.cli.command import Context
-    from lineclear.core.landing import Landed, NeedsYou, SentBack
+    from lineclear.core.queue.landing import Landed, NeedsYou, SentBack
 
 FEW = 10
 # How long to stay: as long as it takes, not at all, or what fits the repository.
@@ -58,7 +58,7 @@ def hand_in(
 
 
 def tell(context: Context, facts: dict[str, Any], result: Landed | SentBack | NeedsYou) -> int:
-    from lineclear.core.landing import Landed, SentBack
+    from lineclear.core.queue.landing import Landed, SentBack
 
     if isinstance(result, Landed):
         data = {**facts, "result": "landed", "how": result.how, "main": result.main, "commit": result.commit,
@@ -157,15 +157,17 @@ def few(paths: list[str]) -> str:
 
 def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
     """What is meant: the branch that was named, the task's own, or the one that one stands on."""
-    from lineclear.wiring import landing
+    from lineclear.wiring import stray_main
     from lineclear.wiring.queue_facts import require_task
 
     # Another branch than one's own is another matter than one's task.
     task = args.task or (0 if args.branch else context.own_task)
     if task:
         require_task(context.repo, task)
-    branch = args.branch or landing.branch_of_task(context.repo, task) or landing.branch_here(context.repo)
-    left = landing.uncommitted(context.repo, branch)
+    branch = (
+        args.branch or stray_main.branch_of_task(context.repo, task) or stray_main.branch_here(context.repo)
+    )
+    left = stray_main.uncommitted(context.repo, branch)
     if left:
         context.out.warn(f"what is not committed on {branch} does not land: {few(left)}")
     return branch, task

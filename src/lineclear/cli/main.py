@@ -18,7 +18,7 @@ from lineclear.cli.index import (
 )
 from lineclear.cli.render import Output, Unwritable
 from lineclear.core import refusals
-from lineclear.core.names import OWN_OPERATION, agent_name, operation_id
+from lineclear.core.agents.names import OWN_OPERATION, agent_name, operation_id
 from lineclear.core.refusals import Refusal
 
 TYPE_CHECKING = False

@@ -43,7 +43,7 @@ def duration(least_ms: int, most_ms: int) -> Callable[[str], int]:
 
 
 def task_number(text: str) -> int:
-    from lineclear.core.names import task_id
+    from lineclear.core.agents.names import task_id
 
     return int(task_id(text)[2:])
 

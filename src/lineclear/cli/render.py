@@ -6,7 +6,7 @@ import os
 import sys
 from io import TextIOWrapper
 
-from lineclear.core.identity import SIGNS
+from lineclear.core.agents.identity import SIGNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

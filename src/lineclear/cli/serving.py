@@ -15,8 +15,8 @@ from lineclear.cli.index import is_served
 from lineclear.cli.main import as_bug, load, make_parser, run
 from lineclear.cli.render import SCHEMA, Output
 from lineclear.core import refusals_serve
-from lineclear.core.identity import read_environment
-from lineclear.core.names import agent_name, operation_id
+from lineclear.core.agents.identity import read_environment
+from lineclear.core.agents.names import agent_name, operation_id
 from lineclear.core.outages import is_outage
 from lineclear.core.refusals import Refusal
 from lineclear.mcp.desk import Call, Reply, Stopped
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Listener, Store, Tx, View
     from lineclear.cli.command import Command
-    from lineclear.core.questions import Question
+    from lineclear.core.log.questions import Question
+    from lineclear.host.bonds import Bond
     from lineclear.mcp.desk import Visitor
-    from lineclear.process.bonds import Bond
     from lineclear.wiring.repo import Repo
 
     T = TypeVar("T")
@@ -125,7 +125,7 @@ class Office:
             return self._cwd
         if visitor.cwd:
             return visitor.cwd
-        from lineclear.app.worktrees import worktrees_of
+        from lineclear.app.worktrees.lifecycle import worktrees_of
 
         name, now = agent_name(visitor.agent), monotonic()
         until, place = self._trees.get(name, (0.0, ""))
@@ -158,7 +158,7 @@ class Office:
 
     def admit(self, token: str) -> tuple[str, str, str]:
         """A token's id, and the name and kind behind it; refuses one that is not good."""
-        from lineclear.app.tokens import verify
+        from lineclear.app.agents.tokens import verify
 
         bearer = self._look(lambda view: verify(view, token))
         return bearer.id, bearer.name, bearer.kind

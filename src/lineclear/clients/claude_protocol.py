@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from lineclear.clients import hook_json
 from lineclear.clients.hook_json import EDIT, PATCH, READ, SHELL, WRITE, dict_of, json_line, text_of
-from lineclear.core import hooks
-from lineclear.core.hooks import HookAnswer, HookCall
+from lineclear.core.agents import hooks
+from lineclear.core.agents.hooks import HookAnswer, HookCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

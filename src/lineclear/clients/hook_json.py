@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lineclear.core import hooks
-from lineclear.core.hooks import MOST_PATHS
+from lineclear.core.agents import hooks
+from lineclear.core.agents.hooks import MOST_PATHS
 from lineclear.core.quick_json import write_json
 
 TYPE_CHECKING = False

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from lineclear.clients.launch import Launch, WorkerCommand
     from lineclear.clients.probe import Probe
     from lineclear.clients.stream_reader import StreamReader
-    from lineclear.core.hooks import HookAnswer, HookCall
-    from lineclear.core.signs import Usage
+    from lineclear.core.agents.hooks import HookAnswer, HookCall
+    from lineclear.core.runs.signs import Usage
 
     class HookModule(Protocol):
         """The client's hook protocol; both functions are pure."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.setup.plan import FileChange, FileMove
 from lineclear.app.setup.ports import FileChangedMeanwhile
-from lineclear.process.files import write_atomically
-from lineclear.process.locks import LockFile
+from lineclear.host.files import write_atomically
+from lineclear.host.locks import LockFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,8 +18,8 @@ from lineclear.clients.error_words import (
     retry_after_s,
 )
 from lineclear.clients.json_values import Json, number, one_line, paths_in, summary_of
-from lineclear.core.digests import normal_digest, normal_result
-from lineclear.core.signs import (
+from lineclear.core.runs.digests import normal_digest, normal_result
+from lineclear.core.runs.signs import (
     UNKNOWN,
     Call,
     CallDone,
@@ -36,7 +36,7 @@ from lineclear.core.signs import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.core.signs import Sign
+    from lineclear.core.runs.signs import Sign
 
     Understand = Callable[[Json, "StreamReader"], None]
     Hear = Callable[[str, "StreamReader"], None]

@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.core.claims import Blocker, Request
+    from lineclear.core.claims.rules import Blocker, Request
     from lineclear.core.instants import Instant
-    from lineclear.core.tables import Claim
+    from lineclear.core.log.tables import Claim
 
 # Exit codes of the command line (design, section 13).
 FAILED, USAGE, HELD, NOT_ALLOWED, NOT_FOUND, FINDINGS, STALE, TIMED_OUT, BUDGET = 1, 2, 3, 4, 5, 6, 7, 8, 9

@@ -6,7 +6,7 @@ from lineclear.core.refusals import BUDGET, Refusal, named, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.budgets import Breach
+    from lineclear.core.runs.budgets import Breach
 
 
 def price_unknown(worker: str, model: str, setting: str, limit: str) -> Refusal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.landing import one_line
+from lineclear.core.queue.landing import one_line
 from lineclear.core.refusals import (
     FAILED,
     FINDINGS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.landing import makers_of, tell_conflict
+from lineclear.core.queue.landing import makers_of, tell_conflict
 from lineclear.core.refusals import (
     FAILED,
     FINDINGS,

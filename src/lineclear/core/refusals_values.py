@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.core.instants import Instant
-    from lineclear.core.tables import Claim
+    from lineclear.core.log.tables import Claim
 
 
 # -- values and proposals -------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.core.landing import Author
+from lineclear.core.queue.landing import Author
 from lineclear.git.objects import COMMIT, TREE, format_commit
 from lineclear.git.run import GitFailed, git
 

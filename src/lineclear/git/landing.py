@@ -7,20 +7,20 @@ from contextlib import contextmanager
 
 from lineclear.core import refusals_landing
 from lineclear.git import layout as layouts
-from lineclear.git.checkouts import Mover
+from lineclear.git.branch_moves import Mover
 from lineclear.git.commits import Commits, Signer
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.objects import nobody
 from lineclear.git.run import git
 from lineclear.git.trees import GitTrees
-from lineclear.process.locks import LockFile
+from lineclear.host.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lineclear.core.landing import Author
-    from lineclear.git.checkouts import Moved
+    from lineclear.core.queue.landing import Author
+    from lineclear.git.branch_moves import Moved
     from lineclear.git.layout import Layout
     from lineclear.git.trees import Change
 
@@ -65,7 +65,7 @@ class CommitTrees(GitTrees):
 
 
 class GitHistory:
-    """The `History` of app/stacking.py."""
+    """The `History` of app/queue/stacking.py."""
 
     def __init__(self, trees: CommitTrees, commits: Commits, common_dir: str) -> None:
         self._trees, self._commits, self._common_dir = trees, commits, common_dir
@@ -101,7 +101,7 @@ class GitHistory:
 
 
 class CloneGit:
-    """The `MergeGit` of app/stacking.py: what is merged onto `branch` in the clone of this layout.
+    """The `MergeGit` of app/queue/stacking.py: what is merged onto `branch` in the clone of this layout.
 
     One git answers questions about objects and refs, one compares trees, one merges, each from its first
     question until this is closed.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.git.checkouts import step_in_progress
+from lineclear.git.branch_moves import step_in_progress
 from lineclear.git.commits import identity
 from lineclear.git.landing import commit_of
 from lineclear.git.merging_state import unmerged_paths
@@ -25,7 +25,7 @@ _NESTED, _VANISHED = "a repository of its own", "it cannot be read"
 
 
 class GitWorkplace:
-    """The `Workplace` of app/outputs.py. `refuse(path, size_bytes)` says why a new file stays out."""
+    """The `Workplace` of app/runs/outputs.py. `refuse(path, size_bytes)` says why a new file stays out."""
 
     def __init__(self, path: str, main_ref: str, refuse: Callable[[str, int], str]) -> None:
         self._path, self._main_ref, self._refuse = path, main_ref, refuse

@@ -1,6 +1,6 @@
 """Leaves an unfinished merge in a worktree just as git leaves one, for somebody to resolve and commit.
 
-Files and index move as for a branch (git/checkouts.py), with a journal; then the open paths get their
+Files and index move as for a branch (git/branch_moves.py), with a journal; then the open paths get their
 stages, and MERGE_HEAD, written last, makes a merge of it. Whatever is killed before that is undone. The
 branch itself does not move. `git merge --abort` brings back the state from before: so nothing may be
 staged, and no open path may be changed, since git would throw that away.
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.syncing import STAGED
-from lineclear.git.checkouts import Moved, Mover, checkouts_of, overlapping, write_synced
+from lineclear.core.worktrees.syncing import STAGED
+from lineclear.git.branch_moves import Moved, Mover, checkouts_of, overlapping, write_synced
 from lineclear.git.restoring import put_back
 from lineclear.git.run import git
 
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lineclear.git.checkouts import Checkout, CloneFacts
+    from lineclear.git.branch_moves import Checkout, CloneFacts
     from lineclear.git.restoring import Entry
 
     # path -> stage (1 base, 2 the branch, 3 main) -> (mode, object id)

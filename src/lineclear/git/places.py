@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import stat
 
-from lineclear.core import paths, refusals
+from lineclear.core import refusals
+from lineclear.core.claims import paths
 from lineclear.git import layout as layouts
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import json
 import os
 
 from lineclear.git import parse
-from lineclear.process.files import write_atomically
+from lineclear.host.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

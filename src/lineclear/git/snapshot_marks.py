@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.process.locks import LockFile
+from lineclear.host.locks import LockFile
 
 
 def take_mark(path: str, older_than_ms: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.snapshots import PREFIX, Kept, message, ref_prefix, split_ref
+from lineclear.core.worktrees.snapshots import PREFIX, Kept, message, ref_prefix, split_ref
 from lineclear.git.objects import COMMIT, Objects, format_commit, nobody
 from lineclear.git.run import GitFailed, git
 

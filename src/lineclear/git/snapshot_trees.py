@@ -10,7 +10,7 @@ import os
 
 from lineclear.git import parse
 from lineclear.git.layout import has_reftable, read_text
-from lineclear.process.files import write_atomically
+from lineclear.host.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

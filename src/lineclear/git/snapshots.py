@@ -18,7 +18,7 @@ import stat
 import time
 
 from lineclear.core import refusals_snapshots
-from lineclear.core.snapshots import (
+from lineclear.core.worktrees.snapshots import (
     NESTED,
     ROLLING,
     UNREADABLE,
@@ -46,7 +46,7 @@ from lineclear.git.run import GitFailed, Started, git
 from lineclear.git.snapshot_files import State, create_loose_ref, is_settled, signature_of
 from lineclear.git.snapshot_trees import Trees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
-from lineclear.process.locks import LockFile
+from lineclear.host.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

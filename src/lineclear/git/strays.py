@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lineclear.core.landing import AGENT_MARK, find_stray, marked_agent, strayed_prefix
-from lineclear.git.checkouts import checkouts_of
+from lineclear.core.queue.landing import AGENT_MARK, find_stray, marked_agent, strayed_prefix
+from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.landing import newest_message, reflog
 from lineclear.git.run import GitFailed, git
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lineclear.core.landing import Stray
+    from lineclear.core.queue.landing import Stray
 
 _ATTEMPTS = 50
 

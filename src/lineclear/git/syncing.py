@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.git.checkouts import Mover, head_ref, step_in_progress
+from lineclear.git.branch_moves import Mover, head_ref, step_in_progress
 from lineclear.git.landing import CloneGit
 from lineclear.git.merging_state import Keeper
 
@@ -10,14 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lineclear.app.lock_making import LockMaker
-    from lineclear.git.checkouts import Moved
+    from lineclear.app.queue.lock_making import LockMaker
+    from lineclear.git.branch_moves import Moved
     from lineclear.git.landing import LandingLock
     from lineclear.git.layout import Layout
 
 
 class GitDesk:
-    """The `Desk` of app/syncing.py for one worktree; `lock` is held. Close it.
+    """The `Desk` of app/worktrees/syncing.py for one worktree; `lock` is held. Close it.
 
     Its journals lie in the worktree's own git directory: they go when it goes.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.sides import Touch
+from lineclear.core.queue.sides import Touch
 from lineclear.git.run import git
 
 TYPE_CHECKING = False

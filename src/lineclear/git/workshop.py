@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.landing import Author
+from lineclear.core.queue.landing import Author
 from lineclear.git.commits import Commits, Signer
 from lineclear.git.detached import file_at
 from lineclear.git.landing import landing_ref
@@ -20,7 +20,7 @@ _PLAIN = "100644"
 
 
 class GitWorkshop:
-    """The `Workshop` of app/integrating.py for one clone. Close it."""
+    """The `Workshop` of app/queue/integrating.py for one clone. Close it."""
 
     def __init__(self, layout: Layout) -> None:
         self._cwd, self._common_dir = layout.worktree, layout.common_dir

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import struct
 
-from lineclear.core.paths import glob
+from lineclear.core.claims.paths import glob
 from lineclear.git.layout import linked_git_dir, names_in, read_text
 from lineclear.git.run import GitFailed, git
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.clients.registry import HookModule
-    from lineclear.core.claims import Request
-    from lineclear.core.hooks import HookCall
+    from lineclear.core.agents.hooks import HookCall
+    from lineclear.core.claims.rules import Request
     from lineclear.settings import Settings
     from lineclear.wiring.hooking_stores import Stores
     from lineclear.wiring.repo import Repo
@@ -125,7 +125,7 @@ def is_worktree_wanted(now: Situation) -> bool:
 def plain_worktree(now: Situation) -> bytes:
     """A client that asks for a worktree gets one, with or without us."""
     try:
-        from lineclear.core.hooks import HookAnswer
+        from lineclear.core.agents.hooks import HookAnswer
         from lineclear.wiring.hooking_worktree import make_plain
 
         if now.hooking is None or now.call is None or now.layout is None:
@@ -159,7 +159,7 @@ def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
     try:
         log(now, error)
         if now.hooking is not None and _is_closed(now):
-            from lineclear.core.hooks import HookAnswer
+            from lineclear.core.agents.hooks import HookAnswer
             from lineclear.core.refusals_hooks import hook_failed
 
             words = str(hook_failed(type(error).__name__))
@@ -170,7 +170,7 @@ def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
 
 
 def _is_closed(now: Situation) -> bool:
-    from lineclear.core.hooks import BEFORE_EDIT
+    from lineclear.core.agents.hooks import BEFORE_EDIT
 
     is_edit = now.call is not None and now.call.event == BEFORE_EDIT
     return is_edit and now.settings is not None and now.settings.hooks_on_error == "closed"

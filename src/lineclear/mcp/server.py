@@ -255,7 +255,7 @@ class Service:
         )
 
     async def _get_prompt(self, _asked: Asked, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        from lineclear.core.names import task_id
+        from lineclear.core.agents.names import task_id
 
         if params.name not in prompts.PROMPTS:
             raise _unknown("prompt", params.name, prompts.PROMPTS)

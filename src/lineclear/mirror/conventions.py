@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from lineclear.core import refusals_mirror
-from lineclear.core.conventions import (
+from lineclear.core.agents.conventions import (
     AGENTS_FILE,
     POINTER,
     Change,
@@ -20,7 +20,7 @@ from lineclear.core.conventions import (
     state_of,
     write_conventions,
 )
-from lineclear.process.files import write_atomically
+from lineclear.host.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
-from lineclear.process.files import write_atomically, write_new
+from lineclear.host.files import write_atomically, write_new
 
 PRIVATE = ".lineclear"
 

@@ -6,8 +6,7 @@ import os
 import time
 
 from lineclear.core import refusals_mirror
-from lineclear.core.claims import EXCLUSIVE
-from lineclear.core.lock_files import (
+from lineclear.core.claims.lock_files import (
     MOST_READ_BYTES,
     SUFFIX,
     is_ours,
@@ -16,6 +15,7 @@ from lineclear.core.lock_files import (
     read_foreign,
     write_lock,
 )
+from lineclear.core.claims.rules import EXCLUSIVE
 from lineclear.mirror.files import create, read_small, remove, replace
 from lineclear.wiring.mirroring import LOCKS, live_trees, parts_on
 
@@ -23,9 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lineclear.core.claims import Request
-    from lineclear.core.lock_files import Lock
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.lock_files import Lock
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.rules import Request
     from lineclear.wiring.mirroring import Tree
     from lineclear.wiring.repo import Repo
 

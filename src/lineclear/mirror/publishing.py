@@ -11,8 +11,8 @@ import time
 from contextlib import suppress
 
 from lineclear.app.mirroring import carry_out, head_of, picture
-from lineclear.core import task_page
-from lineclear.core.task_page import Item, find_edits, first_page, merge_items, parse_page, render_page
+from lineclear.core.tasks import page as task_page
+from lineclear.core.tasks.page import Item, find_edits, first_page, merge_items, parse_page, render_page
 from lineclear.mirror.files import (
     PRIVATE,
     private_directory,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lineclear.app.mirroring import Picture
-    from lineclear.core.task_page import Edit
+    from lineclear.core.tasks.page import Edit
     from lineclear.wiring.mirroring import Tree
     from lineclear.wiring.repo import Repo
 

@@ -10,9 +10,9 @@ import os
 import time
 from urllib.parse import quote
 
+from lineclear.host.files import write_atomically
+from lineclear.host.locks import LockFile
 from lineclear.mirror.files import read_small, remove
-from lineclear.process.files import write_atomically
-from lineclear.process.locks import LockFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

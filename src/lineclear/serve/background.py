@@ -16,7 +16,7 @@ from contextlib import closing
 from lineclear.app.ports import Caller
 from lineclear.core.instants import show_wall
 from lineclear.core.refusals import Refusal
-from lineclear.process.shielding import shield_thread
+from lineclear.host.shielding import shield_thread
 from lineclear.serve.works import WORKS, hear
 from lineclear.settings import LOCAL_FILE, TEAM_FILE
 from lineclear.wiring.repo import person_name, read_settings, settings_root

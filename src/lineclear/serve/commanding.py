@@ -14,9 +14,9 @@ import anyio
 from anyio import from_thread, to_thread
 
 from lineclear.core import refusals_serve
-from lineclear.core.identity import is_about_caller
+from lineclear.core.agents.identity import is_about_caller
+from lineclear.host.frames import CODE, ERR, OUT, frame
 from lineclear.mcp.desk import Call, Stopped, Visitor
-from lineclear.process.frames import CODE, ERR, OUT, frame
 from lineclear.serve.doorkeeper import LOCAL, impersonal
 
 if TYPE_CHECKING:

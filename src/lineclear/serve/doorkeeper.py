@@ -9,8 +9,8 @@ from __future__ import annotations
 from hmac import compare_digest
 
 from lineclear.core import refusals_serve
-from lineclear.core.identity import AGENT as OF_AGENT
-from lineclear.core.identity import PERSON, SIGNS, is_about_caller
+from lineclear.core.agents.identity import AGENT as OF_AGENT
+from lineclear.core.agents.identity import PERSON, SIGNS, is_about_caller
 from lineclear.core.refusals import Refusal
 from lineclear.mcp.desk import VISITOR, Visitor
 

@@ -16,8 +16,8 @@ import anyio
 
 from lineclear import __version__
 from lineclear.core.refusals import Refusal
-from lineclear.process import door as doors
-from lineclear.process.shielding import shield_thread
+from lineclear.host import server_door as doors
+from lineclear.host.shielding import shield_thread
 from lineclear.serve.answering import HooksAndCommands, answer
 from lineclear.serve.doorkeeper import Doorkeeper, refuse
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on

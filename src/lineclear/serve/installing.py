@@ -11,9 +11,9 @@ from hashlib import sha256
 
 from lineclear.clients.templating import fill
 from lineclear.core import refusals_service, refusals_setup
-from lineclear.process import door as doors
-from lineclear.process.commands import run_to_end
-from lineclear.process.files import write_atomically
+from lineclear.host import server_door as doors
+from lineclear.host.commands import run_to_end
+from lineclear.host.files import write_atomically
 from lineclear.settings import VARIABLES
 from lineclear.wiring.repo import settings_root
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from lineclear.core import refusals_serve
-from lineclear.process import door as doors
+from lineclear.host import server_door as doors
 from lineclear.serve.lines import KEEP_ALIVE_S, Line
 
 if TYPE_CHECKING:

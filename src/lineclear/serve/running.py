@@ -15,7 +15,7 @@ import anyio
 
 from lineclear import __version__
 from lineclear.core import refusals_serve
-from lineclear.process import door as doors
+from lineclear.host import server_door as doors
 from lineclear.serve.app import Served
 from lineclear.serve.doorkeeper import Doorkeeper
 from lineclear.serve.lines import MOST_CONNECTIONS
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
+    from lineclear.host.server_door import Door
     from lineclear.mcp.desk import Desk
-    from lineclear.process.door import Door
     from lineclear.serve.answering import AnswerHook
     from lineclear.serve.doorkeeper import Admit
 

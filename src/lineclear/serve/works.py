@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 
-from lineclear.app import queue
-from lineclear.app.lapsing import end_leases
-from lineclear.core.candidates import show_number
+from lineclear.app.agents.lapsing import end_leases
+from lineclear.app.queue import candidates as queue
+from lineclear.core.queue.candidates import show_number
 from lineclear.core.refusals import Refusal
 from lineclear.mirror.publishing import REFRESH_S, look_of, publish_noted
 from lineclear.wiring import queue as wired_queue

@@ -11,7 +11,7 @@ from lineclear.settings.values import describe, read_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
     from lineclear.settings.table import Settings
 
 MAX_CHECK_PATHS = 200

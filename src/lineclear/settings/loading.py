@@ -268,7 +268,7 @@ def _check_ports(settings: Settings) -> None:
 def _check_patterns(settings: Settings) -> None:
     """A pattern that cannot match any path is a mistake. If it only matches no lock file that we know, the
     doctor reports it: another version may know that file."""
-    from lineclear.core.paths import glob_anywhere
+    from lineclear.core.claims.paths import glob_anywhere
     from lineclear.core.refusals import Refusal
     from lineclear.settings.values import describe
 

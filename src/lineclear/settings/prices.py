@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
-from lineclear.core.money import Price
+from lineclear.core.runs.money import Price
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, is_text, micros_of
 

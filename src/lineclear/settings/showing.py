@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.money import write_money
+from lineclear.core.runs.money import write_money
 from lineclear.settings.checks import CHECK_PATHS
 from lineclear.settings.strategies import STRATEGY
 from lineclear.settings.table import ALL
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lineclear.core.money import Price
-    from lineclear.core.strategies import Rule
+    from lineclear.core.claims.strategies import Rule
+    from lineclear.core.runs.money import Price
     from lineclear.settings.checks import CheckPath
     from lineclear.settings.setting import Setting
     from lineclear.settings.table import Settings

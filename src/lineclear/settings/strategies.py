@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
-from lineclear.core.names import agent_name
-from lineclear.core.phases import BINDABLE
+from lineclear.core.agents.names import agent_name
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.strategies import READ_ONLY, SINGLE_WRITER, STRATEGIES, Rule
+from lineclear.core.queue.phases import BINDABLE
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
-from lineclear.core.strategies import READ_ONLY, SINGLE_WRITER, STRATEGIES, Rule
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
     from lineclear.settings.table import Settings
 
 MAX_STRATEGIES = 1_000

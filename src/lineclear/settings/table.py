@@ -30,8 +30,8 @@ from lineclear.settings.setting import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.money import Price
-    from lineclear.core.strategies import Rule
+    from lineclear.core.claims.strategies import Rule
+    from lineclear.core.runs.money import Price
     from lineclear.settings.checks import CheckPath
     from lineclear.settings.workers import Worker
 

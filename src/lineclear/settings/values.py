@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
 from lineclear.core.durations import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, parse_duration
-from lineclear.core.money import micros_of_float, parse_money, write_money
 from lineclear.core.refusals import Refusal, shorten
+from lineclear.core.runs.money import micros_of_float, parse_money, write_money
 from lineclear.core.sizes import parse_size, write_size
 from lineclear.settings.setting import (
     CHOICE,

@@ -7,7 +7,7 @@ ranks after the worker's own wins over the worker.
 from __future__ import annotations
 
 from lineclear.core import refusals_settings as refusals
-from lineclear.core.names import RESERVED, is_plain_name, label_name
+from lineclear.core.agents.names import RESERVED, is_plain_name, label_name
 from lineclear.core.refusals import Refusal
 from lineclear.settings.setting import CHOICE, COUNT, LIST, SWITCH, TEXT, WORD, WORDS, rows_of, setting
 from lineclear.settings.sources import rank

@@ -6,13 +6,13 @@ import threading
 import time
 
 from lineclear.core import refusals_store
-from lineclear.core.codec import encode_body, event_of
-from lineclear.core.epochs import begin_epoch
-from lineclear.core.events import Event
-from lineclear.core.fold import fold
 from lineclear.core.instants import Instant
-from lineclear.core.state import State
-from lineclear.core.tables import LOG, TASK, Entry
+from lineclear.core.log.codec import encode_body, event_of
+from lineclear.core.log.epochs import begin_epoch
+from lineclear.core.log.events import Event
+from lineclear.core.log.fold import fold
+from lineclear.core.log.state import State
+from lineclear.core.log.tables import LOG, TASK, Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from lineclear.app.ports import Caller, Tx, View
-    from lineclear.core.events import Draft
-    from lineclear.core.questions import Question
-    from lineclear.core.tables import Row, Table
+    from lineclear.core.log.events import Draft
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Row, Table
 
     R = TypeVar("R", bound=Row)
     T = TypeVar("T")

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.core.tables import Table
+    from lineclear.core.log.tables import Table
 
 
 class Statements:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-from lineclear.app import runs
-from lineclear.app.following import said_by
+from lineclear.app.runs import records
+from lineclear.app.runs.following import said_by
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.core import refusals_runs
-from lineclear.core.runs import ENDED
-from lineclear.core.tables import RUN
-from lineclear.process import groups
+from lineclear.core.log.tables import RUN
+from lineclear.core.runs.states import ENDED
+from lineclear.host import groups
 from lineclear.wiring.running import RepoClients
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from lineclear.core.tables import Run
+    from lineclear.core.log.tables import Run
     from lineclear.wiring.repo import Repo
 
 POLL_S = 0.2
@@ -26,7 +26,7 @@ POLL_S = 0.2
 
 def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Iterator[dict[str, Any]]:
     """What the agent's live run (or, with `is_whole`, its last one) writes, until it ends."""
-    run = repo.store.read(lambda view: runs.live_run_of(view, agent) or _last(view, agent, is_whole))
+    run = repo.store.read(lambda view: records.live_run_of(view, agent) or _last(view, agent, is_whole))
     if run is None:
         raise refusals_runs.not_running(agent)
     directory = RepoClients(repo).directory(run.id)

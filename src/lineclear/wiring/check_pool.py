@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 
-from lineclear.core.checks import Check, verdict_key
+from lineclear.core.queue.checks import Check, verdict_key
 from lineclear.core.refusals import Refusal
 from lineclear.wiring.check_runner import CheckRunner, Ended
 from lineclear.wiring.check_settings import require_trusted, stated_checks
@@ -54,7 +54,7 @@ class Judged:
 
 
 class ThreadedCheckPool:
-    """The `CheckPool` of app/queue_ports.py. `repo_at` gives the repository by the settings of a commit."""
+    """The `CheckPool` of app/queue/ports.py. `repo_at` gives the repository by the settings of a commit."""
 
     def __init__(self, repo: Repo, places: int, repo_at: Callable[[str], Repo]) -> None:
         self._repo, self._places, self._repo_at = repo, places, repo_at

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.tables import WORKTREE
-from lineclear.core.worktrees import choose_ports, ports_meet
-from lineclear.process import ports
-from lineclear.process.records import change_record_file, read_record_file
+from lineclear.core.log.tables import WORKTREE
+from lineclear.core.worktrees.rules import choose_ports, ports_meet
+from lineclear.host import ports
+from lineclear.host.records import change_record_file, read_record_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

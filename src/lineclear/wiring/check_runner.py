@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.core.checks import CANCELLED, OUT_OF_TIME, Check, checks_for, plain_output, tell_failure
 from lineclear.core.masking import mask
-from lineclear.process.commands import Finished, run_to_end, shell_words
-from lineclear.process.files import remove_tree
-from lineclear.process.logs import new_log
+from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME, Check, checks_for, plain_output, tell_failure
+from lineclear.host.commands import Finished, run_to_end, shell_words
+from lineclear.host.files import remove_tree
+from lineclear.host.logs import new_log
 from lineclear.settings.variables import is_secret
 from lineclear.wiring.check_settings import require_trusted, stated_checks
 from lineclear.wiring.check_trees import (

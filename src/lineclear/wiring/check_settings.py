@@ -5,7 +5,7 @@ person's own tree says. This clone's local.toml and the environment count on top
 from __future__ import annotations
 
 from lineclear.core import refusals_settings
-from lineclear.core.checks import Check
+from lineclear.core.queue.checks import Check
 from lineclear.git.commits import Commits
 from lineclear.git.layout import ignores_case
 from lineclear.git.object_store import ObjectStore
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
     from lineclear.git.objects import Entry
     from lineclear.settings import Settings
 

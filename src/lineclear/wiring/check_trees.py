@@ -15,16 +15,16 @@ import sys
 import time
 
 from lineclear.core import refusals, refusals_checks, refusals_worktrees
-from lineclear.core import worktrees as rules
-from lineclear.core.checks import digest_of, manifests_digest
+from lineclear.core.queue.checks import digest_of, manifests_digest
 from lineclear.core.refusals import Refusal
+from lineclear.core.worktrees import rules
 from lineclear.git import branches, detached
 from lineclear.git import worktrees as git_trees
 from lineclear.git.layout import CHECKS, read_text
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import GitFailed
-from lineclear.process import census, copying
-from lineclear.process.files import remove_tree, write_atomically
+from lineclear.host import copying, processes
+from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring import check_ports
 from lineclear.wiring.provisioning import bring_files, check_room_at, files_to_bring, unbound
 from lineclear.wiring.worktree_git import Site
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from threading import Event
     from typing import Any, Self
 
-    from lineclear.process.bonds import Bond
+    from lineclear.host.bonds import Bond
     from lineclear.wiring.repo import Repo
 
 # In the environment of all that is started in a check tree; by it strays are found.
@@ -269,7 +269,7 @@ def end_strays(path: str) -> bool:
     it would write into the next candidate's tree. False when somebody cannot be ended. Where marks cannot
     be seen the group had to do."""
     deadline = time.monotonic() + _STRAYS_S
-    while strays := census.marked(f"{MARK}={path}") if census.HAS_MARKS else []:
+    while strays := processes.marked(f"{MARK}={path}") if processes.HAS_MARKS else []:
         if time.monotonic() > deadline:
             return False
         for pid in strays:

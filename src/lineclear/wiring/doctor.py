@@ -7,7 +7,7 @@ import os
 from lineclear.core.refusals import Refusal
 from lineclear.git.layout import find_layout, landing_branch
 from lineclear.git.run import GitFailed, git
-from lineclear.process.files import free_bytes, is_network_fs
+from lineclear.host.files import free_bytes, is_network_fs
 from lineclear.wiring.repo import Repo, open_repo, state_directory
 
 TYPE_CHECKING = False
@@ -153,7 +153,7 @@ def _log(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 def _tokens(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     """The one that is shown to us, and those that end soon."""
-    from lineclear.app.tokens import list_tokens, verify
+    from lineclear.app.agents.tokens import list_tokens, verify
     from lineclear.core.instants import show_wall
 
     token = repo.environ.get("LINECLEAR_TOKEN", "")
@@ -168,8 +168,8 @@ def _tokens(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     from lineclear import __version__
-    from lineclear.process import door as doors
-    from lineclear.process.bonds import SUPERVISOR
+    from lineclear.host import server_door as doors
+    from lineclear.host.bonds import SUPERVISOR
 
     door = doors.read_door(repo.state_directory)
     is_running = doors.is_held(repo.state_directory)
@@ -192,7 +192,7 @@ def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 def _leftovers(repo: Repo, fix: bool) -> Iterator[tuple[str, str]]:
     """Agents whose process died keep nothing; files of dead processes go away."""
-    from lineclear.app.agents import bury
+    from lineclear.app.agents.membership import bury
 
     if fix:
         freed = bury(repo.store, repo.caller(), repo.liveness)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lineclear.app.gate import examine_commit, examine_landing
-from lineclear.core.gate import Finding, judge_move
+from lineclear.app.queue.gate import examine_commit, examine_landing
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.write_rule import fence_from
+from lineclear.core.queue.gate import Finding, judge_move
 from lineclear.core.refusals_mirror import file_travels
-from lineclear.core.resources import parse_resource
-from lineclear.core.write_rule import fence_from
 from lineclear.git.gate import (
     is_ancestor,
     pushed_paths,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
@@ -124,7 +124,7 @@ def resources_of(repo: Repo, paths: Sequence[str]) -> list[Resource]:
 
 
 def file_resources(layout: Layout, settings: Settings, paths: Sequence[str]) -> list[Resource]:
-    from lineclear.core.paths import escape
+    from lineclear.core.claims.paths import escape
     from lineclear.core.refusals import Refusal
 
     fold, nfc = folds_case(layout, settings), settings.paths_nfc

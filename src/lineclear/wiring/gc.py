@@ -10,12 +10,12 @@ import os
 import shutil
 import time
 
-from lineclear.app.gc import Known
-from lineclear.core import gc as rules
-from lineclear.core.hooks import session_key
+from lineclear.app.worktrees.cleanup import Known
+from lineclear.core.agents.hooks import session_key
 from lineclear.core.refusals import Refusal
-from lineclear.core.runs import ENDED
-from lineclear.core.worktrees import OURS
+from lineclear.core.runs.states import ENDED
+from lineclear.core.worktrees import cleanup as rules
+from lineclear.core.worktrees.rules import OURS
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
 from lineclear.git.detached import check_trees
@@ -32,9 +32,9 @@ from lineclear.wiring.worktrees import discard, forget_vanished, vanished
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller
-    from lineclear.core.gc import Item, Plan
-    from lineclear.core.snapshots import Kept
-    from lineclear.core.tables import Worktree
+    from lineclear.core.log.tables import Worktree
+    from lineclear.core.worktrees.cleanup import Item, Plan
+    from lineclear.core.worktrees.snapshots import Kept
     from lineclear.wiring.repo import Repo
 
 _RUNS, _BONDS, _PRESENCE = "runs", "bonds", "agents"

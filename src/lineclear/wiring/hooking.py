@@ -1,6 +1,6 @@
 """A coding agent's hook, wired: where the session is, what it remembers, and its one step in the store.
 
-The use cases are app/hooks.py's. Gather, decide, append: git is asked first, then the store once, and all
+The use cases are app/hooks/events.py's. Gather, decide, append: git is asked first, then the store once, and all
 that the call does elsewhere waits for the commit. What only some events need is imported where it is needed:
 a hook is a process of a few milliseconds.
 """
@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.app import hooks
-from lineclear.app.agents import ensure_agent
-from lineclear.app.heartbeat import beat_in
-from lineclear.app.hooks_ports import FileInTree
+from lineclear.app.agents.heartbeat import beat_in
+from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.agents.whoami import recognise, signs_of
+from lineclear.app.hooks import events
+from lineclear.app.hooks.ports import FileInTree
 from lineclear.app.one_step import in_one_step
 from lineclear.app.ports import Caller
-from lineclear.app.whoami import recognise, signs_of
-from lineclear.core.hooks import (
+from lineclear.core.agents.hooks import (
     AFTER_EDIT,
     AFTER_SHELL,
     BEFORE_EDIT,
@@ -29,14 +29,14 @@ from lineclear.core.hooks import (
     HookAnswer,
     subagent_name,
 )
-from lineclear.core.names import is_family
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.write_rule import fence_from
+from lineclear.core.log.tables import AGENT, CLAIM, TASK, WAIT, WORKTREE
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import AGENT, CLAIM, TASK, WAIT, WORKTREE
-from lineclear.core.tasks import TAKEN
-from lineclear.core.write_rule import fence_from
+from lineclear.core.tasks.states import TAKEN
 from lineclear.git.layout import find_layout, is_check_tree
-from lineclear.process.presence import PendingPresence
-from lineclear.process.sessions import Session, Writes, digest_of
+from lineclear.host.heartbeats import PendingPresence
+from lineclear.host.sessions import Session, Writes, digest_of
 from lineclear.wiring.hooking_context import CALL, SESSIONS, file_at, home_of, memory_of
 from lineclear.wiring.repo import Repo, mark_of, open_store, person_name
 
@@ -44,12 +44,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lineclear.app.hooks_ports import ShellChange
+    from lineclear.app.hooks.ports import ShellChange
     from lineclear.app.ports import Tx, View
-    from lineclear.core.claims import Request
-    from lineclear.core.hooks import HookCall
-    from lineclear.core.identity import Signs
-    from lineclear.core.questions import Question
+    from lineclear.core.agents.hooks import HookCall
+    from lineclear.core.agents.identity import Signs
+    from lineclear.core.claims.rules import Request
+    from lineclear.core.log.questions import Question
     from lineclear.wiring.hooking_context import HookContext
     from lineclear.wiring.hooking_shell import ShellLook
 
@@ -104,7 +104,7 @@ def answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
 def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
     call, settings = context.call, repo.settings
     look, changed = None, []
-    commands, is_over = hooks.commands_to_look_at(memory, call)
+    commands, is_over = events.commands_to_look_at(memory, call)
     if commands:
         from lineclear.wiring.hooking_shell import look_at
 
@@ -121,13 +121,13 @@ def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
             return None
         head = tx.head
         session = HookSession(repo, context, tx, memory.copy(), caller, signs, look)
-        reply = hooks.answer(session, call)
+        reply = events.answer(session, call)
         session.is_changed = session.is_changed or tx.head != head
         return session, reply, session.delivered
 
     done = in_one_step(
         repo.store, caller, work,
-        is_write_likely=hooks.is_write_likely(
+        is_write_likely=events.is_write_likely(
             memory, repo.presence, call, is_main=repo.layout.is_main, changed=changed
         ),
         near=_near(repo, call, memory, changed) if settings.store_url else (),
@@ -145,7 +145,7 @@ def _near(repo: Repo, call: HookCall, memory: Session, changed: list[str]) -> li
     """What the answer will ask of a store that is far away, as far as that is known before."""
     from lineclear.app.claims import near_claims
     from lineclear.app.messages import near_reader
-    from lineclear.core.questions import any_of, by_index, by_key
+    from lineclear.core.log.questions import any_of, by_index, by_key
 
     name, tree = memory.get("agent"), repo.tree
     asked = [any_of(AGENT, "tree", tree), by_key(WORKTREE, tree)]
@@ -175,7 +175,7 @@ def _is_known(view: View, call: HookCall, environ: Mapping[str, str]) -> bool:
 
 
 class HookSession:
-    """What app/hooks_ports.py asks for, over one opened repository and one transaction."""
+    """What app/hooks/ports.py asks for, over one opened repository and one transaction."""
 
     __slots__ = (
         "_after_answer", "_after_commit", "_call", "_context", "_cwd", "_look", "_repo", "_trees", "caller",

@@ -8,7 +8,7 @@ another effect.
 
 from __future__ import annotations
 
-from lineclear.core.hooks import (
+from lineclear.core.agents.hooks import (
     AFTER_EDIT,
     AFTER_OTHER,
     AFTER_READ,
@@ -22,8 +22,8 @@ from lineclear.core.quick_json import read_json, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.hooks import HookCall
-    from lineclear.process.sessions import Session
+    from lineclear.core.agents.hooks import HookCall
+    from lineclear.host.sessions import Session
 
 KIND = "answer"
 # More calls of one session than this are hardly ever on their way at once.

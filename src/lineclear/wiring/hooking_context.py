@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.hooks import session_key
+from lineclear.core.agents.hooks import session_key
+from lineclear.core.claims.resources import parse_resource
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
 from lineclear.git.layout import find_layout
-from lineclear.process.sessions import Session
+from lineclear.host.sessions import Session
 from lineclear.wiring.repo import folds_case, read_settings, state_directory
 
 TYPE_CHECKING = False
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Protocol
 
-    from lineclear.core.claims import Request
-    from lineclear.core.hooks import HookCall
-    from lineclear.core.resources import Resource
+    from lineclear.core.agents.hooks import HookCall
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.rules import Request
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
     from lineclear.wiring.hooking_stores import Stores

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lineclear.core.claims import INTENT, claim_released, is_over, resource_of
-from lineclear.core.events import Draft
-from lineclear.core.tables import AGENT, CLAIM
+from lineclear.core.claims.rules import INTENT, claim_released, is_over, resource_of
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import AGENT, CLAIM
 from lineclear.git.landing import commit_of, landing_ref
 from lineclear.git.run import GitFailed, git
 
@@ -65,7 +65,7 @@ def _changed_paths(repo: Repo, base: str) -> set[str] | None:
         return None
     from os import fsdecode
 
-    from lineclear.core.paths import fold
+    from lineclear.core.claims.paths import fold
     from lineclear.wiring.repo import folds_case
 
     case = folds_case(repo.layout, repo.settings)

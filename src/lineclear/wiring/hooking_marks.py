@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.hooks import AFTER_SHELL, STOP, session_key
+from lineclear.core.agents.hooks import AFTER_SHELL, STOP, session_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.core.hooks import HookCall
-    from lineclear.process.sessions import Session
+    from lineclear.core.agents.hooks import HookCall
+    from lineclear.host.sessions import Session
 
 # When a command was looked at that goes on; the picture that is yet to be put in its place.
 LOOKED, FRESH = "looked", "fresh"

@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.app.hooks_ports import ShellChange
-from lineclear.core.names import is_family
+from lineclear.app.hooks.ports import ShellChange
+from lineclear.core.agents.names import is_family
 from lineclear.git import pictures
-from lineclear.process.sessions import digest_of
+from lineclear.host.sessions import digest_of
 from lineclear.wiring import hooking_marks as marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.git.pictures import Picture
-    from lineclear.process.sessions import Session
+    from lineclear.host.sessions import Session
     from lineclear.settings import Settings
     from lineclear.wiring.hooking import HookSession
 
@@ -141,7 +141,7 @@ def _renew_picture(session: HookSession) -> None:
 
 def _take(root: str, before: Picture | None, settings: Settings) -> Picture:
     def is_secret(path: str) -> bool:
-        from lineclear.core.snapshots import Limits
+        from lineclear.core.worktrees.snapshots import Limits
 
         limits = Limits(secret_names=settings.snapshots_secret_names)
         return not settings.snapshots_secrets and limits.is_secret(path)

@@ -1,7 +1,7 @@
 """A hook whose team's store may be out of reach: the agent goes on alone meanwhile.
 
 An agent never waits long for a network: a store that was out of reach a moment ago is not tried at all. What
-it has copies of passes, what exists once does not (core/write_rule.py), and it is told once.
+it has copies of passes, what exists once does not (core/claims/write_rule.py), and it is told once.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 from time import monotonic
 
-from lineclear.core import hooks, refusals_store
-from lineclear.core.hooks import BEFORE_EDIT, HookAnswer
+from lineclear.core import refusals_store
+from lineclear.core.agents import hooks
+from lineclear.core.agents.hooks import BEFORE_EDIT, HookAnswer
+from lineclear.core.claims.strategies import strategy_for
+from lineclear.core.claims.write_rule import EDIT, Write, judge_write
 from lineclear.core.outages import is_outage
 from lineclear.core.refusals import Refusal
-from lineclear.core.strategies import strategy_for
-from lineclear.core.write_rule import EDIT, Write, judge_write
 from lineclear.git.places import Places
-from lineclear.process.outages import Outage
+from lineclear.host.outages import Outage
 from lineclear.wiring.hooking_context import file_at, memory_of
 from lineclear.wiring.repo import folds_case, state_directory
 
@@ -24,9 +25,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.core.hooks import HookCall
+    from lineclear.core.agents.hooks import HookCall
     from lineclear.git.layout import Layout
-    from lineclear.process.sessions import Session
+    from lineclear.host.sessions import Session
     from lineclear.settings import Settings
     from lineclear.wiring.hooking_context import HookContext
 

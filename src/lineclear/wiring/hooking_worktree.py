@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.tables import WORKTREE
+from lineclear.core.log.tables import WORKTREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

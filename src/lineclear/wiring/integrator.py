@@ -10,16 +10,16 @@ import json
 import os
 
 from lineclear.app.ports import Caller
-from lineclear.app.queue import live_on
-from lineclear.app.worktrees import worktrees_of
+from lineclear.app.queue.candidates import live_on
+from lineclear.app.worktrees.lifecycle import worktrees_of
 from lineclear.core import refusals_landing
-from lineclear.core.phases import INTEGRATOR
+from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.git import detached
 from lineclear.git.landing import commit_of
 from lineclear.git.run import GitFailed
 from lineclear.git.run import git as run_git
-from lineclear.process.commands import run_to_end, shell_words
-from lineclear.process.files import remove_tree, write_atomically
+from lineclear.host.commands import run_to_end, shell_words
+from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring import phases, worktrees
 from lineclear.wiring.outputs import workplace
 from lineclear.wiring.provisioning import sandboxed, unbound

@@ -13,14 +13,14 @@ import re
 import shutil
 import time
 
-from lineclear.app.lock_making import Made
-from lineclear.core.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
-from lineclear.core.landing import one_line
+from lineclear.app.queue.lock_making import Made
+from lineclear.core.claims.paths import glob, glob_anywhere
 from lineclear.core.masking import mask
-from lineclear.core.paths import glob, glob_anywhere
+from lineclear.core.queue.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
+from lineclear.core.queue.landing import one_line
 from lineclear.core.refusals import Refusal, shorten
-from lineclear.process.commands import run_to_end
-from lineclear.process.files import remove_tree, write_atomically
+from lineclear.host.commands import run_to_end
+from lineclear.host.files import remove_tree, write_atomically
 from lineclear.settings.variables import is_secret
 from lineclear.wiring.check_trees import MARK, end_strays, outer_environment
 
@@ -28,10 +28,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lineclear.app.lock_making import Question, Read
+    from lineclear.app.queue.lock_making import Question, Read
+    from lineclear.host.commands import Finished
+    from lineclear.host.scratch import Scratch
     from lineclear.merge.handlers.lock_makers import Maker
-    from lineclear.process.commands import Finished
-    from lineclear.process.scratch import Scratch
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 
@@ -73,7 +73,7 @@ class Rules:
 
 
 class LockMaking:
-    """The `LockMaker` of app/lock_making.py. `rules` is asked when there is a lock file to make."""
+    """The `LockMaker` of app/queue/lock_making.py. `rules` is asked when there is a lock file to make."""
 
     __slots__ = ("_rules",)
 
@@ -183,7 +183,7 @@ def _program(maker: Maker, rules: Rules) -> str:
 
 def _clear_away() -> None:
     """What a killed process has left, with whatever still runs there."""
-    from lineclear.process.scratch import abandoned, tree_in
+    from lineclear.host.scratch import abandoned, tree_in
 
     for top in abandoned(PREFIX):
         end_strays(tree_in(top))
@@ -191,7 +191,7 @@ def _clear_away() -> None:
 
 
 def _make(question: Question, read: Read, rules: Rules) -> Made:
-    from lineclear.process.scratch import BadPath, Scratch
+    from lineclear.host.scratch import BadPath, Scratch
 
     blobs = read(set(question.files.values()))
     files = {path: blobs[oid] for path, oid in question.files.items()} | dict.fromkeys(question.names, b"")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 
-from lineclear.app.snapshots import Work, find_work
+from lineclear.app.worktrees.snapshots import Work, find_work
 from lineclear.core import refusals_snapshots
+from lineclear.core.log.tables import WORKTREE
 from lineclear.core.refusals import Refusal
-from lineclear.core.snapshots import LOOKED_AT
-from lineclear.core.tables import WORKTREE
+from lineclear.core.worktrees.snapshots import LOOKED_AT
 from lineclear.git.branches import commit_of
 from lineclear.git.layout import worktrees
 from lineclear.git.run import show_on_terminal

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from lineclear.app.lock_making import LockMaker
-    from lineclear.app.merge_trees import Job
+    from lineclear.app.queue.lock_making import LockMaker
+    from lineclear.app.queue.merge_trees import Job
 
 # Below this many files a second process costs more than it saves.
 _WORTH_SPREADING = 8
@@ -77,7 +77,7 @@ def _git_text(base: str, left: str, right: str, labels: Labels, encoding: str) -
 
 def merge_tree(cwd: str, base: str, left: str, right: str, maker: LockMaker | None = None) -> dict[str, Any]:
     """With a `maker` lock files that both sides changed are made anew."""
-    from lineclear.app.merge_trees import merge_two_trees
+    from lineclear.app.queue.merge_trees import merge_two_trees
 
     labels = Labels(left, base, right)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.app.migrations import reserve_next
+from lineclear.app.queue.migrations import reserve_next
 from lineclear.core import refusals_migrations
 from lineclear.git.layout import landing_branch, names_in, worktrees
 from lineclear.git.object_store import ObjectStore

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from lineclear.app.agents import agent_of_tree
+from lineclear.app.agents.membership import agent_of_tree
 from lineclear.app.mirroring import Editor
-from lineclear.core.tables import WORKTREE
+from lineclear.core.log.tables import WORKTREE
 from lineclear.git.layout import find_layout, landing_branch, worktrees
 from lineclear.git.run import GitFailed, git
-from lineclear.process.files import write_atomically
+from lineclear.host.files import write_atomically
 from lineclear.wiring.repo import clone_name, person_name, read_settings
 from lineclear.wiring.starting import write_local_section
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from lineclear.app import outputs
-from lineclear.core.checks import checks_for
-from lineclear.core.outputs import Check
-from lineclear.core.snapshots import Limits
-from lineclear.git.checkouts import checkouts_of
+from lineclear.app.runs import outputs
+from lineclear.core.queue.checks import checks_for
+from lineclear.core.runs.outputs import Check
+from lineclear.core.worktrees.snapshots import Limits
+from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.landing import landing_ref
 from lineclear.git.leftovers import GitWorkplace
-from lineclear.process.commands import run_to_end
+from lineclear.host.commands import run_to_end
 from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.repo import settings_root
 from lineclear.wiring.trust import require_trust
@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lineclear.app.outputs import Delivered
-    from lineclear.core.tables import Task
+    from lineclear.app.runs.outputs import Delivered
+    from lineclear.core.log.tables import Task
     from lineclear.wiring.repo import Repo
 
 _GATE, _PATHS = "checks.gate", "checks.paths"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from contextlib import closing, contextmanager
 
-from lineclear.app import full_checks, integrating, phases
 from lineclear.app.ports import Caller
+from lineclear.app.queue import full_checks, integrating, phases
 from lineclear.core import refusals_landing, refusals_phases
-from lineclear.core.phases import INTEGRATE, INTEGRATOR, TEST
+from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, TEST
 from lineclear.core.refusals import Refusal
 from lineclear.git.run import GitFailed
 from lineclear.git.workshop import GitWorkshop
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from lineclear.app.integrating import Submit
+    from lineclear.app.queue.integrating import Submit
     from lineclear.wiring.repo import Repo
 
 _BOND = "phase"
@@ -119,7 +119,7 @@ def _remake(repo: Repo, commit: str, path: str, command: str) -> bytes | None:
     person trusts or has stated in this clone runs, in the very words: as a set-up command, say."""
     import threading
 
-    from lineclear.core.checks import Check
+    from lineclear.core.queue.checks import Check
     from lineclear.wiring.check_runner import CheckRunner
     from lineclear.wiring.check_settings import repo_at
     from lineclear.wiring.check_trees import CheckTrees

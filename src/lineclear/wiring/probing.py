@@ -14,9 +14,9 @@ from lineclear.app.setup.checking import Fired
 from lineclear.clients.mcp_entry import NAME, START_S
 from lineclear.clients.probe_model import serving
 from lineclear.clients.registry import CLIENTS, NO, PROBE, probe_of
-from lineclear.core.identity import SIGNS
-from lineclear.process.asking import ask
-from lineclear.process.commands import run_to_end
+from lineclear.core.agents.identity import SIGNS
+from lineclear.host.asking import ask
+from lineclear.host.commands import run_to_end
 
 if TYPE_CHECKING:
     from typing import Any

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lineclear.core import refusals_landing, refusals_phases
-from lineclear.core.file_changes import FileChange, check_content
 from lineclear.core.json_text import canonical
-from lineclear.core.tables import TASK
-from lineclear.core.tasks import TAKEN
+from lineclear.core.log.tables import TASK
+from lineclear.core.tasks.states import TAKEN
+from lineclear.core.values.file_changes import FileChange, check_content
 from lineclear.git.detached import file_at
 from lineclear.git.landing import commit_of, landing_ref
 from lineclear.git.object_store import ObjectStore
@@ -16,7 +16,7 @@ from lineclear.git.run import GitFailed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
     from lineclear.wiring.repo import Repo
 
 _PLAIN_FILES = ("", "100644", "100755")

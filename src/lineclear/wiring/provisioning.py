@@ -7,12 +7,12 @@ from __future__ import annotations
 import os
 
 from lineclear.core import refusals_worktrees
-from lineclear.core import worktrees as rules
+from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
 from lineclear.git.run import LOCAL_NAMES
-from lineclear.process import copying
-from lineclear.process.files import free_bytes
+from lineclear.host import copying
+from lineclear.host.files import free_bytes
 from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol
 
-    from lineclear.core.tables import Worktree
-    from lineclear.process.commands import Finished
+    from lineclear.core.log.tables import Worktree
+    from lineclear.host.commands import Finished
     from lineclear.wiring.repo import Repo
     from lineclear.wiring.worktrees import Place
 
@@ -106,7 +106,7 @@ def _keep_ignored(site: Site, target: str, brought: list[str]) -> None:
 def _set_up(repo: Repo, row: Worktree) -> None:
     if not repo.settings.worktrees_setup:
         return
-    from lineclear.process.commands import run_to_end
+    from lineclear.host.commands import run_to_end
 
     env = unbound(repo.environ) | environment_of(repo, row)
 
@@ -196,7 +196,7 @@ def sandboxed(
 ) -> list[str]:
     """The command line inside a sandbox that can write to the worktree, the git directory, the stated paths
     and `tmp` as its /tmp. A client's own directories are for the caller to state."""
-    from lineclear.process import sandbox
+    from lineclear.host import sandbox
 
     why = sandbox.why_unavailable()
     if why:

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from lineclear.app import tasks
 from lineclear.core import refusals_queue
-from lineclear.core.landing import one_line
-from lineclear.core.tables import TASK
-from lineclear.core.tasks import TAKEN, show_id
+from lineclear.core.log.tables import TASK
+from lineclear.core.queue.landing import one_line
+from lineclear.core.tasks.states import TAKEN, show_id
 from lineclear.git.run import GitFailed, git
-from lineclear.process.commands import capture
+from lineclear.host.commands import capture
 from lineclear.wiring.provisioning import unbound
 from lineclear.wiring.queue_facts import main_commit, main_name
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller
-    from lineclear.core.tables import Task
+    from lineclear.core.log.tables import Task
     from lineclear.wiring.repo import Repo
 
 _NET_S = 300

@@ -9,17 +9,19 @@ from __future__ import annotations
 import time
 from contextlib import closing, contextmanager
 
-from lineclear.app import claims, queue, queue_overview
+from lineclear.app import claims
 from lineclear.app.ports import Caller
-from lineclear.app.queue_runner import News, QueueRules, Runner
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue import overview
+from lineclear.app.queue.runner import News, QueueRules, Runner
 from lineclear.core import refusals_landing, refusals_queue
-from lineclear.core.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.tables import TASK
+from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
+from lineclear.core.queue.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import TASK
-from lineclear.core.tasks import HANDED_OVER, MERGED, show_id
+from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
 from lineclear.git.landing import LandingLock
 from lineclear.git.remotes import share_commit, withdraw
 from lineclear.git.run import GitFailed
@@ -27,8 +29,8 @@ from lineclear.git.run import git as run_git
 from lineclear.wiring import queue_facts
 from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.check_settings import stated_checks
-from lineclear.wiring.landing import agent_on
 from lineclear.wiring.queue_git import KEPT, CloneQueueGit
+from lineclear.wiring.stray_main import agent_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import View
-    from lineclear.core.tables import Candidate, Task
+    from lineclear.core.log.tables import Candidate, Task
     from lineclear.wiring.repo import Repo
 
     Result = Landed | SentBack | NeedsYou
@@ -424,7 +426,7 @@ def _result_of(git: CloneQueueGit, number: int) -> Result | None:
 def _last_known(view: View, number: int) -> tuple[Candidate, str, dict[str, Any]]:
     """(the candidate, what it was put on if it has landed, what its last event says)."""
     row = queue.known(view, number)
-    below = queue_overview.below_of(view, row) if row.state == LANDED else ""
+    below = overview.below_of(view, row) if row.state == LANDED else ""
     return row, below, queue.show(view, number)["history"][-1]
 
 

@@ -6,23 +6,23 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from lineclear.app import queue
-from lineclear.core import landing as words
+from lineclear.app.queue import candidates
 from lineclear.core import refusals_landing
-from lineclear.core.gate import tell
-from lineclear.core.landing import NOTHING, Landed, SentBack
+from lineclear.core.queue import landing as words
+from lineclear.core.queue.gate import tell
+from lineclear.core.queue.landing import NOTHING, Landed, SentBack
 from lineclear.git.run import GitFailed
 from lineclear.wiring.check_pool import ThreadedCheckPool
-from lineclear.wiring.landing import agent_of
 from lineclear.wiring.queue_facts import task_of, unsubmitted
 from lineclear.wiring.queue_git import CloneQueueGit
+from lineclear.wiring.stray_main import agent_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller
-    from lineclear.core.tables import Candidate
+    from lineclear.core.log.tables import Candidate
     from lineclear.wiring.repo import Repo
 
 _JOB, _WAIT_S = 1, 1.0
@@ -95,7 +95,7 @@ def _run(git: CloneQueueGit, caller: Caller, main: str, landed: Landed, checked:
     with closing(ThreadedCheckPool(git.repo, 1, git.settings.repo_at)) as pool:
         pool.prepare(main)
         keys = {pool.key(landed.tree, one): one for one in pool.checks_for(landed.files)}
-        passed = store.read(lambda view: queue.passed_before(view, keys))
+        passed = store.read(lambda view: candidates.passed_before(view, keys))
         checked.checks = [
             {"command": keys[key].command, "result": "passed before"} for key in keys if key in passed
         ]
@@ -108,7 +108,7 @@ def _run(git: CloneQueueGit, caller: Caller, main: str, landed: Landed, checked:
             pool.wait(_WAIT_S)
             ended = pool.ended()
         results = ended[0][1]
-    queue.remember_checks(store, caller, results, [])
+    candidates.remember_checks(store, caller, results, [])
     for one in results:
         result = "passed" if one.is_green else "failed"
         checked.checks.append({"command": one.command, "result": result, "took_ms": one.took_ms})

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from lineclear.app import queue, queue_overview
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue import overview as queue_overview
 from lineclear.core import refusals, refusals_tasks
-from lineclear.core.candidates import LANDED, WAITING
-from lineclear.core.tables import TASK, Candidate
-from lineclear.core.tasks import DEFAULT_PRIORITY, HANDED_OVER, MERGED, TAKEN, show_id
+from lineclear.core.log.tables import TASK, Candidate
+from lineclear.core.queue.candidates import LANDED, WAITING
+from lineclear.core.tasks.states import DEFAULT_PRIORITY, HANDED_OVER, MERGED, TAKEN, show_id
 from lineclear.git.landing import LandingLock, commit_of, landing_ref
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshot_refs import diff
@@ -21,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.core.tables import Task
+    from lineclear.core.log.tables import Task
     from lineclear.wiring.repo import Repo
 
 QUEUE_LOCK = "queue.lock"

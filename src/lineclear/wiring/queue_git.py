@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import time
 
-from lineclear.app.sides import NOBODY, owner_from
-from lineclear.app.stacking import Submission, put_on
+from lineclear.app.queue.sides import NOBODY, owner_from
+from lineclear.app.queue.stacking import Submission, put_on
 from lineclear.core import refusals_landing
-from lineclear.core.landing import NeedsYou
-from lineclear.core.tasks import show_id
-from lineclear.git.checkouts import Moved
+from lineclear.core.queue.landing import NeedsYou
+from lineclear.core.tasks.states import show_id
+from lineclear.git.branch_moves import Moved
 from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, locked_main
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
 from lineclear.wiring.check_settings import CommittedSettings
 from lineclear.wiring.gate import judge_landing, judge_new, resources_of
-from lineclear.wiring.landing import contain_stray, find_stray
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 from lineclear.wiring.sides import End, add_sides
+from lineclear.wiring.stray_main import contain_stray, find_stray
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.app.stacking import Level
-    from lineclear.core.gate import Finding
-    from lineclear.core.tables import Candidate, Task
+    from lineclear.app.queue.stacking import Level
+    from lineclear.core.log.tables import Candidate, Task
+    from lineclear.core.queue.gate import Finding
     from lineclear.wiring.repo import Repo
 
 # What a candidate holds is kept from git's housekeeping, here and on the remote, while it may be wanted.
@@ -35,7 +35,7 @@ FETCH_EVERY_S = 2.0
 
 
 class CloneQueueGit:
-    """The `QueueGit` of app/queue_ports.py, and what else a landing asks of its clone: opened once for all of
+    """The `QueueGit` of app/queue/ports.py, and what else a landing asks of its clone: opened once for all of
     it, since each git that answers stays until this is closed. Closed, it can be used again.
 
     With a remote, that one's branch is main, and this clone follows. `settings` are those that commits hold.

@@ -10,16 +10,24 @@ import os
 import threading
 from contextlib import closing
 
-from lineclear.app import queue
 from lineclear.app.ports import Caller
-from lineclear.app.queue_overview import is_unreviewed
-from lineclear.app.queue_runner import News
-from lineclear.core import landing as words
-from lineclear.core.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING, in_order, show_number
-from lineclear.core.checks import Check
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.overview import is_unreviewed
+from lineclear.app.queue.runner import News
+from lineclear.core.queue import landing as words
+from lineclear.core.queue.candidates import (
+    BY_CONFLICT,
+    BY_GONE,
+    LIVE,
+    SENT_BACK,
+    WAITING,
+    in_order,
+    show_number,
+)
+from lineclear.core.queue.checks import Check
 from lineclear.core.refusals import Refusal
 from lineclear.git.snapshot_refs import diff
-from lineclear.process.files import write_atomically
+from lineclear.host.files import write_atomically
 from lineclear.wiring.check_runner import LOGS, CheckRunner
 from lineclear.wiring.check_trees import CheckTrees
 from lineclear.wiring.queue_facts import task_of
@@ -30,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Tx
-    from lineclear.app.stacking import Level
-    from lineclear.core.tables import Candidate
+    from lineclear.app.queue.stacking import Level
+    from lineclear.core.log.tables import Candidate
     from lineclear.wiring.repo import Repo
 
 REVIEWER, BY_AGENT = "reviewer", "agent"

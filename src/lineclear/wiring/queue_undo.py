@@ -4,13 +4,14 @@ other. History is never rewritten, and what landed since stays.
 
 from __future__ import annotations
 
-from lineclear.app import queue, queue_overview
-from lineclear.app.lock_making import made_of
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue import overview
+from lineclear.app.queue.lock_making import made_of
 from lineclear.core import refusals, refusals_queue
-from lineclear.core.candidates import LANDED, LIVE, show_number
-from lineclear.core.landing import conflicts_of, undo_message, with_made
-from lineclear.core.tables import CANDIDATE, TASK
-from lineclear.core.tasks import show_id
+from lineclear.core.log.tables import CANDIDATE, TASK
+from lineclear.core.queue.candidates import LANDED, LIVE, show_number
+from lineclear.core.queue.landing import conflicts_of, undo_message, with_made
+from lineclear.core.tasks.states import show_id
 from lineclear.git.landing import CloneGit, commit_of
 from lineclear.git.run import git
 from lineclear.wiring.lock_making import by_settings
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, View
-    from lineclear.core.landing import Author
-    from lineclear.core.tables import Candidate
+    from lineclear.core.log.tables import Candidate
+    from lineclear.core.queue.landing import Author
     from lineclear.wiring.repo import Repo
 
 BRANCH = "lineclear/undo-"
@@ -83,7 +84,7 @@ def prepare(repo: Repo, caller: Caller, number: int = 0) -> dict[str, Any]:
 def _landing(view: View, caller: Caller, number: int) -> tuple[Candidate, str, str]:
     """(the candidate, what it was put on, the title of its task)."""
     row = _named(view, caller, number) if number else _newest(view, caller)
-    below = queue_overview.below_of(view, row)
+    below = overview.below_of(view, row)
     if not below:
         raise refusals_queue.not_landed(show_number(row.id), "on main without a landing of ours")
     task = view.get(TASK, (row.task,)) if row.task else None
@@ -106,10 +107,8 @@ def _newest(view: View, caller: Caller) -> Candidate:
     undone = _undone(view)
     own = [row.id for row in view.scan(CANDIDATE, "key") if row.branch.startswith(BRANCH)]
     agent = "" if caller.is_person else caller.name
-    empty = [
-        row.id for row in view.scan(CANDIDATE, "state", (LANDED,)) if not queue_overview.below_of(view, row)
-    ]
-    row = queue_overview.last_landed(view, agent, [*undone, *own, *empty])
+    empty = [row.id for row in view.scan(CANDIDATE, "state", (LANDED,)) if not overview.below_of(view, row)]
+    row = overview.last_landed(view, agent, [*undone, *own, *empty])
     if row is None:
         raise refusals_queue.nothing_to_undo(caller.name)
     return row

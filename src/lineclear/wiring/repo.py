@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from lineclear.core import refusals, refusals_store
-from lineclear.core.resources import KNOWN, parse_resource, split_scheme
+from lineclear.core.claims.resources import KNOWN, parse_resource, split_scheme
 from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
 from lineclear.git.places import Places
-from lineclear.process.bell import Bell
-from lineclear.process.bonds import Bonds
-from lineclear.process.clock import HostClock, boot_id
-from lineclear.process.presence import Presence
+from lineclear.host.bell import Bell
+from lineclear.host.bonds import Bonds
+from lineclear.host.clock import HostClock, boot_id
+from lineclear.host.heartbeats import Presence
 from lineclear.settings import load_settings
 
 TYPE_CHECKING = False
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
     from lineclear.git.layout import Layout
-    from lineclear.process.bonds import Bond
+    from lineclear.host.bonds import Bond
     from lineclear.settings import Settings
     from lineclear.store.postgres.engine import ConnectionPool
 
@@ -66,7 +66,7 @@ class Repo:
         self.tree = f"{clone_name(self.state_directory)}/{layout.tree}" if settings.store_url else layout.tree
 
     def caller(self, given: str = "", op: str = "") -> Caller:
-        from lineclear.app.whoami import identify
+        from lineclear.app.agents.whoami import identify
 
         return identify(
             self.store,

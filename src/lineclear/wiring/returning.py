@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from lineclear.app.sending_back import brief_for
-from lineclear.core.candidates import BY_CHECK, BY_CONFLICT, BY_GATE, BY_REVIEW, SENT_BACK, show_number
-from lineclear.core.codec import event_of
+from lineclear.app.queue.sending_back import brief_for
+from lineclear.core.log.codec import event_of
+from lineclear.core.log.tables import CANDIDATE, LOG
+from lineclear.core.queue.candidates import BY_CHECK, BY_CONFLICT, BY_GATE, BY_REVIEW, SENT_BACK, show_number
+from lineclear.core.queue.sending_back import render
 from lineclear.core.refusals import Refusal
-from lineclear.core.sending_back import render
-from lineclear.core.tables import CANDIDATE, LOG
 from lineclear.git.landing import commit_of
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.touches import touches
-from lineclear.wiring.landing import watch_main
+from lineclear.wiring.stray_main import watch_main
 from lineclear.wiring.sync import prepare_conflict, repair
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller, View
-    from lineclear.core.events import Event
-    from lineclear.core.tables import Candidate, Task
+    from lineclear.core.log.events import Event
+    from lineclear.core.log.tables import Candidate, Task
     from lineclear.wiring.repo import Repo
 
 _TOLD = (BY_CONFLICT, BY_CHECK, BY_REVIEW, BY_GATE)

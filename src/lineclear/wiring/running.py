@@ -7,9 +7,9 @@ import sys
 import threading
 from uuid import uuid4
 
-from lineclear.app import queue
-from lineclear.app.runs import live_runs
-from lineclear.app.workers import (
+from lineclear.app.queue import candidates
+from lineclear.app.runs.records import live_runs
+from lineclear.app.runs.workers import (
     HANDED_OVER,
     LANDED,
     NEEDS_YOU,
@@ -22,16 +22,16 @@ from lineclear.app.workers import (
 )
 from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
-from lineclear.core.budgets import Limits
-from lineclear.core.identity import SIGNS
+from lineclear.core.agents.identity import SIGNS
+from lineclear.core.log.tables import AGENT, WORKTREE, split_names
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import AGENT, WORKTREE, split_names
-from lineclear.core.tasks import show_id
+from lineclear.core.runs.budgets import Limits
+from lineclear.core.tasks.states import show_id
 from lineclear.git.layout import linked_git_dir
-from lineclear.process import census, groups
-from lineclear.process.files import free_bytes, used_bytes, write_atomically
-from lineclear.process.threads import Jobs
-from lineclear.wiring import landing, outputs, returning, snapshots, worktrees
+from lineclear.host import groups, processes
+from lineclear.host.files import free_bytes, used_bytes, write_atomically
+from lineclear.host.threads import Jobs
+from lineclear.wiring import outputs, returning, snapshots, stray_main, worktrees
 from lineclear.wiring import queue as queueing
 from lineclear.wiring.provisioning import sandboxed
 from lineclear.wiring.repo import host_name, open_repo, settings_root
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller
-    from lineclear.app.run_ports import Bond, Reader
-    from lineclear.core.signs import Usage
-    from lineclear.core.tables import Run, Task
-    from lineclear.process.groups import Group
+    from lineclear.app.runs.ports import Bond, Reader
+    from lineclear.core.log.tables import Run, Task
+    from lineclear.core.runs.signs import Usage
+    from lineclear.host.groups import Group
     from lineclear.wiring.repo import Repo
 
 RUNS, PROMPT = "runs", "prompt.md"
@@ -282,7 +282,7 @@ class RepoTraces:
         return self._repo.clock.now().wall_ns - run.started_ns
 
     def oom_kills(self) -> int:
-        return census.oom_kills()
+        return processes.oom_kills()
 
     def slot_of(self, run: Run) -> Slot:
         return Slot(run.agent, run.client, limits=Limits(), model=run.model, has_worktree=bool(run.tree))
@@ -324,7 +324,7 @@ class RepoLanding:
             if not news.candidate:
                 tell(Came(0, 0, Landed(NEEDS_YOU, news.text)))
                 return
-            row = self._repo.store.read(lambda view: queue.known(view, news.candidate))
+            row = self._repo.store.read(lambda view: candidates.known(view, news.candidate))
             if news.kind == LANDED:
                 self._discard(caller, row.branch)
             tell(Came(row.id, row.task, Landed(news.kind, row.reason, row.commit)))
@@ -353,7 +353,7 @@ class RepoLanding:
         return returning.tell(self._repo, task, place.path)
 
     def main_name(self) -> str:
-        return landing.watch_main(self._repo)[0].removeprefix("refs/heads/")
+        return stray_main.watch_main(self._repo)[0].removeprefix("refs/heads/")
 
     def settle(self, caller: Caller) -> list[str]:
         return queueing.settle(self._repo, caller, lands=self._lands)
@@ -369,18 +369,18 @@ class RepoLanding:
             self._strayed.pop(agent, None)
         return [(agent, words) for agent, words in found if words]
 
-    def _see_stray(self) -> landing.Stray | None:
+    def _see_stray(self) -> stray_main.Stray | None:
         """Noted before anything is done about it: the agent may be ending at this moment."""
-        stray = landing.find_stray(self._repo)
+        stray = stray_main.find_stray(self._repo)
         if stray is not None:
             self._strayed.setdefault(stray.agent, "main is being put back")
         return stray
 
-    def _put_back(self, stray: landing.Stray) -> str:
-        kept = landing.restore_main(self._repo, stray.old, stray.new, stray.agent)
-        if not isinstance(kept, landing.NeedsYou):
+    def _put_back(self, stray: stray_main.Stray) -> str:
+        kept = stray_main.restore_main(self._repo, stray.old, stray.new, stray.agent)
+        if not isinstance(kept, stray_main.NeedsYou):
             return f"main was put back, its commits are at {kept}"
-        if landing.find_stray(self._repo) is None:  # by another thread, or by a landing
+        if stray_main.find_stray(self._repo) is None:  # by another thread, or by a landing
             return "main was put back"
         return f"it could not be put back: {kept.why}"
 
@@ -416,8 +416,8 @@ class HostWorld:
         return self._jobs.interrupts
 
     def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
-        people, leaders = census.take_census(), [pid for pid in pids if pid > 0]
-        families = census.families(people, leaders, census.adopted(people, groups.MARK, leaders))
+        people, leaders = processes.take_census(), [pid for pid in pids if pid > 0]
+        families = processes.families(people, leaders, processes.adopted(people, groups.MARK, leaders))
         return {pid: (family.busy_ns, family.memory_bytes) for pid, family in families.items()}
 
     def is_worktree(self, path: str, /) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lineclear.app.snapshots import choose
+from lineclear.app.worktrees.snapshots import choose
 from lineclear.core import refusals_snapshots
-from lineclear.core.snapshots import PREFIX, Kept
+from lineclear.core.worktrees.snapshots import PREFIX, Kept
 from lineclear.git.layout import find_layout
 from lineclear.git.snapshot_refs import (
     count_lines,

@@ -11,11 +11,11 @@ import queue
 import threading
 import time
 
-from lineclear.app.runs import live_runs
-from lineclear.app.snapshots import work_in
+from lineclear.app.runs.records import live_runs
+from lineclear.app.worktrees.snapshots import work_in
 from lineclear.core.refusals import Refusal
-from lineclear.core.snapshots import AT_WORK
-from lineclear.process.shielding import shield_thread
+from lineclear.core.worktrees.snapshots import AT_WORK
+from lineclear.host.shielding import shield_thread
 from lineclear.wiring.mirroring import live_trees
 from lineclear.wiring.running import RepoClients, RepoTraces
 from lineclear.wiring.snapshots import take_for
@@ -23,7 +23,7 @@ from lineclear.wiring.supervising import is_supervised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.app.snapshots import Work
+    from lineclear.app.worktrees.snapshots import Work
     from lineclear.wiring.repo import Repo
 
 # How often a quiet worktree is looked at.

@@ -28,14 +28,14 @@ def save_beside(repo: Repo, agent: str) -> bool:
 
 
 def _is_kept_safe(repo: Repo) -> bool:
-    from lineclear.process.bonds import SUPERVISOR
-    from lineclear.process.door import is_held
+    from lineclear.host.bonds import SUPERVISOR
+    from lineclear.host.server_door import is_held
 
     if repo.settings.serve_snapshots and is_held(repo.state_directory):
         return True
     if not repo.bonds.is_held(SUPERVISOR):
         return False
-    from lineclear.app.runs import live_runs
+    from lineclear.app.runs.records import live_runs
 
     return repo.tree in [run.tree for run in repo.store.read(live_runs)]
 
@@ -43,7 +43,7 @@ def _is_kept_safe(repo: Repo) -> bool:
 def start_detached(repo: Repo, *, agent: str, tree: str, path: str) -> bool:
     """Start one snapshot when nobody looked at this worktree for `every`. True when one was started; of many
     hooks at one instant one starts it."""
-    from lineclear.process import spawning
+    from lineclear.host import spawning
 
     if not take_mark(mark_of(repo, tree), repo.settings.snapshots_every_ms):
         return False

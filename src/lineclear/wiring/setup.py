@@ -15,7 +15,7 @@ from lineclear.app.setup.clone import SetupClone
 from lineclear.clients.registry import SETUP, names_with, setup_of
 from lineclear.clients.setup_files import DiskSetupFiles
 from lineclear.clients.templating import fill
-from lineclear.core.identity import SIGNS
+from lineclear.core.agents.identity import SIGNS
 from lineclear.git.layout import find_layout, worktrees
 from lineclear.git.setup import RepositorySetupGit
 from lineclear.settings import PREFIX

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from lineclear.core import refusals_phases
-from lineclear.core.checks import Check, verdict_key
+from lineclear.core.queue.checks import Check, verdict_key
 from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.check_settings import full_check, repo_at, require_trusted
 from lineclear.wiring.check_trees import provisioning_digest
@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lineclear.app.queue_ports import Ended
+    from lineclear.app.queue.ports import Ended
     from lineclear.wiring.repo import Repo
 
 _WAIT_S = 1.0
 
 
 class Shards:
-    """The `Lab` of app/full_checks.py, by what `main`, a commit, states."""
+    """The `Lab` of app/queue/full_checks.py, by what `main`, a commit, states."""
 
     def __init__(self, repo: Repo, main: str) -> None:
         at_main = repo_at(repo, main)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lineclear.app.sides import NOBODY, Side, owner_of_branch, with_sides
+from lineclear.app.queue.sides import NOBODY, Side, owner_of_branch, with_sides
+from lineclear.core.queue.sides import paths_of
 from lineclear.core.refusals import Refusal
-from lineclear.core.sides import paths_of
 from lineclear.git.run import GitFailed
 from lineclear.git.touches import touches
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Store, View
-    from lineclear.core.sides import Owner
+    from lineclear.core.queue.sides import Owner
 
 
 class End:

@@ -7,7 +7,7 @@ import time
 
 from lineclear.core import refusals_snapshots
 from lineclear.core.refusals import Refusal
-from lineclear.core.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
+from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
 from lineclear.git import snapshot_marks
 from lineclear.git.branches import is_merged
 from lineclear.git.layout import MAIN_TREE, Layout, worktrees
@@ -19,7 +19,7 @@ from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.snapshots import Snapshot
+    from lineclear.core.worktrees.snapshots import Snapshot
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 

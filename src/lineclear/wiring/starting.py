@@ -6,7 +6,7 @@ import os
 
 from lineclear.core import refusals, refusals_store
 from lineclear.git.layout import find_layout
-from lineclear.process.clock import HostClock
+from lineclear.host.clock import HostClock
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, 
     if settings.store_url:
         created = _init_postgres(layout, settings, url)
     else:
-        from lineclear.process.files import is_network_fs
+        from lineclear.host.files import is_network_fs
         from lineclear.store.sqlite.engine import create
 
         network = is_network_fs(directory)
@@ -57,7 +57,7 @@ def _init_postgres(layout: Layout, settings: Settings, url: str) -> bool:
 def write_repo_id(layout: Layout) -> str:
     """A name that every clone shares, written where the team commits it."""
     from lineclear.git.run import git
-    from lineclear.process.files import write_atomically
+    from lineclear.host.files import write_atomically
 
     roots = git(["rev-list", "--max-parents=0", "HEAD"], layout.worktree, check=False).decode().split()
     if not roots:
@@ -84,7 +84,7 @@ def write_local_section(directory: str, header: str, keys: list[str]) -> None:
     """A section of this clone's own settings, readable by its user alone: a URL may hold a password."""
     import tomllib
 
-    from lineclear.process.files import write_atomically
+    from lineclear.host.files import write_atomically
 
     path = os.path.join(directory, "local.toml")
     kept = []

@@ -7,20 +7,20 @@ import os
 import signal
 import time
 
-from lineclear.app import runs
-from lineclear.app.board import board
-from lineclear.app.supervisor import Supervisor
-from lineclear.app.workers import CLOSED, Rules, Slot
+from lineclear.app.runs import records
+from lineclear.app.runs.board import board
+from lineclear.app.runs.supervisor import Supervisor
+from lineclear.app.runs.workers import CLOSED, Rules, Slot
 from lineclear.clients.registry import CLIENTS, START, names_with
 from lineclear.core import refusals_runs
-from lineclear.core.budgets import Limits, needs_price
 from lineclear.core.instants import show_wall
+from lineclear.core.log.tables import RUN
 from lineclear.core.refusals import Refusal
-from lineclear.core.runs import ENDED
-from lineclear.core.tables import RUN
-from lineclear.process.bonds import SUPERVISOR
-from lineclear.process.files import write_atomically
-from lineclear.process.threads import Jobs
+from lineclear.core.runs.budgets import Limits, needs_price
+from lineclear.core.runs.states import ENDED
+from lineclear.host.bonds import SUPERVISOR
+from lineclear.host.files import write_atomically
+from lineclear.host.threads import Jobs
 from lineclear.settings import worker_named
 from lineclear.wiring.running import THREADS_MAX, HostWorld, RepoClients, RepoTraces
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller
-    from lineclear.app.supervisor import News
-    from lineclear.core.money import Price
+    from lineclear.app.runs.supervisor import News
+    from lineclear.core.runs.money import Price
     from lineclear.settings import Settings, Worker
     from lineclear.wiring.repo import Repo
 
@@ -255,7 +255,7 @@ def ask_and_wait(repo: Repo, caller: Caller, agent: str, what: str, wait_s: floa
 
     Without a supervisor an agent that works on is stopped here; the next `run` ends its run in the log.
     """
-    answer = runs.ask(repo.store, caller, agent, what)
+    answer = records.ask(repo.store, caller, agent, what)
     number = answer["run"]["id"]
     if not is_supervised(repo):
         return _ask_nobody(repo, agent, number, what)
@@ -279,12 +279,12 @@ def _ask_nobody(repo: Repo, agent: str, number: int, what: str) -> dict[str, Any
     if run is None or not RepoTraces(repo, RepoClients(repo)).is_of_this_clone(run):
         raise refusals_runs.no_supervisor()
     group = RepoClients(repo).find_again(run)
-    if what in (runs.STOP, runs.STOP_HARD):
-        group.sweep(0 if what == runs.STOP_HARD else repo.settings.run_grace_ms / 1000)
+    if what in (records.STOP, records.STOP_HARD):
+        group.sweep(0 if what == records.STOP_HARD else repo.settings.run_grace_ms / 1000)
     else:
-        group.send(signal.SIGSTOP if what == runs.PAUSE else signal.SIGCONT)
+        group.send(signal.SIGSTOP if what == records.PAUSE else signal.SIGCONT)
     words = f"{agent} was asked to {what}. There is no supervisor; `lineclear run` takes over from here."
-    return {"run": runs.show_run(run), "asked": what, "is_done": True, "words": words}
+    return {"run": records.show_run(run), "asked": what, "is_done": True, "words": words}
 
 
 class _Status:

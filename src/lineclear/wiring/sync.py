@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 
-from lineclear.app import syncing
-from lineclear.app.sides import owner_from
+from lineclear.app.queue.sides import owner_from
+from lineclear.app.worktrees import syncing
 from lineclear.app.writing import tree_of
 from lineclear.core import refusals, refusals_landing, refusals_sync, refusals_worktrees
-from lineclear.core.landing import message
-from lineclear.core.syncing import Conflicted, Synced
-from lineclear.core.tables import TASK
-from lineclear.core.tasks import show_id
-from lineclear.core.write_rule import is_foreign
+from lineclear.core.claims.write_rule import is_foreign
+from lineclear.core.log.tables import TASK
+from lineclear.core.queue.landing import message
+from lineclear.core.tasks.states import show_id
+from lineclear.core.worktrees.syncing import Conflicted, Synced
 from lineclear.git.landing import LandingLock, commit_of
 from lineclear.git.layout import find_layout
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed
 from lineclear.git.syncing import GitDesk
-from lineclear.wiring.landing import agent_of, find_stray, watch_main
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 from lineclear.wiring.sides import End, add_sides
+from lineclear.wiring.stray_main import agent_of, find_stray, watch_main
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

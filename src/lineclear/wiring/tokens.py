@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from lineclear.core.tokens import ID_CHARS, hash_of
+from lineclear.core.agents.tokens import ID_CHARS, hash_of
 
 SECRET_BYTES = 32
 

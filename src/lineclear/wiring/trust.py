@@ -11,7 +11,7 @@ import os
 from lineclear.core import refusals
 from lineclear.core.refusals_trust import not_trusted
 from lineclear.core.trust import KNOWN, is_at, judge, read_record, with_trust, write_record
-from lineclear.process.records import change_record_file, read_record_file
+from lineclear.host.records import change_record_file, read_record_file
 from lineclear.settings.commands import commands_of
 
 TYPE_CHECKING = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from lineclear.core import refusals_worktrees
-from lineclear.core import worktrees as rules
 from lineclear.core.refusals import Refusal
+from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
 from lineclear.git.layout import head_branch, landing_branch
@@ -15,8 +15,8 @@ from lineclear.wiring.repo import settings_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.tables import Worktree
-    from lineclear.process.bonds import Bond
+    from lineclear.core.log.tables import Worktree
+    from lineclear.host.bonds import Bond
     from lineclear.wiring.repo import Repo
 
 

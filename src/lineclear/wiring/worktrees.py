@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from lineclear.app import worktrees as use_cases
+from lineclear.app.worktrees import lifecycle as use_cases
 from lineclear.core import refusals, refusals_checks, refusals_worktrees
-from lineclear.core import worktrees as rules
-from lineclear.core.tables import TASK, WORKTREE, Worktree
+from lineclear.core.log.tables import TASK, WORKTREE, Worktree
+from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
 from lineclear.git.layout import has_commit, is_check_tree
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller
-    from lineclear.process.bonds import Bond
+    from lineclear.host.bonds import Bond
     from lineclear.wiring.repo import Repo
 
     IsSaved = Callable[[str], bool]

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.refusals import Refusal
-from lineclear.core.snapshots import Limits
+from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git import snapshots as module
 from lineclear.git.objects import Objects
 from lineclear.git.snapshot_files import State
 from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots
 from lineclear.git.status import parse_status as real_parse
-from lineclear.process.locks import LockFile
+from lineclear.host.locks import LockFile
 from tests.repository import TemporaryRepo
 from tests.snapshotting import Studio
 

@@ -57,7 +57,7 @@ def loading(repo: TemporaryRepo) -> Loading:
 
 def test_the_first_touch_of_a_file_loads_nothing_costly(loading: Loading) -> None:
     loaded = loading("PreToolUse")
-    assert "lineclear.app.hooks_claims" in loaded
+    assert "lineclear.app.hooks.claims" in loaded
     assert loaded & COSTLY == set()
 
 
@@ -66,5 +66,5 @@ def test_hooks_around_a_command_that_changes_files_load_nothing_costly(loading: 
     for name in ("src/b.py", ".env", "new.py"):
         (Path(loading.ways.tree) / name).write_text("changed\n")
     loaded = loading("PostToolUse", **SHELL)
-    assert "lineclear.app.hooks_shell" in loaded
+    assert "lineclear.app.hooks.shell" in loaded
     assert loaded & COSTLY == set()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.hooks import HookAnswer
-from lineclear.core.tables import CLAIM
+from lineclear.core.agents.hooks import HookAnswer
+from lineclear.core.log.tables import CLAIM
 from lineclear.store.sqlite.engine import SqliteStore
 from tests.hooked_repo import HookedRepo
 

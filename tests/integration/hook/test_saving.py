@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import runs, tasks
+from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.core.task_import import TaskDraft
+from lineclear.app.runs import records
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.git.snapshot_refs import list_snapshots
 from lineclear.hook.serving import Hooks
-from lineclear.process.bonds import SUPERVISOR, Bonds
-from lineclear.process.door import be_the_only_one
+from lineclear.host.bonds import SUPERVISOR, Bonds
+from lineclear.host.server_door import be_the_only_one
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import import_paths
 from tests.hooked_repo import HookedRepo
@@ -193,8 +194,8 @@ def start_run(hooked: Hooked, tree: str) -> None:
         worker = Caller("worker-1", tree=tree)
         tasks.add(repo.store, Caller("anna", is_person=True), TaskDraft("", "Work"))
         tasks.take(repo.store, repo.liveness, worker)
-        start = runs.Start(1, 1, client="plain", tree=tree, branch=tree)
-        runs.begin(repo.store, worker, start)
+        start = records.Start(1, 1, client="plain", tree=tree, branch=tree)
+        records.begin(repo.store, worker, start)
     finally:
         repo.close()
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.claims import EXCLUSIVE
-from lineclear.core.tables import CLAIM
+from lineclear.core.claims.rules import EXCLUSIVE
+from lineclear.core.log.tables import CLAIM
 from lineclear.hook.serving import Elsewhere
-from lineclear.process.presence import Presence
+from lineclear.host.heartbeats import Presence
 from tests.hooked_repo import HookedRepo, Served
 from tests.repository import TemporaryRepo
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.hooks import HookAnswer, is_silent
-from lineclear.core.tables import CLAIM
+from lineclear.core.agents.hooks import HookAnswer, is_silent
+from lineclear.core.log.tables import CLAIM
 from tests.hooked_repo import HookedRepo
 
 

@@ -11,9 +11,9 @@ import psycopg
 
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.events import Draft
-from lineclear.core.resources import parse_resource
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.events import Draft
 from lineclear.store.postgres.engine import PostgresStore
 from lineclear.store.postgres.session import Session
 

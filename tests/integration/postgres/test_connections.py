@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.tables import LOG, VALUE, Value
+from lineclear.core.log.tables import LOG, VALUE, Value
 from lineclear.store.postgres.engine import ConnectionPool, PostgresStore
 from lineclear.store.postgres.transaction import PostgresTx
 from tests.integration.postgres.desk import (

@@ -14,11 +14,11 @@ import pytest
 from lineclear.app import claims
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.epochs import EPOCH_STEP
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.log.epochs import EPOCH_STEP
+from lineclear.core.log.tables import LOG
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import LOG
 from lineclear.store.postgres.engine import PostgresStore, create
 from tests.postgres_server import ServerMissing, running_server
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lineclear.app import messages, tasks, values
-from lineclear.app.heartbeat import renew
+from lineclear.app.agents.heartbeat import renew
 from lineclear.app.log import audit
 from lineclear.app.ports import NobodyDies
-from lineclear.core.questions import by_index, by_key
-from lineclear.core.tables import AGENT, CLAIM, LOG, TASK, VALUE
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.log.questions import by_index, by_key
+from lineclear.core.log.tables import AGENT, CLAIM, LOG, TASK, VALUE
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.store.postgres.engine import PostgresStore
 from tests.integration.postgres.desk import ANN, ENVIRONMENT, REPO, claim, release, trips
 from tests.integration.postgres.slow_line import slow_line
@@ -24,7 +24,7 @@ from tests.world import refused
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Tx, View
-    from lineclear.core.tables import Table
+    from lineclear.core.log.tables import Table
 
 pytestmark = pytest.mark.postgres
 
@@ -140,8 +140,8 @@ CLAIMING = """
 import json, sys
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims import EXCLUSIVE, Request
-from lineclear.core.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.claims.resources import parse_resource
 from lineclear.store.postgres.engine import PostgresStore
 
 url, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])

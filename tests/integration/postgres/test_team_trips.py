@@ -13,8 +13,8 @@ import pytest
 
 from lineclear.app.log import audit
 from lineclear.cli.serving import Office
-from lineclear.core import hooks
-from lineclear.core.hooks import HookAnswer, HookCall
+from lineclear.core.agents import hooks
+from lineclear.core.agents.hooks import HookAnswer, HookCall
 from lineclear.mcp.desk import Call, Reply
 from lineclear.store.postgres.engine import PostgresStore
 from lineclear.wiring import hooking, hooking_context

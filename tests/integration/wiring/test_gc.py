@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
-from lineclear.core.gc import Plan
-from lineclear.core.snapshots import Limits
+from lineclear.core.worktrees.cleanup import Plan
+from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.layout import Layout
 from lineclear.git.snapshots import Snapshots
 from lineclear.wiring import gc

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.refusals import Refusal
-from lineclear.core.snapshots import BEFORE_REMOVAL
+from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL
 from lineclear.wiring import snapshots
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.salvage import Salvage

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
+from lineclear.core.log.tables import WORKTREE, Worktree
 from lineclear.core.refusals import Refusal
-from lineclear.core.tables import WORKTREE, Worktree
 from lineclear.wiring import worktrees
 from lineclear.wiring.provisioning import base_warning, require_room, sandboxed
 from lineclear.wiring.repo import Repo, open_repo

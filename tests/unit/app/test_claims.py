@@ -11,11 +11,11 @@ from lineclear.app.claims import MOST_NOTE, MOST_RESOURCES, TICKET_TTL_MS, refus
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
 from lineclear.app.writing import refuse_write
-from lineclear.core.claims import EXCLUSIVE, INTENT, SHARED, Request
+from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request
+from lineclear.core.claims.strategies import Rule
+from lineclear.core.claims.write_rule import COMMIT, Write
+from lineclear.core.log.tables import AGENT, CLAIM, WAIT
 from lineclear.core.refusals import HELD, NOT_ALLOWED, NOT_FOUND, STALE, USAGE
-from lineclear.core.strategies import Rule
-from lineclear.core.tables import AGENT, CLAIM, WAIT
-from lineclear.core.write_rule import COMMIT, Write
 from tests.world import HOUR_MS, MINUTE_MS, World, refused, resource
 
 

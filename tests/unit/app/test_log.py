@@ -8,8 +8,8 @@ import pytest
 
 from lineclear.app import log, tasks
 from lineclear.app.ports import Caller
-from lineclear.core.order import AFTER, BEFORE, CONCURRENT, SAME
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.log.causality import AFTER, BEFORE, CONCURRENT, SAME
+from lineclear.core.tasks.lists import TaskDraft
 from tests.world import MINUTE_MS, NOON_NS, World, refused
 
 

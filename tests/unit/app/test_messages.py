@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lineclear.app import messages
 from lineclear.app.ports import Caller
-from lineclear.core.messages import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor
-from lineclear.core.tables import READ, READER, Message
+from lineclear.core.log.tables import READ, READER, Message
+from lineclear.core.messages.inbox import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor
 from tests.world import World, refused
 
 

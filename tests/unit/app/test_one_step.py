@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.one_step import in_one_step
 from lineclear.app.ports import Caller
+from lineclear.core.log.tables import AGENT
 from lineclear.core.refusals import Refusal, not_found
-from lineclear.core.tables import AGENT
 from tests.world import World
 
 if TYPE_CHECKING:

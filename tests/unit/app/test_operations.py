@@ -8,9 +8,9 @@ import pytest
 
 from lineclear.app.operations import once
 from lineclear.app.ports import Caller
-from lineclear.core.events import Draft
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import LOG, OPERATION
 from lineclear.core.refusals import USAGE, bad_value
-from lineclear.core.tables import LOG, OPERATION
 from tests.world import HOUR_MS, World, refused
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from lineclear.app import proposals, values
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
+from lineclear.core.claims.strategies import SINGLE_WRITER, Rule
 from lineclear.core.refusals import HELD, NOT_ALLOWED, STALE
-from lineclear.core.strategies import SINGLE_WRITER, Rule
 from tests.world import World, refused, resource
 
 ANN, BOB, CAT, PAT = Caller("ann"), Caller("bob"), Caller("cat"), Caller("pat", is_person=True)

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import agents, messages, proposals, queue, status, tasks
+from lineclear.app import messages, proposals, status, tasks
+from lineclear.app.agents import membership
 from lineclear.app.ports import Caller
-from lineclear.core.events import Draft
-from lineclear.core.strategies import LOCKED, SINGLE_WRITER, Rule
-from lineclear.core.task_import import TaskDraft
+from lineclear.app.queue import candidates
+from lineclear.core.claims.strategies import LOCKED, SINGLE_WRITER, Rule
+from lineclear.core.log.events import Draft
+from lineclear.core.tasks.lists import TaskDraft
 from tests.world import MINUTE_MS, World, resource
 
 ANN, PAT = Caller("ann"), Caller("pat", is_person=True)
@@ -52,7 +54,7 @@ def test_the_page_shows_who_is_here_with_what(world: World) -> None:
     tasks.take(world.store, world.liveness, ANN)
     world.ask("ann", "src/a.py")
     world.stand_in_line("bob", "src/a.py")
-    agents.leave(world.store, PAT, "pat", "lunch")
+    membership.leave(world.store, PAT, "pat", "lunch")
     world.presence.touch("ann")
     world.clock.advance(2_000)
     shown = page(world)
@@ -136,10 +138,10 @@ def test_a_directory_names_the_rules_for_its_parts(world: World) -> None:
 def test_what_the_queue_waits_for_comes_first_and_a_submitted_task_is_not_asked_for(world: World) -> None:
     tasks.add(world.store, PAT, TaskDraft("1", "login"))
     tasks.take(world.store, world.liveness, ANN)
-    queue.submit(world.store, ANN, queue.Branch("ann/login", "tip", "main"), task=1)
+    candidates.submit(world.store, ANN, candidates.Branch("ann/login", "tip", "main"), task=1)
     assert page(world)["needs_you"] == []
     assert page(world)["queue"]["waiting"] == 1
-    queue.submit(world.store, PAT, queue.Branch("side", "tip", "main"))
+    candidates.submit(world.store, PAT, candidates.Branch("side", "tip", "main"))
     stopped = Draft("CandidateStopped", "Q-2", id=2, why="in the way of a.txt", files=["a.txt"])
     world.store.transact(PAT, lambda tx: tx.append(stopped))
     needs = world.store.read(lambda view: status.status(view, world.presence, "pat", "person"))["needs_you"]

@@ -8,8 +8,8 @@ import pytest
 
 from lineclear.app import task_lists, tasks
 from lineclear.app.ports import Caller
-from lineclear.core.task_import import TaskDraft
-from lineclear.core.tasks import TAKEN
+from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.tasks.states import TAKEN
 from tests.world import World, refused
 
 ANN, PAT = Caller("ann"), Caller("pat", is_person=True)

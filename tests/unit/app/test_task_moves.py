@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import runs, tasks
+from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.core.events import Event
-from lineclear.core.fold import BrokenLog, fold
+from lineclear.app.runs import records
+from lineclear.core.log.events import Event
+from lineclear.core.log.fold import BrokenLog, fold
+from lineclear.core.log.state import State
+from lineclear.core.log.tables import TASK, Task
 from lineclear.core.refusals import Refusal
-from lineclear.core.state import State
-from lineclear.core.tables import TASK, Task
-from lineclear.core.task_import import TaskDraft
-from lineclear.core.tasks import (
+from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.tasks.states import (
     ACCEPTED,
     CANCELLED,
     ENDED,
@@ -155,7 +156,7 @@ def test_the_verbs_make_every_move_of_the_table() -> None:
 
 def put_back(world: World) -> str:
     """The supervisor's own move, for a run that never began."""
-    runs.put_back(world.store, ANN, TASK_1, "it never began")
+    records.put_back(world.store, ANN, TASK_1, "it never began")
     return str(world.events()[-1][0])
 
 

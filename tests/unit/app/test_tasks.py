@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from lineclear.app import runs, task_lists, tasks
+from lineclear.app import task_lists, tasks
 from lineclear.app.ports import Caller
-from lineclear.core.claims import INTENT
+from lineclear.app.runs import records
+from lineclear.core.claims.rules import INTENT
+from lineclear.core.log.tables import TASK, Task
 from lineclear.core.refusals import HELD, NOT_FOUND, STALE, Refusal
-from lineclear.core.tables import TASK, Task
-from lineclear.core.task_import import TaskDraft
-from lineclear.core.tasks import ACCEPTED, CANCELLED, FAILED, MERGED, OPEN, TAKEN
+from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.tasks.states import ACCEPTED, CANCELLED, FAILED, MERGED, OPEN, TAKEN
 from tests.world import MINUTE_MS, World, refused
 
 ANN, BOB, PAT = Caller("ann"), Caller("bob"), Caller("pat", is_person=True)
@@ -584,9 +585,11 @@ def test_work_on_a_branch_under_a_supervisor_is_not_ended_by_hand() -> None:
     tasks.add(world.store, Caller("pat", is_person=True), TaskDraft("1", "login form"))
     ann = Caller("ann", tree="ann")
     tasks.take(world.store, world.liveness, ann, number=1)
-    run = runs.begin(world.store, ann, runs.Start(1, 1, client="claude", tree="ann", branch="lineclear/T-1"))
+    run = records.begin(
+        world.store, ann, records.Start(1, 1, client="claude", tree="ann", branch="lineclear/T-1")
+    )
     with pytest.raises(Refusal, match="T-1 is not ended by hand"):
         tasks.finish(world.store, ann, 1, result="all good")
-    runs.end(world.store, ann, run, runs.Ending("done", branch="lineclear/T-1"))
+    records.end(world.store, ann, run, records.Ending("done", branch="lineclear/T-1"))
     task = world.store.read(lambda view: tasks.show(view, 1))
     assert (task["state"], task["branch"]) == ("handed over", "lineclear/T-1")

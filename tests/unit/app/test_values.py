@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from lineclear.app import values
-from lineclear.app.agents import ensure_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
+from lineclear.core.claims.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, Rule
 from lineclear.core.refusals import HELD, NOT_ALLOWED, NOT_FOUND, STALE, Refusal
-from lineclear.core.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, Rule
 from tests.world import MINUTE_MS, World, refused, resource
 
 ANN, BOB, PAT = Caller("ann"), Caller("bob"), Caller("pat", is_person=True)

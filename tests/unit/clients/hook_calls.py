@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lineclear.core.hooks import HookAnswer
+from lineclear.core.agents.hooks import HookAnswer
 
 COMMON = {"session_id": "s-1", "cwd": "/r", "hook_event_name": "x"}
 PATCH = "*** Begin Patch\n*** Update File: /r/a.py\n@@\n-old\n+new\n*** Move to: b.py\n*** End Patch\n"

@@ -30,7 +30,7 @@ from lineclear.clients.registry import (
     setup_of,
     start_of,
 )
-from lineclear.core.hooks import HookAnswer
+from lineclear.core.agents.hooks import HookAnswer
 
 HERE = Path(__file__).parent
 ROOT, HOME, STUB = "/srv/shop", "/home/sam", "/srv/shop/.git/lineclear/hook"

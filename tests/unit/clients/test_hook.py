@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lineclear.clients.registry import HOOK, hook_of, names_with
-from lineclear.core.hooks import HookAnswer
+from lineclear.core.agents.hooks import HookAnswer
 from tests.unit.clients.hook_calls import tool
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.clients.registry import STREAM, names_with, stream_of
-from lineclear.core.signs import (
+from lineclear.core.runs.signs import (
     Call,
     CallDone,
     End,

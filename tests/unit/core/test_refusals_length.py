@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.budgets import Amount, Breach
-from lineclear.core.claims import EXCLUSIVE, Blocker, Request
+from lineclear.core.claims.resources import parse_resource
+from lineclear.core.claims.rules import EXCLUSIVE, Blocker, Request
 from lineclear.core.instants import Instant
+from lineclear.core.log.tables import Claim
 from lineclear.core.refusals import Refusal
-from lineclear.core.resources import parse_resource
-from lineclear.core.tables import Claim
+from lineclear.core.runs.budgets import Amount, Breach
 from lineclear.core.trust import Stated
 from tests.wording import refusing_functions
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.identity import read_environment
+from lineclear.core.agents.identity import read_environment
 from lineclear.mcp.callers import CODEX_TURN, signs_of
 
 

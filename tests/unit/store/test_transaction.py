@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineclear.app.ports import Caller
-from lineclear.core.events import Draft
 from lineclear.core.instants import Instant
-from lineclear.core.questions import GET, PICK, Question, any_of, by_index, by_key
-from lineclear.core.state import State
-from lineclear.core.tables import MESSAGE, TASK_DEP, TaskDep
+from lineclear.core.log.events import Draft
+from lineclear.core.log.questions import GET, PICK, Question, any_of, by_index, by_key
+from lineclear.core.log.state import State
+from lineclear.core.log.tables import MESSAGE, TASK_DEP, TaskDep
 from lineclear.store.postgres.transaction import PostgresTx
 
 small = st.integers(0, 5)

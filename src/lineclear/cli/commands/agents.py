@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table
+from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
-from lineclear.core.names import agent_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.app.agents import list_agents
+    from lineclear.app.agents.membership import list_agents
 
     presence = context.repo.presence
     agents, head = context.store.read(lambda view: (list_agents(view, presence), view.head))
@@ -37,7 +37,7 @@ def _declare_leave(parser: ArgumentParser) -> None:
 
 
 def leave(context: Context, args: Namespace) -> None:
-    from lineclear.app.agents import leave as end_presence
+    from lineclear.app.agents.membership import leave as end_presence
 
     caller = context.caller
     name = agent_name(args.name) if args.name else caller.name

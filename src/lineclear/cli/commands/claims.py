@@ -6,7 +6,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import Table
 from lineclear.core import refusals
-from lineclear.core.claims import EXCLUSIVE, MODES, Request
+from lineclear.core.claims.rules import EXCLUSIVE, MODES, Request
 from lineclear.core.instants import show_duration
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.process.bonds import Bond
+    from lineclear.host.bonds import Bond
 
 HOUR_MS = 3_600_000
 
@@ -221,7 +221,7 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
     from lineclear.app.claims import release as give_back
     from lineclear.app.claims import renew_exactly
     from lineclear.app.waiting import claim_or_wait
-    from lineclear.process.children import run_guarded
+    from lineclear.host.children import run_guarded
 
     store, caller = context.store, context.caller
     answer = claim_or_wait(

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.core.gate import Finding
+    from lineclear.core.queue.gate import Finding
 
 HOOKS = ("pre-commit", "pre-push", "reference-transaction")
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.core.gc import Item
+    from lineclear.core.worktrees.cleanup import Item
 
 
 def _declare(parser: ArgumentParser) -> None:

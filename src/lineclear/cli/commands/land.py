@@ -6,7 +6,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.handing_in import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
 from lineclear.core.refusals import FINDINGS
-from lineclear.core.tasks import LEAST_PRIORITY
+from lineclear.core.tasks.states import LEAST_PRIORITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def land(context: Context, args: Namespace) -> int:
 def _examine(context: Context, task: int, branch: str) -> None:
     """What the task asks for is asked before it is handed over: its agent can still mend it."""
     from lineclear.core.refusals_landing import not_as_asked
-    from lineclear.wiring.landing import taken_task
     from lineclear.wiring.outputs import examine
+    from lineclear.wiring.stray_main import taken_task
 
     row = taken_task(context.repo, task)
     found = examine(context.repo, row, agent=row.agent, branch=branch) if row is not None else None
@@ -111,8 +111,8 @@ def check(context: Context, args: Namespace) -> int:
 
 
 def _check_lines(branch: str, found: Checked) -> list[str]:
-    from lineclear.core.landing import Landed
-    from lineclear.core.sides import tell_places
+    from lineclear.core.queue.landing import Landed
+    from lineclear.core.queue.sides import tell_places
 
     result = found.result
     checks = [f"  `{one['command']}` {one['result']}" for one in found.checks]

@@ -6,7 +6,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
 from lineclear.cli.render import Table, plain
 from lineclear.core import refusals
-from lineclear.core.order import AFTER, BEFORE, CONCURRENT, SAME
+from lineclear.core.log.causality import AFTER, BEFORE, CONCURRENT, SAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

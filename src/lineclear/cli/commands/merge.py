@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.app.lock_making import LockMaker
+    from lineclear.app.queue.lock_making import LockMaker
 
 CONFLICTS = 1
 
@@ -37,7 +37,7 @@ def _declare_file(parser: ArgumentParser) -> None:
 
 
 def merge_file(context: Context, args: Namespace) -> int:
-    from lineclear.app.merge_trees import result_data
+    from lineclear.app.queue.merge_trees import result_data
     from lineclear.wiring.merging import merge_files, write_bytes
 
     base, left, right = (os.path.join(context.cwd, name) for name in (args.base, args.left, args.right))
@@ -83,8 +83,8 @@ def _declare_tree(parser: ArgumentParser) -> None:
 
 
 def merge_tree(context: Context, args: Namespace) -> int:
-    from lineclear.app.lock_making import notes_of
-    from lineclear.core.sides import tell_sides
+    from lineclear.app.queue.lock_making import notes_of
+    from lineclear.core.queue.sides import tell_sides
     from lineclear.wiring.merging import merge_tree as merge
 
     report = merge(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.cli.command import Context
-    from lineclear.core.conventions import Change
+    from lineclear.core.agents.conventions import Change
 
 PARTS = ("tasks", "coordination", "locks")
 # Lock files only where they are asked for by name: other tools may take them for more than they are.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table, plain
-from lineclear.core.phases import INTEGRATE, PARALLEL, PHASES, TEST
+from lineclear.core.queue.phases import INTEGRATE, PARALLEL, PHASES, TEST
 from lineclear.core.refusals import FINDINGS
 
 TYPE_CHECKING = False

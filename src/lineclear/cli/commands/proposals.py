@@ -6,18 +6,18 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text, read_input
 from lineclear.cli.parser import task_number, whole_number
 from lineclear.cli.render import Table, plain, quoted
-from lineclear.core.file_changes import read_change
 from lineclear.core.json_text import canonical
-from lineclear.core.phases import INTEGRATE
+from lineclear.core.queue.phases import INTEGRATE
 from lineclear.core.refusals import bad_usage, shorten
+from lineclear.core.values.file_changes import read_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.core.file_changes import FileChange
-    from lineclear.core.resources import Resource
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.values.file_changes import FileChange
 
 STATES = ("open", "accepted", "rejected", "superseded", "all")
 MOST_NUMBER = 10**15

@@ -5,14 +5,14 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import candidate_number
 from lineclear.cli.render import plain
-from lineclear.core.candidates import show_number
+from lineclear.core.queue.candidates import show_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.app.queue_runner import News
+    from lineclear.app.queue.runner import News
 
 MOST_ENDED = 50
 INTERRUPTED = 130
@@ -48,7 +48,7 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> int:
-    from lineclear.app.queue_overview import explain
+    from lineclear.app.queue.overview import explain
     from lineclear.cli.queue_words import as_data, show_lines
 
     review = context.repo.settings.queue_review
@@ -61,7 +61,7 @@ def show(context: Context, args: Namespace) -> int:
 
 
 def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
-    from lineclear.core.landing import tell_conflict
+    from lineclear.core.queue.landing import tell_conflict
     from lineclear.wiring import queue_facts
 
     change = queue_facts.change_of(context.repo, number)
@@ -77,7 +77,7 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
 
 def checks(context: Context, args: Namespace) -> None:
     del args
-    from lineclear.app.queue import check_records
+    from lineclear.app.queue.candidates import check_records
     from lineclear.cli.queue_words import check_lines
 
     found = context.store.read(check_records)
@@ -93,7 +93,7 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 def run(context: Context, args: Namespace) -> int:
     """Says what happens as it happens; what it leaves when it is stopped, the next one finds in the log."""
-    from lineclear.process.stopping import Stopping
+    from lineclear.host.stopping import Stopping
 
     told: list[dict[str, str]] = []
     _greet(context, is_once=args.once)
@@ -117,7 +117,7 @@ def run(context: Context, args: Namespace) -> int:
 
 def _greet(context: Context, *, is_once: bool) -> None:
     """Who finds the queue paused is told; one that stays waits until it is resumed."""
-    from lineclear.app import queue
+    from lineclear.app.queue import candidates as queue
     from lineclear.core.refusals_queue import queue_paused
 
     state, who, why = context.store.read(queue.state)
@@ -171,7 +171,7 @@ def reject(context: Context, args: Namespace) -> None:
 
 
 def _review(context: Context, args: Namespace, *, is_good: bool) -> None:
-    from lineclear.app import queue
+    from lineclear.app.queue import candidates as queue
 
     row = context.store.read(lambda view: queue.known(view, args.number))
     found = queue.review(
@@ -189,7 +189,7 @@ def _declare_why(parser: ArgumentParser) -> None:
 
 
 def hold(context: Context, args: Namespace) -> None:
-    from lineclear.app import queue
+    from lineclear.app.queue import candidates as queue
 
     found = queue.hold(context.store, context.caller, args.number, args.why)
     name = found["candidate"]
@@ -197,14 +197,14 @@ def hold(context: Context, args: Namespace) -> None:
 
 
 def drop(context: Context, args: Namespace) -> None:
-    from lineclear.app import queue
+    from lineclear.app.queue import candidates as queue
 
     found = queue.drop(context.store, context.caller, args.number, args.why)
     _answer(context, found, f"{found['candidate']} is dropped; the branch {plain(found['branch'])} stays.")
 
 
 def retry(context: Context, args: Namespace) -> None:
-    from lineclear.app import queue
+    from lineclear.app.queue import candidates as queue
 
     found = queue.retry(context.store, context.caller, args.number)
     _answer(context, found, f"{found['candidate']} is tried again.")
@@ -221,8 +221,8 @@ def _declare_move(parser: ArgumentParser) -> None:
 
 
 def move(context: Context, args: Namespace) -> None:
-    from lineclear.app import queue
-    from lineclear.core.candidates import in_order
+    from lineclear.app.queue import candidates as queue
+    from lineclear.core.queue.candidates import in_order
 
     before = args.before
     if args.first:
@@ -237,7 +237,7 @@ def _declare_pause(parser: ArgumentParser) -> None:
 
 
 def pause(context: Context, args: Namespace) -> None:
-    from lineclear.app import queue
+    from lineclear.app.queue import candidates as queue
 
     found = queue.pause(context.store, context.caller, args.why)
     _answer(context, found, "The queue is paused: nothing lands until `lineclear queue resume`.")
@@ -245,7 +245,7 @@ def pause(context: Context, args: Namespace) -> None:
 
 def resume(context: Context, args: Namespace) -> None:
     del args
-    from lineclear.app import queue
+    from lineclear.app.queue import candidates as queue
 
     _answer(context, queue.resume(context.store, context.caller), "The queue goes on.")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from lineclear.app.supervisor import Supervisor
+    from lineclear.app.runs.supervisor import Supervisor
     from lineclear.cli.command import Context
 
 MOST_AGENTS = 200
@@ -121,7 +121,7 @@ def _join(context: Context, board: Any) -> int:
 
 
 def _report(context: Context, supervisor: Supervisor) -> int:
-    from lineclear.app.reporting import report
+    from lineclear.app.runs.reporting import report
 
     facts = context.store.read(lambda view: report(view, supervisor))
     context.out.data(facts, *_report_lines(facts))
@@ -157,21 +157,21 @@ def _declare_stop(parser: ArgumentParser) -> None:
 
 
 def stop(context: Context, args: Namespace) -> int:
-    from lineclear.app import runs
+    from lineclear.app.runs import records
 
-    return _ask(context, args.agent, runs.STOP_HARD if args.hard else runs.STOP)
+    return _ask(context, args.agent, records.STOP_HARD if args.hard else records.STOP)
 
 
 def pause(context: Context, args: Namespace) -> int:
-    from lineclear.app import runs
+    from lineclear.app.runs import records
 
-    return _ask(context, args.agent, runs.PAUSE)
+    return _ask(context, args.agent, records.PAUSE)
 
 
 def resume(context: Context, args: Namespace) -> int:
-    from lineclear.app import runs
+    from lineclear.app.runs import records
 
-    return _ask(context, args.agent, runs.RESUME)
+    return _ask(context, args.agent, records.RESUME)
 
 
 def _ask(context: Context, agent: str, what: str) -> int:

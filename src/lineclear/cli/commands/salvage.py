@@ -7,17 +7,17 @@ import time
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table, plain
+from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
-from lineclear.core.names import agent_name
 from lineclear.core.refusals import bad_usage
-from lineclear.core.snapshots import AT_WORK
+from lineclear.core.worktrees.snapshots import AT_WORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.core.snapshots import Kept
+    from lineclear.core.worktrees.snapshots import Kept
 
 
 def _declare_list(parser: ArgumentParser) -> None:

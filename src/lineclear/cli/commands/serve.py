@@ -8,14 +8,14 @@ import time
 from lineclear.cli.command import Command
 from lineclear.cli.parser import whole_number
 from lineclear.core import refusals, refusals_serve
-from lineclear.process import door as doors
+from lineclear.host import server_door as doors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from lineclear.cli.command import Context
-    from lineclear.process.door import Door
+    from lineclear.host.server_door import Door
 
 START_WITHIN_S, STOP_WITHIN_S = 20.0, 20.0
 
@@ -94,7 +94,7 @@ def _serve(context: Context, args: Namespace) -> int:
 
 
 def _detach(context: Context, args: Namespace) -> int:
-    from lineclear.process.spawning import start_detached
+    from lineclear.host.spawning import start_detached
 
     directory = context.repo.state_directory
     before = doors.read_door(directory)

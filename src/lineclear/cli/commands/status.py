@@ -6,9 +6,9 @@ import time
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table, plain
-from lineclear.core.candidates import LIVE
 from lineclear.core.instants import show_duration
-from lineclear.core.phases import PARALLEL
+from lineclear.core.queue.candidates import LIVE
+from lineclear.core.queue.phases import PARALLEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.core.syncing import Conflicted, Synced
+    from lineclear.core.worktrees.syncing import Conflicted, Synced
 
 _FEW = 20
 
@@ -34,7 +34,7 @@ def _declare(parser: ArgumentParser) -> None:
 
 def sync(context: Context, args: Namespace) -> int:
     from lineclear.wiring import sync as wired
-    from lineclear.wiring.landing import branch_here
+    from lineclear.wiring.stray_main import branch_here
 
     repo, caller = context.repo, context.caller
     task = args.task or context.own_task
@@ -47,7 +47,7 @@ def sync(context: Context, args: Namespace) -> int:
 
 
 def _tell(context: Context, facts: dict[str, Any], result: Synced | Conflicted) -> int:
-    from lineclear.core.syncing import Conflicted
+    from lineclear.core.worktrees.syncing import Conflicted
 
     if not isinstance(result, Conflicted):
         data = {**facts, "result": "synced", "how": result.how, "commit": result.commit,
@@ -72,8 +72,8 @@ def _refuse(context: Context, facts: dict[str, Any], result: Conflicted) -> int:
 
 
 def _places(facts: dict[str, Any], result: Conflicted) -> list[str]:
-    from lineclear.core.landing import tell_conflict
-    from lineclear.core.sides import tell_places
+    from lineclear.core.queue.landing import tell_conflict
+    from lineclear.core.queue.sides import tell_places
 
     main, branch = facts["main"], facts["branch"]
     names = (branch, main) if result.is_kept else (main, branch)

@@ -22,7 +22,7 @@ def declare_import(parser: ArgumentParser) -> None:
 
 def import_(context: Context, args: Namespace) -> None:
     from lineclear.app.task_lists import import_all
-    from lineclear.core.task_import import read_json, read_markdown
+    from lineclear.core.tasks.lists import read_json, read_markdown
 
     text = read_input(args.file, context.cwd)
     format_ = args.format or _guess(args.file, text)
@@ -66,7 +66,7 @@ def declare_export(parser: ArgumentParser) -> None:
 def export(context: Context, args: Namespace) -> None:
     from lineclear.app.task_lists import export_all
     from lineclear.core.json_text import canonical
-    from lineclear.core.task_import import write_markdown
+    from lineclear.core.tasks.lists import write_markdown
 
     drafts, head = context.store.read(lambda view: (export_all(view), view.head))
     data = {"tasks": [draft.as_data() for draft in drafts]}

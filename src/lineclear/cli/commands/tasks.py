@@ -17,7 +17,7 @@ from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, task_number, whole_number
 from lineclear.cli.render import Table, plain, quoted
 from lineclear.core.instants import show_duration
-from lineclear.core.tasks import ENDED, FAILED, LEAST_PRIORITY, STATES
+from lineclear.core.tasks.states import ENDED, FAILED, LEAST_PRIORITY, STATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _declare_fields(parser: ArgumentParser) -> None:
 
 def _fields(context: Context, args: Namespace) -> dict[str, Any]:
     """What was given, checked and written the one way we keep it."""
-    from lineclear.core.task_import import read_fields
+    from lineclear.core.tasks.lists import read_fields
 
     scope, produces = _several(args.scope), _several(args.produces)
     lists = {
@@ -93,8 +93,8 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 def add(context: Context, args: Namespace) -> None:
     from lineclear.app.tasks import add as add_task
-    from lineclear.core.names import task_id
-    from lineclear.core.task_import import TaskDraft
+    from lineclear.core.agents.names import task_id
+    from lineclear.core.tasks.lists import TaskDraft
 
     fields = _fields(context, args)
     draft = TaskDraft("1", fields.pop("title"), after=[task_id(text) for text in args.after or ()], **fields)

@@ -29,8 +29,8 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 def add(context: Context, args: Namespace) -> None:
     """The token alone goes to stdout, for scripts; a repeat has words in its place, which are no token."""
-    from lineclear.app.tokens import issue
-    from lineclear.core.tokens import write_token
+    from lineclear.app.agents.tokens import issue
+    from lineclear.core.agents.tokens import write_token
     from lineclear.wiring.tokens import new_id, new_secret
 
     id, (secret, secret_hash) = new_id(), new_secret()
@@ -57,7 +57,7 @@ def add(context: Context, args: Namespace) -> None:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.app.tokens import list_tokens
+    from lineclear.app.agents.tokens import list_tokens
 
     tokens, head = context.store.read(lambda view: (list_tokens(view), view.head))
     columns = ["ID", "NAME", "KIND", "STATE", "MADE", "BY", "EXPIRES", "REVOKED", "NOTE"]
@@ -81,7 +81,7 @@ def _declare_revoke(parser: ArgumentParser) -> None:
 
 
 def revoke(context: Context, args: Namespace) -> None:
-    from lineclear.app.tokens import revoke as end
+    from lineclear.app.agents.tokens import revoke as end
 
     answer = end(context.store, context.caller, args.which)
     context.out.data(answer, *(_ended(token, answer["revoked"]) for token in answer["tokens"]))

@@ -163,7 +163,7 @@ def _written_lines(written: dict[str, Any], args: Namespace) -> list[str]:
 def _fence(context: Context, args: Namespace) -> int:
     """Inside `with` the fence is in the environment."""
     from lineclear.app.values import value_resource
-    from lineclear.core.write_rule import fence_from
+    from lineclear.core.claims.write_rule import fence_from
 
     if args.fence is not None:
         given: int = args.fence

@@ -7,7 +7,7 @@ import os
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
 from lineclear.cli.render import Table
-from lineclear.core.names import agent_name
+from lineclear.core.agents.names import agent_name
 from lineclear.core.refusals import bad_usage
 
 TYPE_CHECKING = False

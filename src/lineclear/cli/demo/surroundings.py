@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from tempfile import mkdtemp
 
 from lineclear.core import refusals
-from lineclear.process.commands import session
+from lineclear.host.commands import session
 from lineclear.wiring.scratch import NO_SETTINGS
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.clients import claude_protocol
 from lineclear.clients.hook_json import text_of
-from lineclear.core.hooks import SUBAGENT_STOP, WORKTREE_CREATE, HookAnswer, HookCall
+from lineclear.core.agents.hooks import SUBAGENT_STOP, WORKTREE_CREATE, HookAnswer, HookCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.core.signs import Usage
+    from lineclear.core.runs.signs import Usage
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.clients import claude_protocol
 from lineclear.clients.hook_json import json_line, text_of
-from lineclear.core.hooks import HookAnswer, HookCall
+from lineclear.core.agents.hooks import HookAnswer, HookCall
 from lineclear.core.quick_json import read_json
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.clients import claude_protocol
 from lineclear.clients.hook_json import json_line
-from lineclear.core.hooks import HookAnswer, HookCall
+from lineclear.core.agents.hooks import HookAnswer, HookCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

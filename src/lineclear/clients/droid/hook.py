@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lineclear.clients import claude_protocol
 from lineclear.clients.hook_json import id_of_command
-from lineclear.core.hooks import HookCall
+from lineclear.core.agents.hooks import HookCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

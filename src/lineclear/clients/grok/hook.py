@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lineclear.clients import claude_protocol
 from lineclear.clients.hook_json import text_of
-from lineclear.core.hooks import STOP, HookCall
+from lineclear.core.agents.hooks import STOP, HookCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import threading
 from itertools import islice
 
 from lineclear.core import refusals_store
-from lineclear.core.codec import event_of
-from lineclear.core.fold import fold
-from lineclear.core.state import State
-from lineclear.core.tables import LOG, PROJECTED
+from lineclear.core.log.codec import event_of
+from lineclear.core.log.fold import fold
+from lineclear.core.log.state import State
+from lineclear.core.log.tables import LOG, PROJECTED
 from lineclear.store.postgres.failures import FAILURES, refusal_of
 from lineclear.store.postgres.listening import MOST_RINGS_PER_S, Allowance, PostgresListener, ring
 from lineclear.store.postgres.pool import ConnectionPool
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.instants import Instant
-    from lineclear.core.questions import Question
-    from lineclear.core.tables import Entry, Table
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Entry, Table
 
     T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import monotonic_ns
 
 from lineclear.core import refusals_store
-from lineclear.core.codec import decode_body
-from lineclear.core.epochs import SUBJECT
 from lineclear.core.instants import Instant
+from lineclear.core.log.codec import decode_body
+from lineclear.core.log.epochs import SUBJECT
 from lineclear.store.postgres.failures import LOCK_LIMIT_S
 from lineclear.store.postgres.schema import check_number
 from lineclear.store.postgres.statements import BEGIN_WRITING

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import count
 from json import JSONEncoder
 
-from lineclear.core.questions import GET, PICK, SEARCH, Question
-from lineclear.core.tables import ALL, LOG, TASK
+from lineclear.core.log.questions import GET, PICK, SEARCH, Question
+from lineclear.core.log.tables import ALL, LOG, TASK
 from lineclear.store.sql import Statements
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from psycopg.pq.abc import PGresult
 
-    from lineclear.core.tables import Table
+    from lineclear.core.log.tables import Table
     from lineclear.store.postgres.wire import Command
 
     Key = tuple[int | str, ...]

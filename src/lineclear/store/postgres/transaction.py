@@ -12,13 +12,13 @@ epoch begins (see lineclear_history in the first migration).
 
 from __future__ import annotations
 
-from lineclear.core.codec import encode_body
-from lineclear.core.epochs import begin_epoch
-from lineclear.core.events import Event
-from lineclear.core.fold import fold
-from lineclear.core.questions import PICK, SCAN, Question, by_key
-from lineclear.core.state import State
-from lineclear.core.tables import AGENT, ALL, LOG, OPERATION, TASK, Entry
+from lineclear.core.log.codec import encode_body
+from lineclear.core.log.epochs import begin_epoch
+from lineclear.core.log.events import Event
+from lineclear.core.log.fold import fold
+from lineclear.core.log.questions import PICK, SCAN, Question, by_key
+from lineclear.core.log.state import State
+from lineclear.core.log.tables import AGENT, ALL, LOG, OPERATION, TASK, Entry
 from lineclear.store.postgres.statements import DELETE, END, FLUSH, PUT, encode_rows
 from lineclear.store.postgres.view import PostgresView
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult
 
     from lineclear.app.ports import Caller
-    from lineclear.core.events import Draft
     from lineclear.core.instants import Instant
-    from lineclear.core.tables import Row, Table
+    from lineclear.core.log.events import Draft
+    from lineclear.core.log.tables import Row, Table
     from lineclear.store.postgres.session import Session
     from lineclear.store.postgres.wire import Command
 

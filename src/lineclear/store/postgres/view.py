@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lineclear.core import refusals_store
-from lineclear.core.epochs import clock_of, last_boot
 from lineclear.core.instants import Instant
-from lineclear.core.questions import GET, PICK, SCAN, SEARCH, Question, around
-from lineclear.core.tables import LOG
+from lineclear.core.log.epochs import clock_of, last_boot
+from lineclear.core.log.questions import GET, PICK, SCAN, SEARCH, Question, around
+from lineclear.core.log.tables import LOG
 from lineclear.store.postgres.statements import (
     BEGIN,
     BEGIN_READING,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from psycopg.pq.abc import PGresult
 
-    from lineclear.core.tables import Row, Table
+    from lineclear.core.log.tables import Row, Table
     from lineclear.store.postgres.session import Session
     from lineclear.store.postgres.wire import Command
 

@@ -11,12 +11,12 @@ import os
 import apsw
 
 from lineclear.core import refusals, refusals_store
-from lineclear.core.codec import encode_body, event_of
-from lineclear.core.epochs import begin_epoch, last_boot
-from lineclear.core.events import Event
-from lineclear.core.fold import fold
 from lineclear.core.instants import Instant
-from lineclear.core.tables import LOG, Entry
+from lineclear.core.log.codec import encode_body, event_of
+from lineclear.core.log.epochs import begin_epoch, last_boot
+from lineclear.core.log.events import Event
+from lineclear.core.log.fold import fold
+from lineclear.core.log.tables import LOG, Entry
 from lineclear.store.migrations import Migration, read_migrations
 from lineclear.store.sql import Statements
 from lineclear.store.sqlite.gate import Gate
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from lineclear.app.ports import Caller, Listener, Tx, View
-    from lineclear.core.events import Draft
-    from lineclear.core.questions import Question
-    from lineclear.core.tables import Row, Table
+    from lineclear.core.log.events import Draft
+    from lineclear.core.log.questions import Question
+    from lineclear.core.log.tables import Row, Table
 
     R = TypeVar("R", bound=Row)
     T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lineclear.clients.claude import hook as claude
-from lineclear.core import hooks
+from lineclear.core.agents import hooks
 from tests.unit.clients.hook_calls import DENIED, TOLD, said, tool
 
 

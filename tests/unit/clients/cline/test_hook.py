@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from lineclear.clients.cline import hook as cline
-from lineclear.core import hooks
+from lineclear.core.agents import hooks
 from tests.unit.clients.hook_calls import DENIED, TOLD, said
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.clients.codex import hook as codex
-from lineclear.core import hooks
+from lineclear.core.agents import hooks
 from tests.unit.clients.hook_calls import PATCH, tool
 
 

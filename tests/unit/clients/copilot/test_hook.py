@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from lineclear.clients.copilot import hook as copilot
-from lineclear.core import hooks
+from lineclear.core.agents import hooks
 from tests.unit.clients.hook_calls import DENIED, said
 
 

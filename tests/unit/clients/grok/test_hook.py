@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lineclear.clients.grok import hook as grok
-from lineclear.core import hooks
+from lineclear.core.agents import hooks
 
 
 def grok_call(**more: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.clients.qwen import hook as qwen
-from lineclear.core import hooks
+from lineclear.core.agents import hooks
 from tests.unit.clients.hook_calls import tool
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.app import claims, tasks, values, waiting
-from lineclear.core.claims import EXCLUSIVE, Request
+from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.refusals import NOT_FOUND, Refusal
 from lineclear.wiring.repo import open_repo
 

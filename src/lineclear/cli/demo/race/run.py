@@ -9,7 +9,7 @@ import time
 
 from lineclear.cli.demo.race.coordinated import COUNTER
 from lineclear.cli.demo.race.naive import NaiveFile, read_counter
-from lineclear.core.task_import import TaskDraft
+from lineclear.core.tasks.lists import TaskDraft
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.scratch import ScratchRepo
 from lineclear.wiring.starting import init_repo

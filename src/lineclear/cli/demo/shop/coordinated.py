@@ -98,7 +98,7 @@ class CoordinatedRun:
 
 
 def _count(view: View) -> dict[str, Any]:
-    from lineclear.core.tables import LOG, RUN
+    from lineclear.core.log.tables import LOG, RUN
 
     ends: dict[str, int] = {}
     for run in view.scan(RUN, "key"):

@@ -6,7 +6,7 @@ import json
 import sys
 
 from lineclear.cli.demo.shop.scripts import read_scripts
-from lineclear.process.commands import capture
+from lineclear.host.commands import capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Use cases around agents: membership, identity, tokens, signs of life."""

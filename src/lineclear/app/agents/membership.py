@@ -1,0 +1,188 @@
+"""Use cases around agents: join, incarnations and inheritance, leave."""
+
+from __future__ import annotations
+
+from lineclear.app.operations import once
+from lineclear.core import refusals
+from lineclear.core.agents.identity import COUNTING, next_name
+from lineclear.core.claims.rules import claim_released
+from lineclear.core.log.events import Draft
+from lineclear.core.log.questions import any_of
+from lineclear.core.log.tables import AGENT, CLAIM, LOG, TASK, WAIT, WORKTREE
+from lineclear.core.tasks.states import TAKEN, give_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Liveness, Presence, Store, Tx, View
+    from lineclear.core.log.tables import Agent
+
+# A session that nobody has heard of for so long is taken for dead when a new one asks for its place.
+SESSION_SILENCE_MS = 10 * 60_000
+
+
+def ensure_agent(tx: Tx, caller: Caller) -> Agent:
+    """A name used for the first time registers itself; one that comes back is here again."""
+    agent = tx.get(AGENT, (caller.name,))
+    if agent is not None and agent.state == "here" and _is_same_place(agent, caller):
+        return agent
+    kind = "person" if caller.is_person else "agent"
+    tx.append(
+        Draft(
+            "AgentJoined",
+            f"agent:{caller.name}",
+            kind=agent.kind if agent is not None else kind,
+            client=caller.client or (agent.client if agent is not None else ""),
+            tree=caller.tree,
+            session=caller.session or (agent.session if agent is not None else ""),
+            bond=caller.bond or (agent.bond if agent is not None else ""),
+            incarnation=agent.incarnation + 1 if agent is not None else 1,
+        )
+    )
+    joined = tx.get(AGENT, (caller.name,))
+    if joined is None:
+        raise RuntimeError("an agent that joined is not there")
+    return joined
+
+
+def _is_same_place(agent: Agent, caller: Caller) -> bool:
+    return (
+        # A person walks about; an agent that changes its worktree is worth an event.
+        (agent.kind == "person" or agent.tree == caller.tree)
+        and caller.session in ("", agent.session)
+        and caller.client in ("", agent.client)
+        and caller.bond in ("", agent.bond)
+    )
+
+
+def name_for_session(
+    view: View, presence: Presence, client: str, session: str, tree: str, silence_ms: int = SESSION_SILENCE_MS
+) -> str:
+    """Which agent a client's session is: the one it was, the heir of a dead one, or a new one.
+
+    A session we know keeps its agent. A new session takes the place of an agent of the same client
+    and worktree whose own session is over or silent; two live ones are two agents. A client that
+    names no session is one agent per worktree.
+    """
+    by_session = [any_of(AGENT, "session", session)] if session else []
+    view.prefetch(*by_session, any_of(AGENT, "tree", tree))
+    if session:
+        for agent in view.pick(AGENT, "session", (session,)):
+            if client not in COUNTING or _clone_of(agent.tree) == _clone_of(tree):
+                return agent.name
+    # A sub-agent has no session of its own, and is nobody's heir.
+    here = [
+        a
+        for a in view.pick(AGENT, "tree", (tree,))
+        if a.kind == "agent" and a.client == client and "/" not in a.name
+    ]
+    for agent in sorted(here, key=lambda a: -a.joined):
+        is_silent = _silent_ns(view, presence, agent) > silence_ms * 1_000_000
+        if not session or agent.state == "gone" or not agent.session or is_silent:
+            return agent.name
+    heir = _owner_without_session(view, tree, client) if session else ""
+    return heir or next_name(client or "agent", {agent.name for agent in view.scan(AGENT, "key")})
+
+
+def _clone_of(tree: str) -> str:
+    """Empty in a store that is one clone's own."""
+    return tree.rpartition("/")[0]
+
+
+def _silent_ns(view: View, presence: Presence, agent: Agent) -> int:
+    """Since its last sign of life here; one that has just joined may not have given any yet."""
+    idle_ns = presence.idle_ns(agent.name)
+    if idle_ns is not None:
+        return idle_ns
+    joined = view.get(LOG, (agent.joined,))
+    return view.now.wall_ns - joined.at_ns if joined is not None else view.now.wall_ns
+
+
+def _owner_without_session(view: View, tree: str, client: str) -> str:
+    """The agent for whom this worktree was made, as long as no session has been seen of it."""
+    row = view.get(WORKTREE, (tree,))
+    if row is None or not row.agent:
+        return ""
+    owner = view.get(AGENT, (row.agent,))
+    is_free = owner is None or (owner.kind == "agent" and not owner.session and owner.client in ("", client))
+    return row.agent if is_free else ""
+
+
+def agent_of_tree(view: View, tree: str) -> str:
+    """The one live agent of a linked worktree; the main tree belongs to nobody."""
+    if tree.rpartition("/")[2] == "main":
+        return ""
+    live = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.state == "here"]
+    here = [a.name for a in live if not any(a.name.startswith(other.name + "/") for other in live)]
+    return here[0] if len(here) == 1 else ""
+
+
+def list_agents(view: View, presence: Presence) -> list[dict[str, Any]]:
+    """Everybody who was ever here, and when this host last heard of them."""
+    shown = []
+    for agent in view.scan(AGENT, "key"):
+        idle_ns = presence.idle_ns(agent.name)
+        shown.append(
+            {
+                "name": agent.name,
+                "kind": agent.kind,
+                "client": agent.client,
+                "tree": agent.tree,
+                "state": agent.state,
+                "incarnation": agent.incarnation,
+                "idle_seconds": None if idle_ns is None else idle_ns // 1_000_000_000,
+            }
+        )
+    return shown
+
+
+def leave(store: Store, caller: Caller, name: str, why: str) -> dict[str, Any]:
+    """End an agent's presence: its claims, tickets and taken tasks are free for others."""
+    if name != caller.name and not caller.is_person:
+        raise refusals.person_only("end another agent", caller.name)
+
+    def work(tx: Tx) -> dict[str, Any]:
+        agent = tx.get(AGENT, (name,))
+        if agent is None:
+            raise refusals.not_found("agent", name, "lineclear")
+        return {"agent": name, "freed": free_agent(tx, name, why)}
+
+    return once(store, caller, "agent leave", {"name": name, "why": why}, work)
+
+
+def free_agent(tx: Tx, name: str, why: str) -> list[str]:
+    freed = []
+    for claim in tx.pick(CLAIM, "key", (name,)):
+        tx.append(claim_released(claim, why))
+        freed.append(claim.resource)
+    for wait in tx.scan(WAIT, "key"):
+        if wait.agent == name:
+            tx.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
+    for task in tx.scan(TASK, "ready", (TAKEN,)):
+        if task.agent == name:
+            tx.append(give_back(task, f"{name} is gone"))
+            freed.append(f"T-{task.id}")
+    tx.append(Draft("AgentLeft", f"agent:{name}", why=why))
+    return freed
+
+
+def bury(store: Store, caller: Caller, liveness: Liveness) -> list[str]:
+    """Free every agent bound to a process of this host that has died; lease-bound ones are left."""
+    dead = store.read(lambda view: dead_agents(view, liveness.is_dead))
+    if not dead:
+        return []
+
+    def work(tx: Tx) -> list[str]:
+        still = [agent for agent in dead_agents(tx, liveness.is_dead) if agent in dead]
+        for name in still:
+            free_agent(tx, name, "gone")
+        return still
+
+    return store.transact(caller, work)
+
+
+def dead_agents(view: View, is_dead: Callable[[str], bool]) -> list[str]:
+    bound = [agent for agent in view.scan(AGENT, "key") if agent.state == "here" and agent.bond]
+    return [agent.name for agent in bound if is_dead(agent.bond)]

@@ -1,0 +1,173 @@
+"""Use cases around tokens: make one, revoke, list, and say whom one speaks for.
+
+The secret comes in as a hash and is in no answer: what is stored for a repeat cannot show it.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.operations import once
+from lineclear.app.words import check_words
+from lineclear.core import refusals, refusals_tokens
+from lineclear.core.agents.identity import AGENT as OF_AGENT
+from lineclear.core.agents.identity import PERSON as OF_PERSON
+from lineclear.core.agents.names import agent_name, is_plain_name
+from lineclear.core.agents.tokens import (
+    EXPIRED,
+    LIVE,
+    REVOKED,
+    Bearer,
+    hash_of,
+    is_plausible,
+    proves,
+    split_token,
+    state_of,
+)
+from lineclear.core.instants import NS_PER_MS, show_wall
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import AGENT, TOKEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.log.tables import Token
+
+MOST_NOTE_CHARS = 200
+
+
+def verify(view: View, token: str) -> Bearer:
+    """Whom a token speaks for, by one read of an index. Refuses one that is not good (any more); why it is
+    not is told only to whoever has the secret."""
+    parts = split_token(token)
+    if parts is None:
+        return _of_run(view, token)
+    row = view.get(TOKEN, (parts[0],))
+    if row is None or not proves(parts[1], row.hash):
+        raise refusals_tokens.token_unknown()
+    state = state_of(row, view.now.wall_ns)
+    if state == REVOKED:
+        raise refusals_tokens.token_revoked(row.name, row.kind, row.revoker, show_wall(row.revoked_ns))
+    if state == EXPIRED:
+        raise refusals_tokens.token_expired(row.name, row.kind, show_wall(row.expires_ns))
+    return Bearer(row.name, row.kind, row.id)
+
+
+def _of_run(view: View, token: str) -> Bearer:
+    """The agent whose run was given this token; a run that has ended has none any more."""
+    from lineclear.app.runs.records import live_runs
+
+    if is_plausible(token):
+        kept = hash_of(token)
+        for run in live_runs(view):
+            if run.token_hash == kept:
+                return Bearer(run.agent, OF_AGENT, f"run-{run.id}")
+    raise refusals_tokens.token_unknown()
+
+
+def issue(
+    store: Store,
+    caller: Caller,
+    name: str,
+    *,
+    id: str,
+    secret_hash: str,
+    is_person: bool = False,
+    note: str = "",
+    ttl_ms: int = 0,
+) -> dict[str, Any]:
+    """Record a token that was just made; `ttl_ms` 0: good until it is revoked. A person only."""
+    if not caller.is_person:
+        raise refusals.person_only("make a token", caller.name)
+    agent_name(name)
+    if is_person and not is_plain_name(name):
+        raise refusals.bad_value("person's name", name, 'only names of agents have levels joined by "/"')
+    check_words("note", note, MOST_NOTE_CHARS)
+    kind = OF_PERSON if is_person else OF_AGENT
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        _refuse_taken_name(tx, name, kind)
+        if tx.get(TOKEN, (id,)) is not None:
+            raise RuntimeError("a token's id was drawn twice")
+        expires_ns = tx.now.wall_ns + ttl_ms * NS_PER_MS if ttl_ms else 0
+        tx.append(
+            Draft(
+                "TokenIssued", f"token:{id}", id=id, name=name, kind=kind, hash=secret_hash, note=note,
+                expires_ns=expires_ns,
+            )
+        )  # fmt: skip
+        return {"token": show_token(_known(tx, id), tx.now.wall_ns)}
+
+    arguments = {"name": name, "kind": kind, "note": note, "ttl_ms": ttl_ms}
+    return once(store, caller, "token add", arguments, work)
+
+
+def _refuse_taken_name(view: View, name: str, kind: str) -> None:
+    """An agent under a person's name, or under one that a person has a token for, would speak as another."""
+    known = view.get(AGENT, (name,))
+    if known is not None and known.kind == OF_PERSON != kind:
+        raise refusals_tokens.token_name_taken(name, OF_PERSON)
+    for row in view.pick(TOKEN, "name", (name,)):
+        if row.kind != kind and state_of(row, view.now.wall_ns) == LIVE:
+            raise refusals_tokens.token_name_taken(name, row.kind)
+
+
+def revoke(store: Store, caller: Caller, which: str) -> dict[str, Any]:
+    """End a token, or all of a name's; those that were revoked before stay as they are. A person only."""
+    if not caller.is_person:
+        raise refusals.person_only("revoke a token", caller.name)
+    parts = split_token(which)
+    wanted = parts[0] if parts is not None else which  # a token itself: only its id is used, and kept
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        found = _find(tx, wanted)
+        for row in found:
+            if not row.revoked_ns:
+                tx.append(Draft("TokenRevoked", f"token:{row.id}", id=row.id))
+        revoked = [row.id for row in found if not row.revoked_ns]
+        shown = [show_token(_known(tx, row.id), tx.now.wall_ns) for row in found]
+        return {"revoked": revoked, "tokens": shown}
+
+    return once(store, caller, "token revoke", {"which": wanted}, work)
+
+
+def _find(view: View, wanted: str) -> list[Token]:
+    if not wanted.isprintable():
+        raise refusals_tokens.token_none(wanted)
+    row = view.get(TOKEN, (wanted,))
+    found = [row] if row is not None else view.pick(TOKEN, "name", (wanted,))
+    if not found:
+        raise refusals_tokens.token_none(wanted)
+    return found
+
+
+def _known(view: View, id: str) -> Token:
+    row = view.get(TOKEN, (id,))
+    if row is None:
+        raise RuntimeError("a token that was made is not there")
+    return row
+
+
+def list_tokens(view: View) -> list[dict[str, Any]]:
+    """Every token that was ever made, by name, the oldest of a name first."""
+    rows = sorted(view.scan(TOKEN, "key"), key=lambda row: (row.name, row.made))
+    return [show_token(row, view.now.wall_ns) for row in rows]
+
+
+def show_token(row: Token, wall_ns: int) -> dict[str, Any]:
+    """As data, without anything that could prove it."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "kind": row.kind,
+        "state": state_of(row, wall_ns),
+        "note": row.note,
+        "made_by": row.issuer,
+        "made_at": show_wall(row.made_ns),
+        "expires_at": show_wall(row.expires_ns) if row.expires_ns else None,
+        "revoked_by": row.revoker or None,
+        "revoked_at": show_wall(row.revoked_ns) if row.revoked_ns else None,
+    }

@@ -1,0 +1,111 @@
+"""Who the caller of a door is: collects the signs, asks the one resolver, makes the caller."""
+
+from __future__ import annotations
+
+from lineclear.app.agents.membership import agent_of_tree, ensure_agent, name_for_session
+from lineclear.app.ports import Caller
+from lineclear.core.agents.identity import AGENT as OF_AGENT
+from lineclear.core.agents.identity import Signs, read_environment, resolve
+from lineclear.core.agents.names import agent_name
+from lineclear.core.log.questions import any_of
+from lineclear.core.log.tables import AGENT
+from lineclear.core.refusals import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lineclear.app.ports import Presence, Store, Tx, View
+    from lineclear.core.agents.tokens import Bearer
+
+
+def identify(
+    store: Store,
+    presence: Presence,
+    *,
+    environ: Mapping[str, str],
+    tree: str,
+    person: str,
+    given: str = "",
+    op: str = "",
+    keep_ms: int = 24 * 3_600_000,
+    silence_ms: int = 600_000,
+    client: str = "",
+    session: str = "",
+) -> Caller:
+    """`client` and `session`: as a hook's input names them, which counts more than the environment.
+
+    A token that is not good is refused, whatever other signs there are: nobody falls back to another name.
+    """
+    signs = signs_of(environ, person=person, given=given, client=client, session=session)
+    token = environ.get("LINECLEAR_TOKEN", "")
+    caller = Caller("", tree=tree, op=op, keep_ms=keep_ms)
+
+    def look(view: View) -> bool:
+        return recognise(view, presence, caller, signs, token=token, silence_ms=silence_ms)
+
+    def enter(tx: Tx) -> None:
+        look(tx)
+        ensure_agent(tx, caller)
+
+    if signs.given and not signs.session and not token:
+        _become(caller, signs)
+        caller.seen = presence.seen(caller.name)
+    elif store.read(look):
+        # Entered at once: of two sessions that begin at the same moment, each gets its own name.
+        try:
+            store.transact(caller, enter)
+        except Refusal:
+            return caller  # nothing can be written here, and the name is only looked up
+        presence.touch(caller.name, None)
+    return caller
+
+
+def signs_of(
+    environ: Mapping[str, str], *, person: str, given: str = "", client: str = "", session: str = ""
+) -> Signs:
+    """What a call itself shows of its caller, without the store."""
+    is_marked = bool(session or client)
+    if not is_marked:
+        client, session, is_marked = read_environment(environ)
+    given = given or environ.get("LINECLEAR_AGENT", "")
+    if given:
+        agent_name(given)
+    return Signs(person=person, given=given, client=client, session=session, is_marked=is_marked)
+
+
+def recognise(
+    view: View, presence: Presence, caller: Caller, signs: Signs, *, token: str, silence_ms: int
+) -> bool:
+    """Fill in who the caller is. True for a session that is new here: the caller has to be entered
+    (`ensure_agent`) before it counts."""
+    bearer = _bearer(view, token) if token else None
+    signs.token_name, signs.token_kind = (bearer.name, bearer.kind) if bearer is not None else ("", "")
+    signs.session_agent = signs.tree_agent = ""
+    is_known = bearer is not None and (bearer.kind == OF_AGENT or not signs.is_marked)
+    if not signs.given and not is_known:
+        by_session = [any_of(AGENT, "session", signs.session)] if signs.session else []
+        view.prefetch(*by_session, any_of(AGENT, "tree", caller.tree))
+        if signs.session:
+            found = view.pick(AGENT, "session", (signs.session,))
+            signs.session_agent = next((agent.name for agent in found), "")
+        signs.tree_agent = agent_of_tree(view, caller.tree)
+    is_new = _become(caller, signs)
+    if is_new:
+        caller.name = name_for_session(view, presence, caller.client, caller.session, caller.tree, silence_ms)
+    caller.seen = presence.seen(caller.name)
+    return is_new and bool(caller.session)
+
+
+def _become(caller: Caller, signs: Signs) -> bool:
+    actor = resolve(signs)
+    caller.name, caller.is_person = actor.name, actor.is_person
+    caller.client = "" if actor.is_person else signs.client
+    caller.session = signs.session if actor.source == "session" else ""
+    return actor.is_new
+
+
+def _bearer(view: View, token: str) -> Bearer:
+    from lineclear.app.agents.tokens import verify
+
+    return verify(view, token)

@@ -1,0 +1,1 @@
+"""What happens at each event of a coding agent's hook: one step in the store per call."""

@@ -1,0 +1,423 @@
+"""What happens at each event of a coding agent's hook: judge, claim, remember, tell.
+
+Everything from outside comes through the session, which holds the call's one transaction. A refusal becomes
+a denial here and nowhere else; an error is not caught here. Which calls a client makes, and what it does with
+an answer, is not known here.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.agents.heartbeat import is_renewal_due
+from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.hooks.claims import ANNOUNCED, announce, begin_short, end_shorts, writer_of
+from lineclear.app.hooks.judging import JUDGEMENTS, judge
+from lineclear.app.messages import inbox, mark_read_in
+from lineclear.code.outline import symbol_at
+from lineclear.core.agents import hooks
+from lineclear.core.agents.hooks import HookAnswer
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.rules import EXCLUSIVE, is_over
+from lineclear.core.claims.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, strategy_for
+from lineclear.core.log.tables import AGENT, CLAIM, TASK
+from lineclear.core.refusals import Refusal, named, shorten
+from lineclear.core.refusals_hooks import unread_content
+from lineclear.core.tasks.states import TAKEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.app.hooks.ports import FileInTree, HookSession, Memory, ShellChange
+    from lineclear.app.ports import Presence
+    from lineclear.core.agents.hooks import HookCall
+    from lineclear.core.log.tables import Task
+
+# How long somebody counts as being here after its last sign of life.
+_HERE_NS = 10 * 60 * 1_000_000_000
+
+
+def is_write_likely(
+    memory: Memory, presence: Presence, call: HookCall, *, is_main: bool, changed: list[str]
+) -> bool:
+    """A guess, by what the session remembers, before the store is asked. `changed`: paths that commands have
+    changed."""
+    name = memory.get("agent")
+    if not name or memory.keys("told") or memory.keys("short") or is_renewal_due(presence, name):
+        return True
+    if call.event in (hooks.SESSION_START, hooks.SUBAGENT_START):
+        return True
+    if call.event == hooks.PROMPT and not memory.get("welcomed"):
+        return True
+    if is_main:
+        return call.event == hooks.BEFORE_EDIT and bool(call.paths)
+    paths = [*changed, *(call.paths if call.event == hooks.BEFORE_EDIT else ())]
+    return not all(memory.get(ANNOUNCED, path) for path in paths)
+
+
+def answer(session: HookSession, call: HookCall) -> HookAnswer:
+    """The answer to one event. What was told before is read now: the session goes on."""
+    _mark_read(session)
+    reply = HookAnswer()
+    if call.is_end_unsure and call.event in _LOOKING_BACK:
+        _look_back(session, call, reply)
+    handler = _HANDLERS.get(call.event)
+    if handler is not None:
+        try:
+            handler(session, call, reply)
+        except Refusal as refusal:
+            if not refusal.code.startswith(JUDGEMENTS):
+                raise  # the store or the repository failed us, which is not the agent's fault
+            reply.is_denied, reply.reason = True, str(refusal)
+    _tell(session, call, reply)
+    return reply
+
+
+# -- editing ----------------------------------------------------------------------------------
+
+
+def _before_edit(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    files = _files(session, call.paths)
+    if not files:
+        return
+    notes: list[str] = []
+    others = [judge(session.tx, session, file, _touches(session, file, call)) for file in files]
+    for file in files:
+        note = _check_version(session, file, call)
+        if note:
+            notes.append(note)
+    shared = [file for file in files if file.is_shared]
+    if shared:
+        begin_short(session, shared)
+    own = [file for file in files if not file.is_shared]
+    announce(session, own, lambda file: symbol_at(session.text_of(file), call.old_text))
+    if own:
+        for path in call.paths:
+            session.memory.set(ANNOUNCED, path, "1")
+    for file, found in zip(files, others, strict=True):
+        note = _who_else(session, file, found)
+        if note:
+            notes.append(note)
+    _put(session, call, reply, notes)
+
+
+def _touches(session: HookSession, file: FileInTree, call: HookCall) -> Callable[[str], bool]:
+    """Does the edit change this symbol of the file? Looked at only where somebody holds one."""
+
+    def touches(symbol: str) -> bool:
+        if call.is_whole_write or not call.replaced:
+            return True
+        from lineclear.code.symbol_places import edit_touches
+
+        return edit_touches(session.text_of(file), call.replaced, symbol)
+
+    return touches
+
+
+def _check_version(session: HookSession, file: FileInTree, call: HookCall) -> str:
+    """Refuse to write a whole file over what was not read; a smaller edit gets a note."""
+    if not file.is_shared and strategy_for(file.resource, session.rules).strategy != OPTIMISTIC:
+        return ""
+    current = session.digest(file)
+    known = session.memory.get("version", file.path)
+    if not current or known == current:
+        return ""
+    if call.is_whole_write:
+        session.memory.set("unread", file.path, "1")
+        raise unread_content(file.path, writer_of(session, file))
+    if not known:
+        return ""
+    return hooks.stale_note(file.path, writer_of(session, file))
+
+
+def _who_else(session: HookSession, file: FileInTree, others: list[tuple[str, str, int, str]]) -> str:
+    """Told once for each change in who is there, not at every edit."""
+    names = " ".join(sorted({f"{agent}:{held}" for agent, held, _, _ in others}))
+    if session.memory.get("others", file.path) == names:
+        return ""
+    session.memory.set("others", file.path, names)
+    return hooks.others_here(file.resource.text, others) if others else ""
+
+
+def _after_edit(session: HookSession, call: HookCall, _reply: HookAnswer) -> None:
+    files = _files(session, call.paths)
+    for file in files:
+        if file.is_shared or session.memory.get("version", file.path):
+            _remember_version(session, file)
+            session.note_write(file, session.memory.get("version", file.path))
+    if any(file.is_shared for file in files):
+        end_shorts(session, [file.resource.text for file in files])
+    session.memory.set("picture", "", "")
+
+
+def _after_read(session: HookSession, call: HookCall, _reply: HookAnswer) -> None:
+    for file in _files(session, call.paths):
+        if file.is_shared or strategy_for(file.resource, session.rules).strategy == OPTIMISTIC:
+            _remember_version(session, file)
+
+
+def _remember_version(session: HookSession, file: FileInTree) -> None:
+    session.memory.set("version", file.path, session.digest(file))
+    session.memory.set("unread", file.path, "")
+
+
+def _files(session: HookSession, paths: tuple[str, ...]) -> list[FileInTree]:
+    """Where the paths lie; those outside the repository are none of our business."""
+    found = {}
+    for path in paths:
+        file = session.locate(path)
+        if file is not None:
+            found[file.tree, file.resource.text] = file
+    return list(found.values())
+
+
+# -- shell ------------------------------------------------------------------------------------
+
+
+# When a client that does not tell of every end is asked what its commands did.
+_LOOKING_BACK = (hooks.BEFORE_EDIT, hooks.BEFORE_SHELL, hooks.STOP)
+
+
+def _before_shell(session: HookSession, call: HookCall, _reply: HookAnswer) -> None:
+    session.begin_shell(call.call_id)
+    if call.is_end_unsure:
+        session.memory.set("running", call.call_id, "1")
+
+
+def commands_to_look_at(memory: Memory, call: HookCall) -> tuple[list[str], bool]:
+    """(commands whose changes are looked for in this call, by their ids; have they ended?)
+
+    A client that does not tell of every end: its commands have failed, or run beside this call. Those are
+    looked at once, and go on; at a stop all have ended.
+    """
+    if call.event == hooks.AFTER_SHELL:
+        return [call.call_id], True
+    if not call.is_end_unsure or call.event not in _LOOKING_BACK:
+        return [], False
+    is_over = call.event == hooks.STOP
+    running = memory.keys("running")
+    return [one for one in running if is_over or memory.get("running", one) == "1"], is_over
+
+
+def _look_back(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    left, is_over = commands_to_look_at(session.memory, call)
+    if left:
+        _judge_changes(session, call, reply, session.shell_changes())
+    for call_id in left:
+        session.memory.set("running", call_id, "" if is_over else "looked at")
+
+
+def _after_shell(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    changes = session.shell_changes()
+    session.memory.set("running", call.call_id, "")
+    for path in session.memory.keys("unread"):
+        # The way to read a file for an agent that has no tool for it.
+        if path.rpartition("/")[2] in call.command:
+            file = session.locate(path)
+            if file is not None:
+                _remember_version(session, file)
+    _judge_changes(session, call, reply, changes)
+
+
+def _judge_changes(
+    session: HookSession, call: HookCall, reply: HookAnswer, changes: list[ShellChange]
+) -> None:
+    if changes:
+        from lineclear.app.hooks import shell
+
+        notes = shell.judge_changes(session, changes)
+        _put(session, call, reply, notes)
+        if notes and not call.can_tell:
+            session.memory.set("grave", "", "1")
+
+
+# -- sessions ---------------------------------------------------------------------------------
+
+
+def _session_start(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    session.enter()
+    _put(session, call, reply, [_welcome(session, call)])
+    session.memory.set("welcomed", "", "1")
+
+
+def _prompt(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    _end_leftovers(session)
+    session.memory.set("stopped", "", "")
+    if not session.memory.get("welcomed"):
+        _session_start(session, call, reply)
+
+
+def _welcome(session: HookSession, call: HookCall) -> str:
+    name = session.caller.name
+    return hooks.welcome(
+        name=name,
+        task=_task_words(_task_of(session)),
+        others=_others(session),
+        off_limits=[
+            f"{shorten(rule.resource.text, 60)} ({f'phase {rule.phase}' if rule.phase else rule.strategy})"
+            for rule in session.rules
+            if (rule.phase or rule.strategy in (LOCKED, SINGLE_WRITER, READ_ONLY))
+            and not (rule.owner and is_family(rule.owner, name))
+        ],
+        is_shared=session.is_shared,
+        is_nameless=call.is_nameless,
+    )
+
+
+def _task_of(session: HookSession) -> Task | None:
+    taken = session.tx.scan(TASK, "ready", (TAKEN,))
+    return next((task for task in taken if is_family(task.agent, session.caller.name)), None)
+
+
+def _task_words(task: Task | None) -> str:
+    if task is None:
+        return ""
+    return f'Your task is T-{task.id}: "{shorten(task.title, 100)}" (`lineclear task show T-{task.id}`).'
+
+
+def _others(session: HookSession) -> list[str]:
+    """Other agents that were heard of lately, each with its task."""
+    tasks = {task.agent: task for task in session.tx.scan(TASK, "ready", (TAKEN,))}
+    shown = []
+    for agent in session.tx.scan(AGENT, "key"):
+        if agent.kind != "agent" or agent.state != "here" or is_family(agent.name, session.caller.name):
+            continue
+        idle_ns = session.presence.idle_ns(agent.name)
+        if idle_ns is None or idle_ns > _HERE_NS:
+            continue
+        task = tasks.get(agent.name)
+        about = f' on T-{task.id} "{shorten(task.title, 60)}"' if task is not None else ""
+        shown.append(f"{named(agent.name)}{about}")
+    return shown
+
+
+def _stop(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    """Once: what it did and may not, what is urgent and unread, what is held exclusively. A client that was
+    sent on is let go."""
+    _end_leftovers(session)
+    if call.is_again or session.memory.get("stopped"):
+        return
+    left = _before_going(session, is_all=call.is_deaf)
+    words = "\n\n".join(part for part in (_grave(session), *left) if part)
+    if words:
+        session.memory.set("stopped", "", "1")
+        reply.is_denied, reply.reason = True, words
+
+
+def _grave(session: HookSession) -> str:
+    """What was done and may not be, if no event since has reached the model."""
+    if not session.memory.get("grave"):
+        return ""
+    words = session.memory.get("later")
+    session.memory.set("later", "", "")
+    session.memory.set("grave", "", "")
+    return words
+
+
+def _before_going(session: HookSession, *, is_all: bool) -> tuple[str, str]:
+    """Messages, and what is held; of messages the urgent ones, unless the others cannot be told elsewhere."""
+    tx, name = session.tx, session.caller.name
+    urgent = [message for message in inbox(tx, name)["messages"] if is_all or message["urgent"]]
+    text, ids = hooks.messages_text(urgent, 0)
+    _remember_told(session, ids)
+    held = [
+        claim.resource
+        for claim in tx.pick(CLAIM, "key", (name,))
+        if claim.mode == EXCLUSIVE and not claim.bond and not is_over(claim.until_ns, tx.now)
+    ]
+    return text, hooks.still_held(held) if held else ""
+
+
+def _end_leftovers(session: HookSession) -> None:
+    """Short claims of edits whose end was never told (a tool that failed, a person who said no)."""
+    left = session.memory.keys("short")
+    if left:
+        end_shorts(session, left)
+
+
+def _session_end(session: HookSession, _call: HookCall, _reply: HookAnswer) -> None:
+    """Intents on paths that were not changed end; the others stay until the branch lands."""
+    _go(session)
+
+
+def _subagent_start(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    ensure_agent(session.tx, session.caller)
+    session.enter()
+    parent = session.caller.name.rpartition("/")[0]
+    words = f"lineclear: you are {session.caller.name}, a sub-agent of {parent}, and share its claims."
+    _put(session, call, reply, [words])
+
+
+def _subagent_stop(session: HookSession, _call: HookCall, _reply: HookAnswer) -> None:
+    _go(session)
+
+
+def _go(session: HookSession) -> None:
+    _end_leftovers(session)
+    session.leave()
+
+
+def _worktree_create(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    """In the client's place: it waits for a path, and has no worktree without one."""
+    session.make_worktree(call.name, reply)
+
+
+_HANDLERS: dict[str, Callable[[HookSession, HookCall, HookAnswer], None]] = {
+    hooks.BEFORE_EDIT: _before_edit,
+    hooks.AFTER_EDIT: _after_edit,
+    hooks.AFTER_READ: _after_read,
+    hooks.BEFORE_SHELL: _before_shell,
+    hooks.AFTER_SHELL: _after_shell,
+    hooks.SESSION_START: _session_start,
+    hooks.PROMPT: _prompt,
+    hooks.STOP: _stop,
+    hooks.SESSION_END: _session_end,
+    hooks.SUBAGENT_START: _subagent_start,
+    hooks.SUBAGENT_STOP: _subagent_stop,
+    hooks.WORKTREE_CREATE: _worktree_create,
+}
+
+
+# -- telling ----------------------------------------------------------------------------------
+
+
+def _put(session: HookSession, call: HookCall, reply: HookAnswer, notes: list[str]) -> None:
+    """Into the answer, or kept for the next event that reaches the model."""
+    text = "\n\n".join(note for note in notes if note)
+    if not text:
+        return
+    if call.can_tell:
+        reply.context = hooks.bounded(f"{reply.context}\n\n{text}".strip())
+    else:
+        earlier = session.memory.get("later")
+        session.memory.set("later", "", hooks.bounded(f"{earlier}\n\n{text}".strip()))
+
+
+def _tell(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    """What is still to be said: notes kept back, then unread messages."""
+    if not call.can_tell or (reply.is_denied and call.event == hooks.BEFORE_EDIT):
+        return
+    later = session.memory.get("later")
+    if later:
+        session.memory.set("later", "", "")
+        session.memory.set("grave", "", "")
+        _put(session, call, reply, [later])
+    news = inbox(session.tx, session.caller.name)
+    text, ids = hooks.messages_text(news["messages"], int(news["more"]))
+    if ids:
+        _put(session, call, reply, [text])
+        _remember_told(session, ids)
+    session.told_up_to(int(news["position"]))
+
+
+def _remember_told(session: HookSession, ids: list[int]) -> None:
+    for message in ids:
+        session.memory.set("told", str(message), "1")
+
+
+def _mark_read(session: HookSession) -> None:
+    """The session's next call has come, so what the last one told has reached its model."""
+    told = [int(key) for key in session.memory.keys("told") if key.isdigit()]
+    if told:
+        mark_read_in(session.tx, session.caller, told)
+        for message in told:
+            session.memory.set("told", str(message), "")

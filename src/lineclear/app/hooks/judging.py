@@ -1,0 +1,67 @@
+"""May this agent change this file now? core/claims/write_rule.py decides; here it is asked, in words for a model."""
+
+from __future__ import annotations
+
+from lineclear.app.writing import judge as judge_write
+from lineclear.app.writing import tree_of
+from lineclear.core import refusals_hooks
+from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Blocker, Request
+from lineclear.core.claims.strategies import LOCKED, strategy_for
+from lineclear.core.claims.write_rule import EDIT, Write, touches_anything
+from lineclear.core.refusals import claim_held, pasted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.app.hooks.ports import FileInTree, HookSession
+    from lineclear.app.ports import View
+    from lineclear.core.claims.write_rule import Verdict
+    from lineclear.core.refusals import Refusal
+
+# Codes of refusals that are about the agent's own doing; others mean that we failed.
+JUDGEMENTS = ("claim.", "fence.", "hook.", "write.")
+# A claim of at most this length is one that a hook takes for one edit.
+SHORT_MS = 60_000
+
+
+def judge(
+    view: View, session: HookSession, file: FileInTree, touches: Callable[[str], bool] = touches_anything
+) -> list[tuple[str, str, int, str]]:
+    """Refuse, or tell who else is at work there: (agent, resource, task, note).
+
+    `touches`: does the edit change this symbol? True when that cannot be told.
+    """
+    # Where the session itself works, others may work too: that tree is not asked for its owner.
+    tree = tree_of(view, file.tree) if file.tree != session.caller.tree else None
+    write = Write(
+        file.resource, session.caller.name, EDIT, tree=tree, fence=session.fence_for(file), touches=touches
+    )
+    verdict = judge_write(view, session.liveness, session.rules, write)
+    if verdict.refusal is not None:
+        raise _for_a_model(view, session, file, verdict, verdict.refusal)
+    return [(claim.agent, claim.resource, claim.task, claim.note) for claim in verdict.others]
+
+
+def _for_a_model(
+    view: View, session: HookSession, file: FileInTree, verdict: Verdict, refusal: Refusal
+) -> Refusal:
+    """The same refusal with the next step that an agent in the middle of an edit can take."""
+    text = file.resource.text
+    if refusal.code == "gate.foreign_tree":
+        owner = str(refusal.facts["holder"])
+        return refusals_hooks.foreign_worktree(file.path, file.tree, owner, session.root)
+    if refusal.code == "write.unlocked":
+        return refusals_hooks.unclaimed_lock(text)
+    if refusal.code != "write.held" or verdict.holder is None:
+        return refusal
+    is_locked = strategy_for(file.resource, session.rules).strategy == LOCKED
+    mode = EXCLUSIVE if file.is_shared or is_locked else INTENT
+    request = Request(session.caller.name, file.tree, mode, [file.resource], ttl_ms=session.ttl_ms)
+    held = claim_held(
+        Blocker(file.resource, verdict.holder, verdict.holder.resource, 0), request, view.now, 1
+    )
+    if verdict.holder.ttl_ms <= SHORT_MS:
+        # Somebody is in the middle of one edit: it is soon over, and nobody should lock it for long then.
+        held.next = f"lineclear claim {pasted(text)} --mode {mode} --ttl 1m --wait 2m"
+    return held

@@ -1,0 +1,496 @@
+"""Use cases around candidates: submit, review, hold, order, drop, and what people want to see of them.
+
+Who lands what is the runner's (app/queue/runner.py); nothing here touches git.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.operations import once
+from lineclear.core import refusals, refusals_landing, refusals_queue, refusals_tasks
+from lineclear.core.claims.rules import INTENT, claim_released, resource_of
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import (
+    CANDIDATE,
+    CHECK_RECORD,
+    CLAIM,
+    LOG,
+    MODE,
+    TASK,
+    TASK_DEP,
+    VERDICT,
+    WORKTREE,
+    split_ids,
+)
+from lineclear.core.queue.candidates import (
+    APPROVED,
+    BY_REVIEW,
+    HELD,
+    LANDED,
+    LIVE,
+    REJECTED,
+    STATES,
+    STOPPED,
+    WAITING,
+    in_order,
+    moved_first,
+    show_number,
+)
+from lineclear.core.tasks.states import DEFAULT_PRIORITY, FINISHED, HANDED_OVER, TAKEN, give_back, show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.app.queue.ports import Ended
+    from lineclear.core.log.tables import Candidate, Claim, Task
+
+OPEN, PAUSED = "open", "paused"
+
+
+class Branch:
+    """What git knows of a branch that is submitted. `on` are the live candidates whose commits it holds."""
+
+    __slots__ = ("base", "name", "on", "tip")
+
+    def __init__(self, name: str, tip: str, base: str, on: Sequence[int] = ()) -> None:
+        self.name, self.tip, self.base, self.on = name, tip, base, list(on)
+
+
+# -- submit ---------------------------------------------------------------------------------------
+
+
+def submit(
+    store: Store, caller: Caller, branch: Branch, *, task: int = 0, agent: str = "",
+    after: Sequence[int] = (), priority: int = 0,
+) -> dict[str, Any]:  # fmt: skip
+    """A branch as it is now wants to land. Again with new commits: the candidate that waits is renewed.
+
+    A task that is still taken is handed over in the same transaction; one that has ended is refused.
+    """
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        row = _task_to_land(tx, caller, task, branch.name) if task else None
+        waits = live_on(tx, branch.name)
+        if waits is not None and waits.task != task:
+            other = show_id(waits.task) if waits.task else ""
+            raise refusals_queue.already_waits(branch.name, show_number(waits.id), other)
+        if waits is not None:
+            return _renew(tx, waits, branch)
+        number = _next_number(tx)
+        follows = _follows(tx, [*branch.on, *after])
+        tx.append(
+            Draft(
+                "CandidateSubmitted",
+                show_number(number),
+                id=number,
+                branch=branch.name,
+                tip=branch.tip,
+                base=branch.base,
+                agent=agent or (row.agent if row is not None else ""),
+                task=task,
+                attempt=row.attempt if row is not None else 0,
+                priority=priority or (row.priority if row is not None else DEFAULT_PRIORITY),
+                after=follows,
+            )
+        )
+        return {**show_brief(known(tx, number)), "is_new": True, "renewed": False}
+
+    arguments = {"branch": branch.name, "tip": branch.tip, "task": task, "after": list(after)}
+    return once(store, caller, "land", arguments, work)
+
+
+def _task_to_land(tx: Tx, caller: Caller, number: int, branch: str) -> Task:
+    row = tx.get(TASK, (number,))
+    if row is None:
+        raise refusals.not_found("task", show_id(number), "lineclear task list")
+    if row.state == TAKEN:
+        if row.agent != caller.name and not caller.is_person:
+            raise refusals_tasks.task_not_yours(show_id(number), row.agent, row.until_ns, tx.now)
+        tx.append(Draft("TaskHandedOver", show_id(number), id=number, branch=branch))
+        row = tx.get(TASK, (number,))
+    if row is None or row.state != HANDED_OVER:
+        raise refusals_tasks.task_wrong_state(show_id(number), row.state if row is not None else "", "land")
+    if row.branch != branch:
+        raise refusals_landing.other_branch(show_id(number), row.branch, branch)
+    return row
+
+
+def _renew(tx: Tx, waits: Candidate, branch: Branch) -> dict[str, Any]:
+    is_new = waits.tip != branch.tip
+    if is_new:
+        tx.append(Draft("CandidateRenewed", show_number(waits.id), id=waits.id, tip=branch.tip))
+    elif waits.state == STOPPED:
+        tx.append(Draft("CandidateFreed", show_number(waits.id), id=waits.id))
+    return {**show_brief(known(tx, waits.id)), "is_new": False, "renewed": is_new}
+
+
+def _follows(tx: Tx, numbers: Iterable[int]) -> list[int]:
+    """What it has to wait for: known, and not landed yet."""
+    found = []
+    for number in dict.fromkeys(numbers):
+        row = known(tx, number)
+        if row.state in LIVE:
+            found.append(number)
+        elif row.state != LANDED:
+            raise refusals_queue.candidate_ended(show_number(number), row.state, "waiting for it")
+    return found
+
+
+def _next_number(view: View) -> int:
+    newest = view.scan(CANDIDATE, "key", reverse=True, limit=1)
+    return newest[0].id + 1 if newest else 1
+
+
+# -- what people and agents say -------------------------------------------------------------------
+
+
+def review(
+    store: Store, caller: Caller, number: int, *, is_good: bool, note: str = "", tip: str = "",
+    by_agents: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Approve or reject what was looked at. `tip`: the commit that was shown, when the caller knows it."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        row = _live(tx, number, "a review")
+        if not caller.is_person:
+            if not by_agents:
+                raise refusals.person_only("review what lands", caller.name)
+            if caller.name == row.agent:
+                raise refusals_queue.own_work(show_number(number), row.agent)
+        if tip and tip != row.tip:
+            raise refusals_queue.changed_since(show_number(number), row.branch)
+        verdict = APPROVED if is_good else REJECTED
+        tx.append(
+            Draft(
+                "CandidateReviewed", show_number(number), id=number, tip=row.tip, verdict=verdict, note=note
+            )
+        )
+        if not is_good:
+            why = f"{caller.name} rejected it" + (f": {note}" if note else "")
+            send_back(tx, row, BY_REVIEW, why)
+        return show_brief(known(tx, number))
+
+    arguments = {"number": number, "is_good": is_good, "note": note}
+    return once(store, caller, "queue review", arguments, work)
+
+
+def hold(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
+    return _say(
+        store, caller, number, "hold", Draft("CandidateHeld", show_number(number), id=number, why=why)
+    )
+
+
+def retry(store: Store, caller: Caller, number: int) -> dict[str, Any]:
+    """What is held, or waits for a person, is tried again."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        row = _own(tx, caller, number, "retry")
+        if row.state not in (HELD, STOPPED):
+            raise refusals_queue.not_held(show_number(number), row.state)
+        tx.append(Draft("CandidateFreed", show_number(number), id=number))
+        return show_brief(known(tx, number))
+
+    return once(store, caller, "queue retry", {"number": number}, work)
+
+
+def drop(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
+    """Out of the queue; the branch stays, and a task of it goes back to its agent's kind of work."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        row = _own(tx, caller, number, "drop")
+        tx.append(Draft("CandidateDropped", show_number(number), id=number, why=why))
+        task = _task_of(tx, row)
+        if task is not None:
+            tx.append(
+                give_back(task, f"its candidate was dropped by {caller.name}" + (f": {why}" if why else ""))
+            )
+        return show_brief(known(tx, number))
+
+    return once(store, caller, "queue drop", {"number": number, "why": why}, work)
+
+
+def move(store: Store, caller: Caller, number: int, *, before: int = 0) -> dict[str, Any]:
+    """A person's order: before another candidate, or (before 0) behind all that wait now."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        _person(caller, "order the queue")
+        _live(tx, number, "moving")
+        if before:
+            _live(tx, before, "moving something before it")
+        order = in_order(live(tx))
+        ids = moved_first(order, number, before)
+        places = {known_id: place for place, known_id in enumerate(ids)}
+        for row in order:
+            for dep in split_ids(row.after):
+                if dep in places and places[dep] > places[row.id]:
+                    raise refusals_queue.breaks_order(show_number(row.id), show_number(dep))
+        tx.append(Draft("QueueOrdered", "queue", ids=ids))
+        return {"order": [show_number(known_id) for known_id in ids]}
+
+    return once(store, caller, "queue move", {"number": number, "before": before}, work)
+
+
+def pause(store: Store, caller: Caller, why: str) -> dict[str, Any]:
+    return _switch(store, caller, Draft("QueuePaused", "queue", why=why), PAUSED)
+
+
+def resume(store: Store, caller: Caller) -> dict[str, Any]:
+    return _switch(store, caller, Draft("QueueResumed", "queue"), OPEN)
+
+
+def _switch(store: Store, caller: Caller, draft: Draft, value: str) -> dict[str, Any]:
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        _person(caller, "pause or resume the queue")
+        if state(tx)[0] != value:
+            tx.append(draft)
+        return {"queue": value}
+
+    return once(store, caller, draft.kind, dict(draft.body), work)
+
+
+def _say(store: Store, caller: Caller, number: int, verb: str, draft: Draft) -> dict[str, Any]:
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        if _own(tx, caller, number, verb).state != HELD:
+            tx.append(draft)
+        return show_brief(known(tx, number))
+
+    return once(store, caller, f"queue {verb}", {"number": number, **draft.body}, work)
+
+
+def _person(caller: Caller, what: str) -> None:
+    if not caller.is_person:
+        raise refusals.person_only(what, caller.name)
+
+
+def _live(view: View, number: int, verb: str) -> Candidate:
+    row = known(view, number)
+    if row.state not in LIVE:
+        raise refusals_queue.candidate_ended(show_number(number), row.state, verb)
+    return row
+
+
+def _own(view: View, caller: Caller, number: int, verb: str) -> Candidate:
+    """One's own candidate; a person may touch everybody's."""
+    row = _live(view, number, verb)
+    if not caller.is_person and row.agent != caller.name:
+        raise refusals.person_only(f"{verb} another's candidate", caller.name)
+    return row
+
+
+# -- for the runner -------------------------------------------------------------------------------
+
+
+def send_back(
+    tx: Tx, row: Candidate, kind: str, why: str, *, files: Sequence[str] = (), others: Sequence[int] = (),
+    output: str = "",
+) -> None:  # fmt: skip
+    """The candidate ends; its task gets its next attempt, or fails when it had enough of them."""
+    tx.append(
+        Draft(
+            "CandidateSentBack",
+            show_number(row.id),
+            id=row.id,
+            kind=kind,
+            why=why,
+            files=list(files),
+            others=list(others),
+            output=output,
+        )
+    )
+    task = _task_of(tx, row)
+    if task is not None:
+        tx.append(give_back(task, why))
+
+
+def end_task(tx: Tx, row: Candidate, text: str, touched: Sequence[str] = ()) -> None:
+    """Exactly one end: a repeat finds the task ended. What was held for it is free, and so is what its
+    author announced of the files that it brought (`touched`)."""
+    task = _task_of(tx, row)
+    if task is not None:
+        tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
+        tx.append(Draft("TaskMerged", show_id(task.id), id=task.id))
+    if not row.task and not row.agent:
+        return
+    landed = set(touched)
+    trees = {tree.name for tree in tx.scan(WORKTREE, "key") if tree.branch == row.branch}
+    for claim in tx.scan(CLAIM, "key"):
+        if (row.task and claim.task == row.task) or _is_landed(claim, row, landed, trees):
+            tx.append(claim_released(claim, "landed"))
+
+
+def _is_landed(claim: Claim, row: Candidate, landed: set[str], trees: set[str]) -> bool:
+    """An announcement by the candidate's author, or by a sub-agent in the same worktree, of what landed."""
+    if claim.mode != INTENT or not row.agent or not f"{claim.agent}/".startswith(f"{row.agent}/"):
+        return False
+    resource = resource_of(claim.resource)
+    is_its_copy = not trees or claim.tree in trees
+    return is_its_copy and resource.kind in ("file", "symbol") and resource.path in landed
+
+
+def remember_checks(store: Store, caller: Caller, results: Sequence[Ended], ids: Sequence[int]) -> None:
+    """How checks of a tree ended, and with which candidates in it; what passed is not asked again."""
+
+    def work(tx: Tx) -> None:
+        ensure_agent(tx, caller)
+        for ended in results:
+            tx.append(
+                Draft(
+                    "CheckEnded",
+                    "queue",
+                    key=ended.key,
+                    tree=ended.tree,
+                    command=ended.command,
+                    green=ended.is_green,
+                    flaky=ended.is_flaky,
+                    took_ms=ended.took_ms,
+                    ids=list(ids),
+                )
+            )
+
+    store.transact(caller, work)
+
+
+def passed_before(view: View, keys: Iterable[str]) -> set[str]:
+    """Those of the keys under which a verdict is kept."""
+    return {key for key in keys if view.get(VERDICT, (key,)) is not None}
+
+
+def unmet_tasks(view: View, task: int) -> list[int]:
+    """Tasks that this one waits for and that have not come to an end."""
+    found = [view.get(TASK, (link.dep,)) for link in view.pick(TASK_DEP, "key", (task,))] if task else []
+    return [dep.id for dep in found if dep is not None and dep.state not in FINISHED]
+
+
+def landed_as(view: View, commit: str, most: int) -> Candidate | None:
+    """The candidate whose landing made this commit, among the newest so many."""
+    rows = view.scan(CANDIDATE, "state", (LANDED,), reverse=True, limit=most)
+    return next((row for row in rows if row.commit == commit), None)
+
+
+def _task_of(view: View, row: Candidate) -> Task | None:
+    """Its task, if nobody ended, returned or took it again meanwhile."""
+    task = view.get(TASK, (row.task,)) if row.task else None
+    is_same = task is not None and task.state == HANDED_OVER and task.attempt == row.attempt
+    return task if is_same else None
+
+
+# -- look -----------------------------------------------------------------------------------------
+
+
+def known(view: View, number: int) -> Candidate:
+    row = view.get(CANDIDATE, (number,))
+    if row is None:
+        raise refusals_queue.candidate_unknown(show_number(number))
+    return row
+
+
+def live(view: View) -> list[Candidate]:
+    return view.pick(CANDIDATE, "state", LIVE)
+
+
+def live_on(view: View, branch: str) -> Candidate | None:
+    """The candidate that waits for a branch; there is at most one."""
+    return next((row for row in view.scan(CANDIDATE, "branch", (branch,)) if row.state in LIVE), None)
+
+
+def state(view: View) -> tuple[str, str, str]:
+    """(open or paused, who said so, why)."""
+    row = view.get(MODE, ("queue",))
+    return (row.value, row.agent, row.note) if row is not None else (OPEN, "", "")
+
+
+def list_all(view: View, *, ended: int = 0) -> list[dict[str, Any]]:
+    """What waits, in the order in which it lands; then so many of those that ended, the newest first."""
+    waiting = [show_brief(row) for row in in_order(live(view))]
+    over = (
+        [row for row in view.scan(CANDIDATE, "key", reverse=True) if row.state not in LIVE] if ended else []
+    )
+    over.sort(key=lambda row: row.ended_ns, reverse=True)
+    return waiting + [show_brief(row) for row in over[:ended]]
+
+
+def show(view: View, number: int) -> dict[str, Any]:
+    """Everything about one candidate, with every decision about it, oldest first."""
+    row = known(view, number)
+    from lineclear.core.log.codec import event_of
+
+    events = [event_of(entry) for entry in view.scan(LOG, "subject", (show_number(number),))]
+    task = view.get(TASK, (row.task,)) if row.task else None
+    return {
+        **show_brief(row),
+        "tip": row.tip,
+        "base": row.base,
+        "title": task.title if task is not None else "",
+        "history": [
+            {"position": event.position, "at_ns": event.at_ns, "actor": event.actor, "event": event.kind,
+             **{name: event.body[name] for name in _TOLD if name in event.body}}
+            for event in events
+        ],
+    }  # fmt: skip
+
+
+_TOLD = ("why", "kind", "verdict", "note", "files", "others", "output", "commit", "how", "tip")
+
+
+def show_brief(row: Candidate) -> dict[str, Any]:
+    return {
+        "candidate": show_number(row.id),
+        "branch": row.branch,
+        "state": row.state,
+        "task": show_id(row.task) if row.task else "",
+        "agent": row.agent,
+        "priority": row.priority,
+        "after": [show_number(number) for number in split_ids(row.after)],
+        "review": row.review,
+        "reviewer": row.reviewer,
+        "why": row.reason,
+        "kind": row.kind,
+        "others": [show_number(number) for number in split_ids(row.others)],
+        "commit": row.commit,
+        "submitted_ns": row.submitted_ns,
+        "ended_ns": row.ended_ns,
+    }
+
+
+def has_waiting(view: View) -> bool:
+    return any(row.state in (WAITING, STOPPED) for row in live(view))
+
+
+def why_waiting(view: View) -> list[str]:
+    """What is left in the queue, and why, as words for a person."""
+    rows = in_order(live(view))
+    return [f"{show_number(row.id)} ({row.branch}) {row.reason or 'waits'}" for row in rows]
+
+
+def counts(view: View) -> dict[str, int]:
+    rows = view.pick(CANDIDATE, "state", LIVE)
+    return {name: sum(row.state == name for row in rows) for name in STATES if name in LIVE}
+
+
+def check_records(view: View) -> list[dict[str, Any]]:
+    return [
+        {
+            "command": row.command, "runs": row.runs, "failed": row.reds, "flaky": row.flakes,
+            "flake_rate": row.flakes / row.runs if row.runs else 0.0,
+            "mean_ms": row.took_ms // row.runs if row.runs else 0, "last_ms": row.last_ms,
+        }
+        for row in view.scan(CHECK_RECORD, "key")
+    ]  # fmt: skip
+
+
+def eta_ms(view: View, commands: Iterable[str]) -> int:
+    """How long one run of these commands takes, from what was seen; -1 while nothing was."""
+    rows = [view.get(CHECK_RECORD, (command,)) for command in commands]
+    if any(row is None or not row.runs for row in rows):
+        return -1
+    return sum(row.took_ms // row.runs for row in rows if row is not None)

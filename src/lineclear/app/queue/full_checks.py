@@ -1,0 +1,295 @@
+"""The phase `test`: all tests on main, in parts at once; and when they fail, which landing broke them.
+
+That one is found by halving over main's own line since the last full run that passed, with the first part
+that failed. It is taken back by a candidate of its own, and its work comes back as a task. What passed is
+remembered under its tree, so a run that was killed is simply run again.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.merge_trees import merge_two_trees
+from lineclear.app.queue.phases import NAME
+from lineclear.app.tasks import append_task
+from lineclear.core import refusals_phases
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import PROPOSAL, TASK, VERDICT, split_names
+from lineclear.core.queue import landing
+from lineclear.core.queue.candidates import show_number
+from lineclear.core.queue.checks import verdict_key
+from lineclear.core.queue.phases import proposal_on, revert_branch
+from lineclear.core.queue.stack import Search
+from lineclear.core.tasks.lists import MAX_TITLE_CHARS, TaskDraft
+from lineclear.core.tasks.states import DEFAULT_PRIORITY, show_id
+from lineclear.merge import Labels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.app.queue.integrating import Submit, Workshop
+    from lineclear.app.queue.merge_trees import Spread
+    from lineclear.app.queue.ports import Ended
+    from lineclear.core.log.tables import Candidate
+
+    class Ground(Workshop, Protocol):
+        def parent_of(self, commit: str, /) -> str:
+            """The first one; "" for the first commit of all."""
+
+        def subject_of(self, commit: str, /) -> str: ...
+
+    class Lab(Protocol):
+        """Runs parts of the full check, each in a place of its own."""
+
+        @property
+        def parts(self) -> int: ...
+
+        def name(self, part: int, /) -> str:
+            """The part's command, as it is kept and shown."""
+
+        def key(self, tree: str, part: int, /) -> str:
+            """What a verdict is kept under."""
+
+        def run(
+            self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, Ended], None], /
+        ) -> None:
+            """All of these at once; `done` is called as each ends. A part that was called off is not told."""
+
+
+GREEN, RED, REVERTING, NEEDS_YOU = "green", "red", "reverting", "needs you"
+# So far back a culprit is looked for when no full run is known to have passed.
+MOST_BACK = 128
+MOST_LANDED = 1_000
+FIRST = 1
+_MOST_OUTPUT = 6_000
+
+
+class Trial:
+    """Everything that a full run needs. `tell` hears of each part that ends, in words."""
+
+    __slots__ = ("caller", "ground", "lab", "spread", "store", "submit", "tell")
+
+    def __init__(
+        self, store: Store, caller: Caller, ground: Ground, lab: Lab, spread: Spread, submit: Submit,
+        tell: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.store, self.caller, self.ground, self.lab = store, caller, ground, lab
+        self.spread, self.submit, self.tell = spread, submit, tell
+
+
+def run_all(trial: Trial) -> dict[str, Any]:
+    """`result`: green, red (with the culprit), reverting (what takes it back has not landed), needs you."""
+    main = trial.ground.main()
+    waits = trial.store.read(_revert_under_way)
+    if waits is not None:
+        return _answer(REVERTING, main, revert=show_number(waits.id))
+    failed = _run_parts(trial, main)
+    if not failed:
+        _remember_all(trial, main)
+        return _answer(GREEN, main)
+    part = min(failed)
+    chain = _chain(trial, main, part)
+    place = _find(trial, chain, part)
+    if place == 0:
+        why = f"{trial.lab.name(part)} fails on {chain[0][:12]} too, the oldest state that was looked at"
+        return _answer(NEEDS_YOU, main, part=part, why=why, output=failed[part].words)
+    return _take_back(trial, main, chain[place], part, failed[part].words)
+
+
+def progress(view: View, lab: Lab, tree: str) -> dict[str, int]:
+    """How many parts have passed on this tree, of how many."""
+    done = [part for part in _all(lab) if view.get(VERDICT, (lab.key(tree, part),)) is not None]
+    return {"done": len(done), "parts": lab.parts}
+
+
+def _all(lab: Lab) -> range:
+    return range(FIRST, FIRST + lab.parts)
+
+
+def _answer(result: str, main: str, **facts: Any) -> dict[str, Any]:
+    empty = {"part": 0, "why": "", "culprit": "", "agent": "", "task": "", "proposal": 0, "revert": "",
+             "follow_up": "", "output": ""}  # fmt: skip
+    return {"result": result, "main": main, **empty, **facts}
+
+
+def _revert_under_way(view: View) -> Candidate | None:
+    return next((row for row in queue.live(view) if row.branch.startswith(revert_branch(""))), None)
+
+
+# -- running --------------------------------------------------------------------------------------
+
+
+def _run_parts(trial: Trial, commit: str, parts: Sequence[int] = ()) -> dict[int, Ended]:
+    """The parts that failed on a commit; what passed on its tree before is not run again."""
+    lab, tree = trial.lab, trial.ground.tree_of(commit)
+    wanted = parts or _all(lab)
+    unknown = [part for part in wanted if not _has_passed(trial, lab.key(tree, part))]
+    ended: dict[int, Ended] = {}
+
+    def done(part: int, found: Ended) -> None:
+        ended[part] = found
+        _remember(trial, lab.key(tree, part), tree, lab.name(part), found)
+        trial.tell(f"{lab.name(part)} {'passed' if found.is_green else 'failed'} on {commit[:12]}")
+
+    if unknown:
+        lab.run(commit, tree, unknown, done)
+    if len(ended) < len(unknown):
+        raise refusals_phases.full_check_unsettled(commit, "a part was called off")
+    return {part: found for part, found in ended.items() if not found.is_green}
+
+
+def _has_passed(trial: Trial, key: str) -> bool:
+    return trial.store.read(lambda view: view.get(VERDICT, (key,)) is not None)
+
+
+def _remember(trial: Trial, key: str, tree: str, name: str, ended: Ended | None) -> None:
+    def work(tx: Tx) -> None:
+        ensure_agent(tx, trial.caller)
+        tx.append(
+            Draft(
+                "CheckEnded",
+                NAME,
+                key=key,
+                tree=tree,
+                command=name,
+                green=ended is None or ended.is_green,
+                flaky=ended is not None and ended.is_flaky,
+                took_ms=ended.took_ms if ended is not None else 0,
+                ids=[],
+            )
+        )
+
+    trial.store.transact(trial.caller, work)
+
+
+def _whole_key(commit: str) -> str:
+    return verdict_key(commit, "all tests", "")
+
+
+def _remember_all(trial: Trial, main: str) -> None:
+    """That all parts passed on this very commit: from here a later failure is looked for."""
+    if not _has_passed(trial, _whole_key(main)):
+        _remember(trial, _whole_key(main), trial.ground.tree_of(main), "all tests", None)
+
+
+# -- the culprit ----------------------------------------------------------------------------------
+
+
+def _chain(trial: Trial, main: str, part: int) -> list[str]:
+    """Main's own line, oldest first, from the last commit on which all passed. Where none is known, one that
+    passes is looked for in growing steps back: the oldest states may not even have the tests."""
+    found = [main]
+    while len(found) <= MOST_BACK:
+        parent = trial.ground.parent_of(found[-1])
+        if not parent:
+            break
+        found.append(parent)
+        if _has_passed(trial, _whole_key(parent)):
+            return found[::-1]
+    back = 1
+    while back < len(found) - 1 and _run_parts(trial, found[back], [part]):
+        back += max(1, back // 2)
+    return found[back::-1] if back < len(found) else found[::-1]
+
+
+def _find(trial: Trial, chain: list[str], part: int) -> int:
+    """The place in the chain that fails while the one before passes; 0 when the first one fails already."""
+    search = Search(len(chain) - 1)
+    while search.answer < 0:
+        point = search.next_point
+        if _run_parts(trial, chain[point], [part]):
+            search.failed(point)
+        else:
+            search.passed(point)
+    return search.answer
+
+
+def _take_back(trial: Trial, main: str, culprit: str, part: int, output: str) -> dict[str, Any]:
+    row = trial.store.read(lambda view: queue.landed_as(view, culprit, MOST_LANDED))
+    facts = {"part": part, "culprit": culprit, "output": output}
+    if row is None:
+        why = f"{culprit[:12]} broke it, which a person put on {trial.ground.branch}"
+        return _answer(NEEDS_YOU, main, **facts, why=why)
+    facts |= trial.store.read(lambda view: _whose(view, row))
+    facts["follow_up"] = _ask_again(trial, row, culprit, facts)
+    tree, why = _reverted(trial, main, culprit)
+    if why:
+        return _answer(NEEDS_YOU, main, **facts, why=why)
+    branch = revert_branch(culprit)
+    words = landing.message(
+        task="", title="", branch=trial.ground.subject_of(culprit), agent="", co_authors=(), verb="Revert"
+    )
+    commit = trial.ground.commit(
+        tree, [main], f"{words}\nIt broke all tests; this takes back {culprit}.\n", ""
+    )
+    trial.ground.point(branch, commit)
+    shown = trial.submit(branch, "", FIRST)
+    return _answer(RED, main, **facts, revert=shown["candidate"])
+
+
+def _reverted(trial: Trial, main: str, culprit: str) -> tuple[str, str]:
+    """(main's tree without what the culprit brought, why that cannot be had)."""
+    ground = trial.ground
+    ids = [ground.tree_of(commit) for commit in (culprit, main, ground.parent_of(culprit))]
+    labels = Labels(ground.branch, culprit[:12], f"before {culprit[:12]}")
+    report = merge_two_trees(ground.trees, ids[0], ids[1], ids[2], labels, trial.spread)
+    conflicts = landing.conflicts_of(report)
+    if not conflicts:
+        return report["tree"], ""
+    places = "; ".join(landing.tell_conflict(conflict) for conflict in conflicts[: landing.MOST_TOLD])
+    return "", f"{culprit[:12]} broke it and cannot be taken back, since others built on it: {places}"
+
+
+def _whose(view: View, row: Candidate) -> dict[str, Any]:
+    """Who gets it back: of an integrated proposal its author, else the candidate's agent."""
+    proposal = view.get(PROPOSAL, (proposal_on(row.branch),)) if proposal_on(row.branch) else None
+    return {
+        "agent": proposal.author if proposal is not None else row.agent,
+        "proposal": proposal.id if proposal is not None else 0,
+        "task": show_id(row.task) if row.task else "",
+    }
+
+
+def _ask_again(trial: Trial, row: Candidate, culprit: str, facts: dict[str, Any]) -> str:
+    """A task with what is known, once for each culprit. One that is merged has had its one end, so it is a
+    new one; its author is told."""
+    label = revert_branch(culprit).rpartition("/")[2]
+
+    def work(tx: Tx) -> str:
+        ensure_agent(tx, trial.caller)
+        for task in tx.scan(TASK, "key", reverse=True):
+            if label in split_names(task.labels):
+                return show_id(task.id)
+        made = append_task(tx, _follow_up(tx, row, label, facts), [])
+        if facts["agent"]:
+            text = (
+                f"{row.branch} broke all tests and is taken back; {show_id(made.id)} says how, and is open."
+            )
+            audience = f"agent:{facts['agent']}"
+            tx.append(Draft("MessageSent", audience, audience=audience, urgent=1, text=text))
+        return show_id(made.id)
+
+    return trial.store.transact(trial.caller, work)
+
+
+def _follow_up(view: View, row: Candidate, label: str, facts: dict[str, Any]) -> TaskDraft:
+    old = view.get(TASK, (row.task,)) if row.task else None
+    proposal = view.get(PROPOSAL, (facts["proposal"],)) if facts["proposal"] else None
+    what = old.title if old is not None else proposal.resource if proposal is not None else row.branch
+    where = [f"It landed as {show_number(row.id)} ({row.branch}, by {facts['agent'] or 'a person'})."]
+    if old is not None:
+        where.append(f"What it was for: `lineclear task show {show_id(old.id)}`.")
+    if proposal is not None:
+        where.append(f"What was proposed: `lineclear proposal show {proposal.id}`; propose it anew, mended.")
+    body = "With this work on main not all tests pass; it is being taken back. Bring it again, mended.\n\n"
+    return TaskDraft(
+        "",
+        f"Again: {landing.one_line(what)}"[:MAX_TITLE_CHARS],
+        body=body + "\n".join(where) + "\n\n" + facts["output"][:_MOST_OUTPUT],
+        priority=old.priority if old is not None else DEFAULT_PRIORITY,
+        scope=split_names(old.scope) if old is not None else [],
+        labels=[label],
+    )

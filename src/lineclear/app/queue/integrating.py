@@ -1,0 +1,303 @@
+"""The phase `integrate`: proposals for what is bound to it, worked in one after the other.
+
+Each becomes a commit of its own on a branch of its own, made of main and the proposal by the merge engine,
+and a candidate of its own: a bad one holds up no other, and of two with one number the queue gives the later
+one the next. A proposal is accepted when its candidate has landed. Every step looks first whether it was done
+before, so that after a crash the whole is simply run again.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.proposals import ACCEPTED, OPEN, REJECTED, decide
+from lineclear.app.queue.lock_making import made_of, notes_of, remake_beside
+from lineclear.app.queue.merge_trees import merge_two_trees
+from lineclear.app.queue.phases import candidate_of, frozen_proposals, phase_of
+from lineclear.app.tasks import append_task
+from lineclear.core.claims.rules import resource_of
+from lineclear.core.claims.strategies import strategy_for
+from lineclear.core.json_text import parse_json
+from lineclear.core.log.tables import CANDIDATE, PROPOSAL, TASK, TASK_DEP, split_names
+from lineclear.core.queue import landing
+from lineclear.core.queue.candidates import LANDED, LIVE, show_number
+from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, branch_of, in_order
+from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.tasks.states import HANDED_OVER, give_back, show_id
+from lineclear.core.values.file_changes import read_change
+from lineclear.merge import Labels
+from lineclear.merge.handlers.locks import command_for
+from lineclear.merge.migrations import is_migration
+from lineclear.merge.registry import has_handler
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.app.queue.lock_making import LockMaker
+    from lineclear.app.queue.merge_trees import Spread, Trees
+    from lineclear.core.claims.strategies import Rule
+    from lineclear.core.log.tables import Candidate, Proposal
+    from lineclear.core.values.file_changes import FileChange
+
+    class Workshop(Protocol):
+        """One clone's git, for commits that nobody has checked out."""
+
+        @property
+        def branch(self) -> str:
+            """Main's name."""
+
+        @property
+        def trees(self) -> Trees: ...
+
+        def main(self) -> str: ...
+
+        def tree_of(self, commit: str, /) -> str:
+            """ "" when there is no such commit."""
+
+        def mode_of(self, commit: str, path: str, /) -> str:
+            """Of a file of the commit; that of a plain file when there is none."""
+
+        def commit(self, tree: str, parents: Sequence[str], message: str, agent: str, /) -> str:
+            """In the agent's name; "" for whoever commits here."""
+
+        def point(self, branch: str, commit: str, /) -> None:
+            """The branch at this commit, made when it is not there."""
+
+    # (commit, path, command) -> the file as the command makes it; None when it may not or cannot run.
+    Remake = Callable[[str, str, str], bytes | None]
+    # (branch, agent, priority) -> the candidate, as the queue shows it.
+    Submit = Callable[[str, str, int], dict[str, Any]]
+
+QUEUED, LEFT = "queued", "left to its owner"
+_ROUTES = re.compile(r"(?:.*/)?(?:routes?|router|routing|urls)(?:\.\w+)*(?:/.*)?")
+_MOST_TOLD = 300
+
+
+class Crew:
+    """Everything that working in needs: where facts are kept, who does it, by which rules, with which git.
+    `may`: would the queue let the integrator land a change of this path?"""
+
+    __slots__ = ("caller", "ground", "maker", "may", "remake", "rules", "spread", "store", "submit")
+
+    def __init__(
+        self, store: Store, caller: Caller, rules: list[Rule], ground: Workshop, spread: Spread,
+        submit: Submit, remake: Remake, maker: LockMaker, may: Callable[[str], bool],
+    ) -> None:  # fmt: skip
+        self.store, self.caller, self.rules = store, caller, rules
+        self.ground, self.spread, self.submit, self.remake = ground, spread, submit, remake
+        self.maker, self.may = maker, may
+
+
+def integrate(crew: Crew) -> list[dict[str, Any]]:
+    """What became of each proposal that this phase is about, in their order. Again: only what is left."""
+    settled = settle(crew.store, crew.caller)
+    if crew.store.read(phase_of) != INTEGRATE:
+        return settled
+    rows = crew.store.read(lambda view: proposals_in_order(view, crew.rules))
+    results = [_work_in(crew, row) for row in rows]
+    _tell_owners(crew, [row for row, found in zip(rows, results, strict=True) if found["result"] == LEFT])
+    return settled + results
+
+
+def proposals_in_order(view: View, rules: list[Rule]) -> list[Proposal]:
+    """Those of a task come after those of the tasks that it waits for, else the older one comes first."""
+    rows = {row.id: row for row in frozen_proposals(view, rules)}
+    pairs = [(row.id, _task_in(row)) for row in rows.values()]
+    return [rows[number] for number in in_order(pairs, lambda task: _needs(view, task))]
+
+
+def _task_in(row: Proposal) -> int:
+    change = read_change(parse_json(row.payload))
+    return change.task if change is not None else 0
+
+
+def _needs(view: View, task: int) -> set[int]:
+    """All tasks that it waits for, however far."""
+    found: set[int] = set()
+    left = [task]
+    while left:
+        more = [link.dep for link in view.pick(TASK_DEP, "key", left) if link.dep not in found]
+        found.update(more)
+        left = more
+    return found
+
+
+def is_built_in(path: str) -> bool:
+    """Is there a rule for such files: migrations, lock files, route tables, changelogs, manifests, more?"""
+    return bool(is_migration(path) or command_for(path) or has_handler(path) or _ROUTES.fullmatch(path))
+
+
+# -- one proposal ---------------------------------------------------------------------------------
+
+
+def _work_in(crew: Crew, row: Proposal) -> dict[str, Any]:
+    waits = crew.store.read(lambda view: candidate_of(view, row.id))
+    if waits is not None:
+        return _result(row, QUEUED, candidate=waits.id)
+    path, owner = resource_of(row.resource).path, strategy_for(resource_of(row.resource), crew.rules).owner
+    change = read_change(parse_json(row.payload))
+    if change is None or (owner and not is_built_in(path)):
+        return _result(row, LEFT, owner=owner)
+    main = crew.ground.main()
+    report, why = _merge(crew, row, path, change, main)
+    if why and owner and command_for(path):
+        return _result(row, LEFT, owner=owner)
+    if why:
+        return _conclude(crew, row, REJECTED, why)
+    if report["tree"] == crew.ground.tree_of(main):
+        return _conclude(crew, row, ACCEPTED, f"{crew.ground.branch} has it already")
+    return _submit(crew, row, change, main, report)
+
+
+def _merge(crew: Crew, row: Proposal, path: str, change: FileChange, main: str) -> tuple[dict[str, Any], str]:
+    """(main with the proposal in it, as a report; why it does not fit): the merge engine's own word."""
+    ground = crew.ground
+    base = change.commit if ground.tree_of(change.commit) else main
+    content = change.text.encode() if change.text is not None else None
+    entry = (ground.mode_of(base, path), content)
+    theirs = ground.trees.write(ground.tree_of(base), {path: entry})
+    labels = Labels(ground.branch, "base", f"proposal {row.id}")
+    report = merge_two_trees(
+        ground.trees, ground.tree_of(base), ground.tree_of(main), theirs, labels, crew.spread, crew.maker
+    )
+    if report["commands"] and command_for(path):
+        made = crew.remake(main, path, command_for(path))
+        if made is not None:
+            tree = ground.trees.write(ground.tree_of(main), {path: (entry[0], made)})
+            return report | {"tree": tree, "locks": []}, ""
+    conflicts = landing.conflicts_of(report)
+    if conflicts:
+        return report, landing.tell_conflicts(ground.branch, conflicts)
+    remake_beside(ground.trees, ground.tree_of(main), path, report, crew.maker, crew.may)
+    return report, ""
+
+
+def _submit(
+    crew: Crew, row: Proposal, change: FileChange, main: str, report: dict[str, Any]
+) -> dict[str, Any]:
+    branch = branch_of(row.id)
+    words = landing.with_made(_message(row, change), made_of(report))
+    crew.ground.point(branch, crew.ground.commit(report["tree"], [main], words, row.author))
+    shown = crew.submit(branch, INTEGRATOR, 0)
+    return _result(row, QUEUED, why="; ".join(notes_of(report))) | {"candidate": shown["candidate"]}
+
+
+def _message(row: Proposal, change: FileChange) -> str:
+    """As a landing's, with the proposal as one more trailer."""
+    name = f"proposal {row.id}: {row.resource.removeprefix('file:')}"
+    words = landing.message(task="", title="", branch=name, agent=row.author, co_authors=(), verb="Integrate")
+    task = f"Task: {show_id(change.task)}\n" if change.task else ""
+    return f"{words}{task}Proposal: {row.id}\n"
+
+
+def _result(
+    row: Proposal, result: str, *, candidate: int = 0, owner: str = "", why: str = ""
+) -> dict[str, Any]:
+    return {
+        "proposal": row.id,
+        "resource": row.resource,
+        "author": row.author,
+        "result": result,
+        "candidate": show_number(candidate) if candidate else "",
+        "owner": owner,
+        "why": why,
+    }
+
+
+# -- the end of a proposal ------------------------------------------------------------------------
+
+
+def settle(store: Store, caller: Caller) -> list[dict[str, Any]]:
+    """Decide the proposals whose candidates have ended: what landed is accepted, what went back is not."""
+
+    def work(tx: Tx) -> list[dict[str, Any]]:
+        ensure_agent(tx, caller)
+        return [_decide(tx, caller, row, *_end_of(found)) for row, found in _ended(tx)]
+
+    return store.transact(caller, work) if store.read(_ended) else []
+
+
+def _ended(view: View) -> list[tuple[Proposal, Candidate]]:
+    found = []
+    for row in view.scan(PROPOSAL, "key"):
+        if row.state == OPEN:
+            newest = view.scan(CANDIDATE, "branch", (branch_of(row.id),), reverse=True, limit=1)
+            found += [(row, candidate) for candidate in newest if candidate.state not in LIVE]
+    return found
+
+
+def _end_of(candidate: Candidate) -> tuple[str, str]:
+    if candidate.state == LANDED:
+        return ACCEPTED, f"it is on main as {candidate.commit[:12]}"
+    return REJECTED, candidate.reason or f"its candidate was {candidate.state}"
+
+
+def _conclude(crew: Crew, row: Proposal, state: str, why: str) -> dict[str, Any]:
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, crew.caller)
+        now = tx.get(PROPOSAL, (row.id,))
+        if now is None or now.state != OPEN:
+            return _result(row, now.state if now is not None else state, why=why)
+        return _decide(tx, crew.caller, now, state, why)
+
+    return crew.store.transact(crew.caller, work)
+
+
+def _decide(tx: Tx, caller: Caller, row: Proposal, state: str, why: str) -> dict[str, Any]:
+    """With its message; a task that was handed over with a part that does not fit goes back."""
+    decide(tx, caller, row, state, why)
+    task = tx.get(TASK, (_task_in(row),)) if state == REJECTED and _task_in(row) else None
+    if task is not None and task.state == HANDED_OVER:
+        tx.append(
+            give_back(task, f"its proposal {row.id} for {row.resource} is rejected: {why}"[:_MOST_TOLD])
+        )
+    return _result(row, state, why=why)
+
+
+# -- what no rule can do --------------------------------------------------------------------------
+
+
+def _tell_owners(crew: Crew, rows: list[Proposal]) -> None:
+    """One task for each owner with the proposals that it has not been told of yet."""
+    owners: dict[str, list[Proposal]] = {}
+    for row in rows:
+        owner = strategy_for(resource_of(row.resource), crew.rules).owner
+        if owner:
+            owners.setdefault(owner, []).append(row)
+
+    def work(tx: Tx) -> None:
+        ensure_agent(tx, crew.caller)
+        told = {label for task in tx.scan(TASK, "key") for label in split_names(task.labels)}
+        for owner, theirs in owners.items():
+            new = [row for row in theirs if _label(row) not in told]
+            if new:
+                append_task(tx, _owners_task(owner, new), [])
+
+    if owners:
+        crew.store.transact(crew.caller, work)
+
+
+def _label(row: Proposal) -> str:
+    return f"proposal-{row.id}"
+
+
+def _owners_task(owner: str, rows: list[Proposal]) -> TaskDraft:
+    lines = [
+        f"- `lineclear proposal show {row.id}` (by {row.author}), then `lineclear proposal accept {row.id}` "
+        f"or `lineclear proposal reject {row.id} --reason TEXT`"
+        for row in rows
+    ]
+    count = "a proposal" if len(rows) == 1 else f"{len(rows)} proposals"
+    body = "You own what these would change. Make the change on your branch, then decide, in this order:\n\n"
+    return TaskDraft(
+        "",
+        f"Work in {count} as the owner",
+        body=body + "\n".join(lines),
+        scope=list(dict.fromkeys(row.resource for row in rows)),
+        labels=[_label(row) for row in rows],
+        needs=[owner],
+    )

@@ -1,0 +1,200 @@
+"""Merge two trees: git first, then by our rules each file it left open, then what breaks in combination.
+
+Reads and writes objects through the `Trees` port; no work tree and no reference is touched.
+"""
+
+from __future__ import annotations
+
+from lineclear.merge import Labels, merge_texts, merge_trees
+from lineclear.merge.trees import TreeFacts, TreePlan, can_meet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, Protocol
+
+    from lineclear.app.queue.lock_making import LockMaker
+    from lineclear.merge.result import MergeResult
+
+    # (status letter, object id in the base, object id on the side)
+    Change = tuple[str, str, str]
+
+    class Trees(Protocol):
+        """The object store of one git repository."""
+
+        def merge(
+            self, base: str, left: str, right: str
+        ) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
+            """Git's own merge: the tree it wrote, and per open path stage -> (mode, object id)."""
+
+        def read(self, oids: Iterable[str]) -> dict[str, bytes]:
+            """The content of blobs."""
+
+        def changed(self, base: str, side: str) -> dict[str, Change]:
+            """Paths of plain files that differ; renames are not followed."""
+
+        def paths(self, tree: str, directories: Iterable[str]) -> list[str]:
+            """Every file of the tree below these directories."""
+
+        def files(self, tree: str) -> dict[str, tuple[str, str]]:
+            """(mode, object id) of every file of a tree or commit, by its path."""
+
+        def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
+            """A new tree: these paths with this mode and content (None removes), the rest as in `tree`."""
+
+    Job = tuple[str, str, str, str, Labels]
+    Spread = Callable[[Callable[[Job], MergeResult], list[Job]], Iterable[MergeResult]]
+
+PLAIN = ("100644", "100755")
+
+
+def merge_two_trees(
+    trees: Trees,
+    base: str,
+    left: str,
+    right: str,
+    labels: Labels,
+    spread: Spread,
+    maker: LockMaker | None = None,
+) -> dict[str, Any]:
+    """A report: `tree` (its id), `clean`, and `files`: what was settled, what is open, and why.
+
+    With a `maker` lock files that both sides changed are made anew, where it may; `locks` tell of them.
+    """
+    tree, open_files = trees.merge(base, left, right)
+    jobs = [(path, stages) for path, stages in sorted(open_files.items()) if is_mergeable(stages)]
+    blobs = trees.read({oid for _, stages in jobs for _, oid in stages.values()})
+    texts = {path: [_decode(blobs, stages.get(stage)) for stage in (1, 2, 3)] for path, stages in jobs}
+    work = [(path, *_text(parts), labels) for path, parts in texts.items() if None not in parts]
+    results = dict(zip([job[0] for job in work], spread(_merge_one, work), strict=True))
+    settled = {path: result for path, result in results.items() if result.is_clean}
+    written = {path: (_mode(open_files[path]), result.text.encode()) for path, result in results.items()}
+    files = [file_report(path, open_files[path], results.get(path)) for path in sorted(open_files)]
+    tree = trees.write(tree, dict(written)) if written else tree
+    report = {"tree": tree, "clean": len(settled) == len(open_files), "files": files}
+    report, locks = _combine(trees, base, left, right, report)
+    if maker is not None and locks:
+        from lineclear.app.queue.lock_making import remake_locks
+
+        remake_locks(trees, left, locks, report, maker)
+    return report
+
+
+def is_mergeable(stages: Mapping[int, tuple[str, str]]) -> bool:
+    """Are there two plain files to merge? They may still turn out not to be text."""
+    return 2 in stages and 3 in stages and all(mode in PLAIN for mode, _ in stages.values())
+
+
+def _mode(stages: dict[int, tuple[str, str]]) -> str:
+    """The mode that a side changed; without a base, the left one."""
+    left, right = stages[2][0], stages[3][0]
+    return right if 1 in stages and left == stages[1][0] else left
+
+
+def _decode(blobs: dict[str, bytes], stage: tuple[str, str] | None) -> str | None:
+    try:
+        return blobs[stage[1]].decode() if stage is not None else ""
+    except UnicodeDecodeError:
+        return None
+
+
+def _text(parts: list[str | None]) -> tuple[str, str, str]:
+    base, left, right = (part or "" for part in parts)
+    return base, left, right
+
+
+def _merge_one(job: Job) -> MergeResult:
+    path, base, left, right, labels = job
+    return merge_texts(path, base, left, right, labels=labels)
+
+
+def file_report(
+    path: str, stages: Mapping[int, tuple[str, str]], result: MergeResult | None
+) -> dict[str, Any]:
+    """What there is to say of a file that git left open; without a result it could not be merged."""
+    if result is None:
+        kind, doubt = "not text", "the file is not text on both sides"
+        if not (2 in stages and 3 in stages):
+            kind, doubt = "delete/edit", "one side removed the file, the other changed it"
+        place = {"kind": kind, "doubt": doubt}
+        return {"path": path, "clean": False, "conflicts": [place], "rules": [], "verdict": kind}
+    return {"path": path, "clean": result.is_clean, **result_data(result)}
+
+
+def result_data(result: MergeResult) -> dict[str, Any]:
+    conflicts = [
+        {
+            "first_line": conflict.first_line,
+            "last_line": conflict.last_line,
+            "kind": conflict.kind,
+            "symbols": conflict.symbols,
+            "doubt": conflict.doubt,
+        }
+        for conflict in result.conflicts
+    ]
+    rules = [{"where": where, "rule": rule} for where, rule in result.rules]
+    return {"conflicts": conflicts, "rules": rules, "verdict": result.verdict}
+
+
+# -- across files --------------------------------------------------------------------------------
+
+
+def _combine(
+    trees: Trees, base: str, left: str, right: str, report: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Migrations with one number, one selector or route from both sides: git sees nothing of it. Also gives
+    the lock files that both sides changed, with the left side's object."""
+    plan, ours = _plan(trees, base, left, right, report["tree"])
+    if plan.renames or plan.rewrites:
+        moved = {old: ("100644", None) for old, _ in plan.renames}
+        new = {path: ("100644", text.encode()) for path, text in plan.rewrites}
+        report["tree"] = trees.write(report["tree"], {**moved, **new})
+    report["renames"] = [{"from": old, "to": new} for old, new in plan.renames]
+    report["commands"] = plan.commands
+    report["findings"] = [
+        {"kind": finding.kind, "paths": finding.paths, "text": finding.text} for finding in plan.findings
+    ]
+    report["locks"] = []
+    report["clean"] = report["clean"] and not plan.findings
+    return report, {path: ours[path] for path in plan.locks}
+
+
+def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> tuple[TreePlan, dict[str, str]]:
+    """The right side first: it is one piece of work, the left one may be all that came before it."""
+    theirs = _Side(trees, base, right)
+    if not can_meet(theirs.added, theirs.texts, theirs.base_texts):
+        return TreePlan(), {}
+    ours = _Side(trees, base, left)
+    folders = {
+        path.rpartition("/")[0] for path in {**ours.texts, **theirs.texts} if TreeFacts.is_migration(path)
+    }
+    facts = TreeFacts(
+        left_added=ours.added,
+        right_added=theirs.added,
+        base_texts={**ours.base_texts, **theirs.base_texts},
+        left_texts=ours.texts,
+        right_texts=theirs.texts,
+        paths=set(trees.paths(tree, sorted(folders))) if folders else set(),
+    )
+    return merge_trees(facts), ours.objects
+
+
+class _Side:
+    """What one side changed of the files that can meet, as text."""
+
+    __slots__ = ("added", "base_texts", "objects", "texts")
+
+    def __init__(self, trees: Trees, base: str, side: str) -> None:
+        rows = _of_interest(trees.changed(base, side))
+        blobs = trees.read(
+            {oid for kind, old, new in rows.values() for oid in ((new,) if kind == "A" else (old, new))}
+        )
+        texts = {oid: content.decode("utf-8", "replace") for oid, content in blobs.items()}
+        self.added = {path for path, row in rows.items() if row[0] == "A"}
+        self.base_texts = {path: texts[row[1]] for path, row in rows.items() if row[0] != "A"}
+        self.texts = {path: texts[row[2]] for path, row in rows.items()}
+        self.objects = {path: row[2] for path, row in rows.items()}
+
+
+def _of_interest(side: dict[str, Change]) -> dict[str, Change]:
+    return {path: row for path, row in side.items() if row[0] != "D" and TreeFacts.is_of_interest(path)}

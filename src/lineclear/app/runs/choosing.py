@@ -1,0 +1,74 @@
+"""Read what is to be done and who is free, ask the rule, and say what starts now."""
+
+from __future__ import annotations
+
+from lineclear.core.claims.rules import EXCLUSIVE, is_over
+from lineclear.core.log.tables import CLAIM, RUN, TASK, TASK_DEP, split_names
+from lineclear.core.runs.states import counts_as_attempt
+from lineclear.core.tasks.assignment import Worker, blocked_forever, can_do, choose_starts
+from lineclear.core.tasks.states import OPEN, TAKEN, show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lineclear.app.ports import View
+    from lineclear.app.runs.workers import Slot
+
+
+class Plan:
+    """`starts`: which slot begins which task; `is_waiting`: there is work that only waits for a slot."""
+
+    __slots__ = ("is_waiting", "starts")
+
+    def __init__(self, starts: list[tuple[Slot, int]], is_waiting: bool) -> None:
+        self.starts, self.is_waiting = starts, is_waiting
+
+
+def choose(view: View, slots: list[Slot], free: list[Slot], only: frozenset[int], aside: set[int]) -> Plan:
+    """`only`: no task but these, if there are any; `aside`: tasks that a person has stopped."""
+    ready = [
+        task
+        for task in view.scan(TASK, "ready", (OPEN, 0))
+        if task.id not in aside and (not only or task.id in only)
+    ]
+    everybody = [worker_of(slot) for slot in slots]
+    doable = [task for task in ready if any(can_do(worker, task) for worker in everybody)]
+    if not doable or not free:
+        return Plan([], bool(doable))
+    claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
+    taken = view.scan(TASK, "ready", (TAKEN,))
+    starts = choose_starts(
+        workers=[worker_of(slot) for slot in free],
+        ready=doable,
+        busy_scopes=[
+            *(text for task in taken for text in split_names(task.scope)),
+            *(claim.resource for claim in claims),
+        ],
+        exclusive=[(claim.agent, claim.resource) for claim in claims if claim.mode == EXCLUSIVE],
+        avoid={task.id: name for task in doable if (name := _failed_last(view, task.id))},
+    )
+    by_name = {slot.agent: slot for slot in free}
+    return Plan([(by_name[start.worker], start.task_id) for start in starts], True)
+
+
+def worker_of(slot: Slot) -> Worker:
+    return Worker(name=slot.agent, client=slot.client, labels=slot.labels, has_worktree=slot.has_worktree)
+
+
+def _failed_last(view: View, task: int) -> str:
+    """Who tried last and failed: another one may see what this one did not."""
+    last = view.scan(RUN, "task", (task,), reverse=True, limit=1)
+    return last[0].agent if last and last[0].how and counts_as_attempt(last[0].how) else ""
+
+
+def why_blocked(view: View, slots: Iterable[Slot], only: frozenset[int]) -> list[str]:
+    """Why open tasks will never start, as words for a person."""
+    tasks = view.scan(TASK, "key")
+    deps: dict[int, list[int]] = {}
+    for link in view.scan(TASK_DEP, "key"):
+        deps.setdefault(link.task, []).append(link.dep)
+    stuck = blocked_forever(tasks=tasks, workers=[worker_of(slot) for slot in slots], deps=deps)
+    return [
+        f"{show_id(found.task_id)}: {found.reason}" for found in stuck if not only or found.task_id in only
+    ]

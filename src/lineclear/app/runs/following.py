@@ -1,0 +1,61 @@
+"""Follow one run by what its client writes: signs in, what is known of the run updated."""
+
+from __future__ import annotations
+
+from lineclear.core.refusals import shorten
+from lineclear.core.runs.signs import Call, CallDone, Limited, Model, NotLoggedIn, Said, Session, Usage
+
+PLAIN = "plain"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lineclear.app.runs.workers import Live
+    from lineclear.core.runs.signs import Sign
+
+
+def follow(live: Live, lines: Iterable[bytes]) -> list[str]:
+    """Take in new lines of output; gives what the agent did, in words, oldest first."""
+    actions, words = [], b""
+    for line in lines:
+        words = line if line.strip() else words
+        for sign in live.reader.feed(line):
+            action = _take_in(live, sign)
+            if action:
+                live.last_action = action
+                actions.append(action)
+    if live.slot.stream == PLAIN and words:
+        # Words for people: the last of them are what it is doing.
+        live.last_action = shorten(words[:400].decode("utf-8", "replace").strip(), 100)
+    return actions
+
+
+def _take_in(live: Live, sign: Sign) -> str:
+    if isinstance(sign, Session):
+        live.session = sign.id
+    elif isinstance(sign, Model):
+        live.model = sign.name
+    elif isinstance(sign, Usage):
+        live.usage = sign
+    elif isinstance(sign, CallDone):
+        live.watch.result(sign.ok, sign.digest, sign.input_digest)
+    elif isinstance(sign, Call):
+        live.watch.call(
+            sign.tool, sign.input_digest, sign.paths, is_edit=sign.is_edit, is_shell=sign.is_shell,
+            summary=sign.summary.removeprefix(sign.tool + " "),
+        )  # fmt: skip
+    return said_by(sign)
+
+
+def said_by(sign: Sign) -> str:
+    """What a sign tells a person, if anything."""
+    if isinstance(sign, Call):
+        return sign.summary or sign.tool
+    if isinstance(sign, Said):
+        return sign.text
+    if isinstance(sign, Limited):
+        return f"waits for its model: {sign.text}"
+    if isinstance(sign, NotLoggedIn):
+        return f"is not logged in: {sign.text}"
+    return ""

@@ -1,0 +1,390 @@
+"""One run from its start to its end: each function is done by a thread of its own, on its own ground.
+
+Whatever happens in between, a run that began is ended in the log, and its work is in a snapshot, a
+branch or main. The order of steps is chosen so that being killed after any of them loses nothing.
+"""
+
+from __future__ import annotations
+
+from lineclear.app import tasks
+from lineclear.app.agents import heartbeat, membership
+from lineclear.app.ports import Caller
+from lineclear.app.runs import records
+from lineclear.app.runs.following import follow
+from lineclear.app.runs.prompting import gather
+from lineclear.app.runs.spending import cost_of, spent_before, used_before
+from lineclear.app.runs.workers import HANDED_OVER, LANDED, Checked, Landed, Live, Slot
+from lineclear.core import refusals_budgets
+from lineclear.core.log.tables import RUN, TASK
+from lineclear.core.refusals import Refusal
+from lineclear.core.runs import ending
+from lineclear.core.runs import states as ends
+from lineclear.core.runs.budgets import spent
+from lineclear.core.runs.loops import LoopWatch
+from lineclear.core.runs.prompt import compose
+from lineclear.core.runs.signs import Usage
+from lineclear.core.tasks.states import TAKEN, show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.app.ports import View
+    from lineclear.app.runs.ports import Bond, Ground
+    from lineclear.app.runs.workers import Place, Rules, Saved
+    from lineclear.core.log.tables import Run, Task
+    from lineclear.core.runs.prompt import Prompt
+    from lineclear.core.runs.signs import End
+
+# After these the same agent goes on where it was, with the same session if its client can do that.
+CONTINUED = frozenset((ends.INTERRUPTED, ends.LIMITED, ends.LOGIN, ends.STOPPED))
+
+# Why a program cannot be started that will not be there in a moment either.
+NOT_THERE = (FileNotFoundError, NotADirectoryError, PermissionError)
+
+# More than a client has to say between two looks, unless it floods its output.
+LAST_WORDS_BYTES = 16 << 20
+
+
+class Outcome:
+    """What became of a run, for people and for the supervisor's next step."""
+
+    __slots__ = ("agent", "how", "landing", "reason", "retry_after_s", "run", "task")
+
+    def __init__(
+        self, run: int, agent: str, task: int, how: str, reason: str, landing: Landed | None = None
+    ) -> None:
+        self.run, self.agent, self.task, self.how, self.reason = run, agent, task, how, reason
+        self.landing, self.retry_after_s = landing, -1
+
+    def words(self) -> str:
+        if self.landing is not None and self.landing.state != HANDED_OVER:
+            return f"{show_id(self.task)} {self.landing.state}" + (
+                f": {self.landing.why}" if self.landing.why else ""
+            )
+        return f"{show_id(self.task)} {self.how}" + (f": {self.reason}" if self.reason else "")
+
+
+class Recovery:
+    """What a supervisor finds of its predecessor: runs that nobody has ended, and what has landed."""
+
+    __slots__ = ("landed", "lives")
+
+    def __init__(self) -> None:
+        self.lives: list[Live] = []
+        self.landed: list[str] = []
+
+
+# -- the beginning ----------------------------------------------------------------------------
+
+
+def start_run(ground: Ground, slot: Slot, number: int, rules: Rules, now_ns: int) -> Live | Outcome | None:
+    """Take the task, make the place, start the client. Nothing when somebody else took the task before."""
+    bond_name, bond = ground.clients.hold_bond(slot.agent)
+    caller = Caller(slot.agent, client=slot.client, tree=slot.agent, bond=bond_name)
+    try:
+        return _start_held(ground, slot, number, rules, now_ns, caller, bond)
+    except BaseException:
+        bond.release()
+        raise
+
+
+def _start_held(
+    ground: Ground, slot: Slot, number: int, rules: Rules, now_ns: int, caller: Caller, bond: Bond
+) -> Live | Outcome | None:
+    try:
+        taken = tasks.take(
+            ground.store, ground.liveness, caller, number=number, skills=slot.labels, lease_ms=rules.lease_ms
+        )["task"]
+    except Refusal:
+        bond.release()
+        return None
+    try:
+        task, before = ground.store.read(
+            lambda view: (view.get(TASK, (number,)), records.runs_of_task(view, number))
+        )
+        if task is None:
+            raise RuntimeError("a task that was taken is not there")
+        _refuse_if_spent(ground, slot, number)
+        place, resumed = _place(ground, slot, caller, task, before)
+        caller = Caller(slot.agent, client=slot.client, tree=place.tree or "main", bond=caller.bond)
+        main, returned = ground.landing.main_name(), ground.landing.returned(task, place)
+        written = compose(
+            ground.store.read(
+                lambda view: gather(
+                    view,
+                    task,
+                    before,
+                    slot,
+                    place,
+                    main=main,
+                    returned=returned,
+                    most_bytes=rules.prompt_bytes,
+                )
+            )
+        )
+    except BaseException:
+        records.put_back(ground.store, caller, number, "it could not be started")
+        raise
+    return _launch(ground, slot, caller, task, place, written, resumed, bond, taken["attempt"], now_ns)
+
+
+def _refuse_if_spent(ground: Ground, slot: Slot, number: int) -> None:
+    over = spent(used_before(ground.store.read(lambda view: spent_before(view, number, 0))), slot.limits)
+    if over:
+        raise refusals_budgets.budget_spent(over[0])
+
+
+def _place(
+    ground: Ground, slot: Slot, caller: Caller, task: Task, before: list[Run]
+) -> tuple[Place, Run | None]:
+    """The worktree of an interrupted run of this agent and task, else a new one."""
+    if not slot.has_worktree:
+        return ground.trees.shared(caller), None
+    last = before[-1] if before else None
+    if last is not None and last.how in CONTINUED and last.agent == slot.agent:
+        found = ground.trees.find(caller, last)
+        if found is not None:
+            return found, last
+    return ground.trees.prepare(caller, task), None
+
+
+def _launch(
+    ground: Ground, slot: Slot, caller: Caller, task: Task, place: Place, written: Prompt,
+    resumed: Run | None, bond: Bond, attempt: int, now_ns: int,
+) -> Live | Outcome | None:  # fmt: skip
+    token, token_hash = ground.clients.new_token()
+    start = records.Start(
+        task.id, attempt, client=slot.client, model=slot.model, tree=place.tree, branch=place.branch,
+        base=place.base, token_hash=token_hash,
+    )  # fmt: skip
+    run = records.begin(ground.store, caller, start)
+    session = resumed.session if resumed is not None and resumed.client == slot.client else ""
+    try:
+        group, named = ground.clients.start(slot, place, run, written.text, token, bond, session)
+    except OSError as error:
+        how = ends.MISSING if isinstance(error, NOT_THERE) else ends.FAILED
+        reason = ground.clients.why_missing(slot, error)
+        records.end(ground.store, caller, run, records.Ending(how, reason))
+        bond.release()
+        return Outcome(run, slot.agent, task.id, how, reason)
+    used = ground.store.read(lambda view: _used_in_session(view, task.id, session)) if session else None
+    reader = ground.clients.reader(slot, place, used)
+    live = Live(
+        run, slot, caller, place, group, reader, bond,
+        task=task.id, title=task.title, attempt=attempt, watch=LoopWatch(), now_ns=now_ns,
+    )  # fmt: skip
+    live.spent = ground.store.read(lambda view: spent_before(view, task.id, run))
+    live.letters, live.session = list(written.shown_messages), named
+    live.oom_kills_before = ground.traces.oom_kills()
+    return live
+
+
+def _used_in_session(view: View, task: int, session: str) -> Usage:
+    """Summed over the runs of a session so far: a client that resumes it tells the totals again."""
+    before = [
+        run for run in records.runs_of_task(view, task) if run.session == session and run.state == ends.ENDED
+    ]
+    return Usage(
+        sum(max(0, run.tokens_in) for run in before),
+        sum(max(0, run.tokens_out) for run in before),
+        cost_micros=sum(max(0, run.cost_micros) for run in before),
+    )
+
+
+# -- meanwhile --------------------------------------------------------------------------------
+
+
+def save(ground: Ground, live: Live) -> Saved | None:
+    return ground.snapshots.take(live.slot.agent, live.place, "at work", live.task)
+
+
+def renew(ground: Ground, lives: list[Live]) -> set[int]:
+    """Put off the ends of their leases; gives the runs whose task is no longer theirs."""
+    lost = set()
+    for live in lives:
+        ground.presence.touch(live.slot.agent, None)
+        heartbeat.renew(ground.store, live.caller)
+        task = ground.store.read(lambda view, number=live.task: view.get(TASK, (number,)))  # type: ignore[misc]
+        if task is None or not records.is_held_by(task, live.slot.agent, live.attempt):
+            lost.add(live.run)
+    return lost
+
+
+def find_strays(ground: Ground, lives: list[Live], *, is_end: bool = False) -> list[Live]:
+    """Those that have moved main themselves, as far as it was not known yet; it has been put back."""
+    told = dict(ground.landing.strays([live.slot.agent for live in lives], is_end=is_end))
+    found = [live for live in lives if live.slot.agent in told and not live.strayed]
+    for live in found:
+        live.strayed = f"it moved main itself; {told[live.slot.agent]}"
+    return found
+
+
+# -- the end ----------------------------------------------------------------------------------
+
+
+def conclude(ground: Ground, live: Live, grace_s: float) -> Outcome:
+    """The client is gone: stop what it left behind, keep its work, say how it ended, pass the work on."""
+    left_behind = live.group.sweep(grace_s)
+    follow(live, live.group.last_words(LAST_WORDS_BYTES))
+    exit_code = live.group.exit_code()
+    end = live.reader.finish(exit_code)
+    is_there = ground.trees.is_there(live.place)
+    saved, unsaved = _save_last(ground, live, is_there)
+    _contain(ground, live)
+    how, reason = ending.judge(_facts(ground, live, end, exit_code, is_there))
+    task, run = ground.store.read(lambda view: (view.get(TASK, (live.task,)), view.get(RUN, (live.run,))))
+    if task is None or run is None:
+        raise RuntimeError("a run that began is not there")
+    checked = _check(ground, live, task, run, how, reason)
+    _note(ground, live, [*unsaved, *checked.notes], left_behind)
+    records.end(ground.store, live.caller, live.run, _ending(live, checked, exit_code, saved))
+    outcome = Outcome(live.run, live.slot.agent, live.task, checked.how, checked.reason)
+    outcome.retry_after_s = end.retry_after_s
+    if live.bond is not None:
+        live.bond.release()
+    ground.clients.forget(live.run)
+    if checked.how == ends.DONE:
+        outcome.landing = _pass_on(ground, live, task, checked)
+    return outcome
+
+
+def _save_last(ground: Ground, live: Live, is_there: bool) -> tuple[Saved | None, list[str]]:
+    """(the last snapshot, why there is none of the end). A full disk keeps a run from being saved, not
+    from being ended: its worktree stays as it is."""
+    agent, notes = live.slot.agent, []
+    try:
+        saved = ground.snapshots.take(agent, live.place, "the end of a run", live.task) if is_there else None
+    except Refusal as refusal:
+        saved, notes = None, [f"no snapshot of its end: {refusal.what}"]
+    return saved or ground.snapshots.latest(agent, live.place), notes
+
+
+def _contain(ground: Ground, live: Live) -> None:
+    """What it did to main in its last moments is undone, before anything is built upon it."""
+    find_strays(ground, [live], is_end=True)
+    if live.strayed and not live.stopped_by:
+        live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
+
+
+def _check(ground: Ground, live: Live, task: Task, run: Run, how: str, reason: str) -> Checked:
+    if how != ends.DONE:
+        return Checked(how, reason)
+    return ground.landing.check(live.caller, task, run, live.place)
+
+
+def _facts(ground: Ground, live: Live, end: End, exit_code: int | None, is_there: bool) -> ending.EndFacts:
+    return ending.EndFacts(
+        exit_code=exit_code,
+        stopped_by=live.stopped_by,
+        detail=live.stop_detail,
+        program=live.slot.command[0] if live.slot.command else live.slot.client,
+        end_ok=end.ok,
+        end_reason=end.reason,
+        is_limited=end.is_limited,
+        is_login=end.is_login,
+        # A command of the person's own was there: when it ends with 127, something inside it was not.
+        lines_read=live.watch.calls or len(live.slot.command),
+        oom_kills=ground.traces.oom_kills() - live.oom_kills_before,
+        peak_memory_bytes=live.memory_peak_bytes,
+        memory_limit_bytes=live.slot.limits.run_memory_bytes,
+        is_worktree_gone=not is_there,
+        is_rebooted=live.is_of_earlier_boot,
+    )
+
+
+def _ending(live: Live, checked: Checked, exit_code: int | None, saved: Saved | None) -> records.Ending:
+    usage = live.usage
+    return records.Ending(
+        checked.how,
+        checked.reason,
+        exit_code=-1 if exit_code is None else exit_code,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        cost_micros=cost_of(live),
+        snapshot=saved.commit if saved is not None else "",
+        branch=checked.branch,
+        result=checked.result,
+    )
+
+
+def _note(ground: Ground, live: Live, notes: list[str], left_behind: int) -> None:
+    if left_behind:
+        notes = [*notes, f"stopped {left_behind} processes that it had left behind"]
+    for text in notes:
+        tasks.note(ground.store, live.caller, live.task, text[: tasks.MOST_NOTE])
+
+
+def _pass_on(ground: Ground, live: Live, task: Task, checked: Checked) -> Landed | None:
+    """Bring finished work to main. A worktree whose work has landed goes; any other stays to be looked at."""
+    landing = None
+    if checked.branch:
+        landing = ground.landing.land(live.caller, task, checked.branch)
+        if landing.state == LANDED:
+            ground.trees.discard(live.caller, live.place, "landed")
+    membership.leave(ground.store, live.caller, live.slot.agent, "its run has ended")
+    return landing
+
+
+# -- after a supervisor that was killed -------------------------------------------------------
+
+
+def recover(ground: Ground, caller: Caller, slots: list[Slot], now_ns: int) -> Recovery:
+    """Find the runs of a predecessor, those that still work and those that are to be ended.
+
+    Tasks that were taken for a run that never began go back; landings that were under way are finished.
+    """
+    found = Recovery()
+    by_agent = {slot.agent: slot for slot in slots}
+    for run in ground.store.read(records.live_runs):
+        if not ground.traces.is_of_this_clone(run):
+            continue
+        live = _find_again(ground, run, by_agent, now_ns)
+        if live.is_gone():
+            live.stopped_by = _stopped_by(live, run)
+        found.lives.append(live)
+    busy = {live.slot.agent for live in found.lives}
+    _put_back_unstarted(ground, by_agent.keys() - busy)
+    found.landed = ground.landing.settle(caller)
+    return found
+
+
+def _find_again(ground: Ground, run: Run, by_agent: dict[str, Slot], now_ns: int) -> Live:
+    """As it was, as far as anybody can know: its output is read again from the beginning."""
+    slot = by_agent.get(run.agent) or ground.traces.slot_of(run)
+    task = ground.store.read(lambda view: view.get(TASK, (run.task,)))
+    place = ground.trees.place_of(run)
+    caller = Caller(run.agent, client=run.client, tree=run.tree or "main", bond=run.bond)
+    used = ground.store.read(lambda view: _used_in_session(view, run.task, run.session))
+    reader = ground.clients.reader(slot, place, used)
+    live = Live(
+        run.id, slot, caller, place, ground.clients.find_again(run), reader, None,
+        task=run.task, title=task.title if task is not None else "", attempt=run.attempt, watch=LoopWatch(),
+        now_ns=now_ns - max(0, ground.traces.age_ns(run)),
+    )  # fmt: skip
+    live.active_ns, live.named = now_ns, (run.session, run.model)
+    live.session, live.model = live.named
+    live.is_paused, live.paused_at_ns = run.state == ends.PAUSED, now_ns
+    live.paused_ns = ground.store.read(lambda view: records.paused_ns(view, run))
+    live.is_of_earlier_boot = ground.traces.is_of_earlier_boot(run)
+    live.oom_kills_before = ground.traces.oom_kills()
+    live.is_bond_free = lambda: ground.traces.is_bond_free(run)
+    live.spent = ground.store.read(lambda view: spent_before(view, run.task, run.id))
+    return live
+
+
+def _stopped_by(live: Live, run: Run) -> str:
+    """Who ended it while nobody looked: a person who asked for it, the kill that kept it from being
+    started; else it was the client itself."""
+    if not live.group.was_started():
+        return ending.BY_INTERRUPT
+    return ending.BY_PERSON if run.asked in (records.STOP, records.STOP_HARD) else ""
+
+
+def _put_back_unstarted(ground: Ground, idle: set[str]) -> None:
+    """Tasks taken in the name of an agent of ours for a run that a kill kept from beginning."""
+
+    def find(view: View) -> list[Task]:
+        return [task for task in view.scan(TASK, "ready", (TAKEN,)) if task.agent in idle]
+
+    for task in ground.store.read(find):
+        if ground.traces.is_unattended(task.agent):
+            records.put_back(ground.store, Caller(task.agent), task.id, "its run never began")

@@ -1,0 +1,148 @@
+"""The boundary where a run's work is taken over: committed if it was not, held against what was asked.
+
+Decides nothing about the task: it says how the run ends, and hands on what was found.
+"""
+
+from __future__ import annotations
+
+from lineclear.core.log.tables import LOG, split_names
+from lineclear.core.log.tables import VALUE as VALUES
+from lineclear.core.queue.landing import message
+from lineclear.core.runs import outputs
+from lineclear.core.runs.outputs import MESSAGE, VALUE, Problem, Work
+from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
+
+    from lineclear.app.ports import Store, View
+    from lineclear.core.log.tables import Task
+    from lineclear.core.runs.outputs import Check
+
+    class Workplace(Protocol):
+        """An agent's worktree, after the agent has ended."""
+
+        def return_to(self, branch: str, /) -> tuple[str, str]:
+            """HEAD on its branch again: (what is wrong with it, what was done about it)."""
+
+        def unmerged(self) -> list[str]: ...
+
+        def commit(self, message: str, agent: str, /) -> tuple[str, list[str], str]:
+            """Commit what is there: (commit or "", what stayed out and why, what a hook said against it)."""
+
+        def head(self) -> str: ...
+
+        def changed(self) -> list[str]:
+            """Paths that differ from where the branch parted from main."""
+
+        def present(self, paths: Sequence[str], /) -> set[str]:
+            """Those of the paths that are in the last commit."""
+
+
+class Delivered:
+    """What was taken over. `how` and `reason` are those of the run's end."""
+
+    __slots__ = ("branch", "changed", "commit", "how", "notes", "problems", "reason")
+
+    def __init__(
+        self, problems: Sequence[Problem], notes: Sequence[str] = (), *, branch: str = "", commit: str = "",
+        changed: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.how, self.reason = outputs.conclude(problems)
+        self.problems, self.branch, self.commit, self.changed = list(problems), branch, commit, list(changed)
+        self.notes = [*notes, *(problem.words for problem in problems if not problem.fatal)]
+
+
+def deliver(
+    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[Check]], task: Task, *, agent: str,
+    branch: str, scope: str, since: int,
+) -> Delivered:  # fmt: skip
+    """Bring the worktree onto its branch, commit what is left, and judge the result.
+
+    `check` runs the repository's own checks for the changed paths, and only on work that is right so far.
+    `since`: the log position at which the run began; what was there before is not its result.
+    """
+    if task.state in (HANDED_OVER, MERGED):
+        return Delivered([], ["its agent handed it over itself"], branch=task.branch, commit=place.head())
+    wrong, done = place.return_to(branch)
+    if wrong:
+        return Delivered([Problem(outputs.STRAYED, wrong)], branch=branch)
+    problems, notes = commit_left(place, task, agent)
+    found = examine(
+        store, place, check if not problems else _none, task, agent=agent, scope=scope, since=since
+    )
+    notes = [*([done] if done else []), *notes]
+    return Delivered(
+        [*problems, *found.problems], notes, branch=branch, commit=found.commit, changed=found.changed
+    )
+
+
+def _none(_changed: Sequence[str]) -> list[Check]:
+    return []
+
+
+def examine(
+    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[Check]], task: Task, *, agent: str,
+    scope: str, since: int = 0,
+) -> Delivered:  # fmt: skip
+    """Judge what is committed; touches nothing."""
+    changed, wanted = place.changed(), split_names(task.produces)
+    files = place.present([name for name in wanted if not _is_told(name)])
+    present = _present(store, wanted, agent, since, files.__contains__)
+    work = Work(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
+    problems = outputs.validate(work, scope=scope)
+    if not any(problem.fatal for problem in problems):
+        problems += [outputs.failed(found) for found in check(changed) if found.code != 0]
+    return Delivered(problems, commit=place.head(), changed=changed)
+
+
+def commit_left(place: Workplace, task: Task, agent: str) -> tuple[list[Problem], list[str]]:
+    """(problems, notes) of committing what the agent did not."""
+    unmerged = place.unmerged()
+    if unmerged:
+        words = f"it left a merge with conflicts: {outputs.named(unmerged)}"
+        return [Problem(outputs.UNMERGED, words, unmerged)], []
+    words = message(
+        task=show_id(task.id), title=task.title, branch="", agent=agent, co_authors=(), verb="Work on"
+    )
+    commit, left_out, refused = place.commit(words, agent)
+    notes = [f"committed what {agent} had left uncommitted, as {commit[:12]}"] if commit else []
+    notes += [f"left out of the commit: {outputs.named(left_out)}"] if left_out else []
+    if refused:
+        tail = refused[-outputs.MOST_TAIL :]
+        return [Problem(outputs.HOOK, f"what it left could not be committed:\n{tail}")], notes
+    return [], notes
+
+
+def deliver_without_tree(
+    store: Store, exists: Callable[[str], bool], task: Task, *, agent: str, since: int
+) -> Delivered:
+    """A run that needs no worktree brings a value, a message or files: each named by the task is there."""
+    wanted = split_names(task.produces)
+    present = _present(store, wanted, agent, since, exists)
+    return Delivered(outputs.validate(Work(produces=wanted, present=present, has_worktree=False)))
+
+
+def _is_told(name: str) -> bool:
+    """Something that stands in the log, not in a file."""
+    return name == MESSAGE or name.startswith(VALUE)
+
+
+def _present(
+    store: Store, wanted: Sequence[str], agent: str, since: int, is_file: Callable[[str], bool]
+) -> set[str]:
+    told = [name for name in wanted if _is_told(name)]
+    files = {name for name in wanted if not _is_told(name) and is_file(name)}
+    if not told:
+        return files
+    return files | store.read(lambda view: {name for name in told if _was_told(view, name, agent, since)})
+
+
+def _was_told(view: View, name: str, agent: str, since: int) -> bool:
+    if name == MESSAGE:
+        entries = view.scan(LOG, "key", low=since)
+        return any(entry.kind == "MessageSent" and entry.actor == agent for entry in entries)
+    value = view.get(VALUES, (name.removeprefix(VALUE),))
+    return value is not None and not value.deleted and value.position > since

@@ -1,0 +1,263 @@
+"""Use cases around runs: one start of a client on a task, what is asked of it, and its one end.
+
+A run's end and what becomes of its task are one transaction: no task is left between two owners.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.agents.membership import ensure_agent, free_agent
+from lineclear.core import refusals, refusals_tasks
+from lineclear.core.instants import show_wall
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import AGENT, LOG, RUN, TASK
+from lineclear.core.runs.states import DONE, ENDED, LOST, PAUSED, RUNNING, counts_as_attempt
+from lineclear.core.tasks.states import TAKEN, give_back, show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store, Tx, View
+    from lineclear.core.log.tables import Run, Task
+
+STOP, STOP_HARD, PAUSE, RESUME = "stop", "stop hard", "pause", "resume"
+ASKS = (STOP, STOP_HARD, PAUSE, RESUME)
+LIVE = (RUNNING, PAUSED)
+
+
+class Start:
+    """What is known when a client is started. `token_hash` proves who speaks for as long as it runs."""
+
+    __slots__ = ("attempt", "base", "branch", "client", "model", "task", "token_hash", "tree")
+
+    def __init__(
+        self,
+        task: int,
+        attempt: int,
+        *,
+        client: str,
+        model: str = "",
+        tree: str = "",
+        branch: str = "",
+        base: str = "",
+        token_hash: str = "",
+    ) -> None:
+        self.task, self.attempt, self.client, self.model = task, attempt, client, model
+        self.tree, self.branch, self.base, self.token_hash = tree, branch, base, token_hash
+
+
+class Ending:
+    """How a run ended, with what it used; -1 is unknown. A `branch` is handed over, a `result` accepted."""
+
+    __slots__ = (
+        "branch", "cost_micros", "exit_code", "how", "reason", "result", "snapshot", "tokens_in",
+        "tokens_out",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        how: str,
+        reason: str = "",
+        *,
+        exit_code: int = -1,
+        tokens_in: int = -1,
+        tokens_out: int = -1,
+        cost_micros: int = -1,
+        snapshot: str = "",
+        branch: str = "",
+        result: str = "",
+    ) -> None:
+        self.how, self.reason, self.exit_code = how, reason, exit_code
+        self.tokens_in, self.tokens_out, self.cost_micros = tokens_in, tokens_out, cost_micros
+        self.snapshot, self.branch, self.result = snapshot, branch, result
+
+
+def begin(store: Store, caller: Caller, start: Start) -> int:
+    """The run's id. The caller is the agent, bound to the process that is about to be started."""
+
+    def work(tx: Tx) -> int:
+        ensure_agent(tx, caller)
+        task = tx.get(TASK, (start.task,))
+        if task is None or not is_held_by(task, caller.name, start.attempt):
+            holder, until_ns = (task.agent, task.until_ns) if task is not None else ("", 0)
+            raise refusals_tasks.task_not_yours(show_id(start.task), holder, until_ns, tx.now)
+        event = tx.append(
+            Draft(
+                "RunStarted", show_id(start.task), agent=caller.name, task=start.task, attempt=start.attempt,
+                client=start.client, model=start.model, tree=start.tree, branch=start.branch, base=start.base,
+                bond=caller.bond, token_hash=start.token_hash,
+            )
+        )  # fmt: skip
+        return event.position
+
+    return store.transact(caller, work)
+
+
+def name(store: Store, caller: Caller, number: int, session: str, model: str) -> None:
+    """Note which session of the client this is; said once, when the client first tells it."""
+
+    def work(tx: Tx) -> None:
+        run = _live(tx, number)
+        if (run.session, run.model) != (session, model or run.model):
+            tx.append(Draft("RunNamed", show_id(run.task), id=number, session=session, model=model))
+
+    store.transact(caller, work)
+
+
+def ask(store: Store, caller: Caller, agent: str, what: str) -> dict[str, Any]:
+    """Ask for an agent's live run to stop, pause or resume; its supervisor acts on it."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        run = live_run_of(tx, agent)
+        if run is None:
+            raise refusals.not_found("running agent", agent, "lineclear")
+        tx.append(Draft("RunAsked", show_id(run.task), id=run.id, what=what))
+        return {"run": show_run(run), "asked": what}
+
+    return store.transact(caller, work)
+
+
+def pause(store: Store, caller: Caller, number: int, why: str) -> None:
+    def work(tx: Tx) -> None:
+        run = _live(tx, number)
+        tx.append(Draft("RunPaused", show_id(run.task), id=number, why=why))
+
+    store.transact(caller, work)
+
+
+def resume(store: Store, caller: Caller, number: int) -> None:
+    def work(tx: Tx) -> None:
+        run = _live(tx, number)
+        tx.append(Draft("RunResumed", show_id(run.task), id=number))
+
+    store.transact(caller, work)
+
+
+def end(store: Store, caller: Caller, number: int, ending: Ending) -> dict[str, Any]:
+    """The one end of a run, with what follows for its task. Ending it again changes nothing."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        run = tx.get(RUN, (number,))
+        if run is None:
+            raise refusals.not_found("run", str(number), "lineclear log")
+        if run.state == ENDED:
+            return {"run": show_run(run), "ended_before": True}
+        tx.append(
+            Draft(
+                "RunEnded", show_id(run.task), id=number, how=ending.how, reason=ending.reason,
+                exit_code=ending.exit_code, tokens_in=ending.tokens_in, tokens_out=ending.tokens_out,
+                cost_micros=ending.cost_micros, snapshot=ending.snapshot,
+            )
+        )  # fmt: skip
+        task = tx.get(TASK, (run.task,))
+        if task is not None and is_held_by(task, run.agent, run.attempt) and ending.how != LOST:
+            tx.append(_follow(task, ending))
+        if ending.how != DONE:
+            _free_family(tx, run.agent, ending.how)
+        return {"run": show_run(_known(tx, number)), "ended_before": False}
+
+    return store.transact(caller, work)
+
+
+def put_back(store: Store, caller: Caller, number: int, why: str) -> None:
+    """A task that was taken for a run that never started: open again, and no attempt was made."""
+
+    def work(tx: Tx) -> None:
+        task = tx.get(TASK, (number,))
+        if task is not None and task.state == TAKEN and task.agent == caller.name:
+            tx.append(Draft("TaskPutBack", show_id(number), id=number, why=why))
+
+    store.transact(caller, work)
+
+
+def _follow(task: Task, ending: Ending) -> Draft:
+    """What becomes of the task: handed over, accepted, the next attempt, or just open again."""
+    subject = show_id(task.id)
+    if ending.how == DONE and ending.branch:
+        return Draft("TaskHandedOver", subject, id=task.id, branch=ending.branch)
+    if ending.how == DONE:
+        return Draft("TaskAccepted", subject, id=task.id, result=ending.result)
+    if counts_as_attempt(ending.how):
+        return give_back(task, f"{ending.how}: {ending.reason}")
+    return Draft("TaskPutBack", subject, id=task.id, why=f"{ending.how}: {ending.reason}")
+
+
+def _free_family(tx: Tx, agent: str, why: str) -> None:
+    """The agent and its sub-agents: nothing of theirs outlives the process that they were part of."""
+    for row in tx.scan(AGENT, "key"):
+        if row.state == "here" and (row.name == agent or row.name.startswith(agent + "/")):
+            free_agent(tx, row.name, why)
+
+
+# -- looking ----------------------------------------------------------------------------------
+
+
+def is_held_by(task: Task, agent: str, attempt: int) -> bool:
+    return task.state == TAKEN and task.agent == agent and task.attempt == attempt
+
+
+def live_runs(view: View) -> list[Run]:
+    return [run for state in LIVE for run in view.scan(RUN, "state", (state,))]
+
+
+def live_run_of(view: View, agent: str) -> Run | None:
+    return next((run for run in live_runs(view) if run.agent == agent), None)
+
+
+def runs_of_task(view: View, task: int) -> list[Run]:
+    """Oldest first."""
+    return view.scan(RUN, "task", (task,))
+
+
+def paused_ns(view: View, run: Run) -> int:
+    """How long it has stood still since it began, a pause that still goes on included."""
+    passed_ns = from_ns = 0
+    for entry in view.scan(LOG, "subject", (show_id(run.task),)):
+        if entry.position > run.id and entry.kind == "RunPaused":
+            from_ns = from_ns or entry.at_ns
+        elif entry.position > run.id and entry.kind == "RunResumed" and from_ns:
+            passed_ns, from_ns = passed_ns + entry.at_ns - from_ns, 0
+    return passed_ns + (view.now.wall_ns - from_ns if from_ns else 0)
+
+
+def show_run(run: Run) -> dict[str, Any]:
+    """As data; what nobody told is null, never 0."""
+    return {
+        "id": run.id,
+        "agent": run.agent,
+        "task": show_id(run.task),
+        "attempt": run.attempt,
+        "client": run.client,
+        "model": run.model,
+        "branch": run.branch,
+        "session": run.session,
+        "state": run.state,
+        "how": run.how,
+        "reason": run.reason,
+        "exit_code": _told(run.exit_code),
+        "tokens_in": _told(run.tokens_in),
+        "tokens_out": _told(run.tokens_out),
+        "cost_usd": None if run.cost_micros < 0 else run.cost_micros / 1_000_000,
+        "snapshot": run.snapshot,
+        "started_at": show_wall(run.started_ns),
+        "ended_at": show_wall(run.ended_ns) if run.ended_ns else None,
+    }
+
+
+def _told(number: int) -> int | None:
+    return None if number < 0 else number
+
+
+def _known(view: View, number: int) -> Run:
+    run = view.get(RUN, (number,))
+    if run is None:
+        raise refusals.not_found("run", str(number), "lineclear log")
+    return run
+
+
+def _live(view: View, number: int) -> Run:
+    run = _known(view, number)
+    if run.state == ENDED:
+        raise refusals.not_found("live run", str(number), "lineclear log")
+    return run

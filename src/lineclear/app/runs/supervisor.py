@@ -1,0 +1,575 @@
+"""The supervisor: keeps slots at work on ready tasks, watches every run, and lets none disturb another.
+
+One thread decides; whatever can take long (worktrees, snapshots, checks, landing) is done beside it, one
+job per slot, so that a slow or broken agent holds up nobody. It keeps no state that matters: all of it is
+in the log, and a successor of a killed supervisor goes on from there.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+
+from lineclear.app.messages import mark_read
+from lineclear.app.queue import candidates as queue
+from lineclear.app.runs import records
+from lineclear.app.runs.choosing import choose, why_blocked
+from lineclear.app.runs.following import follow
+from lineclear.app.runs.one_run import conclude, find_strays, recover, renew, save, start_run
+from lineclear.app.runs.spending import used_now
+from lineclear.app.runs.workers import (
+    CLOSED,
+    ENDING,
+    IDLE,
+    LANDED,
+    NEEDS_YOU,
+    RESTING,
+    STARTING,
+    WORKING,
+    Live,
+)
+from lineclear.core.instants import show_duration
+from lineclear.core.outages import is_outage
+from lineclear.core.queue.candidates import show_number
+from lineclear.core.refusals import BUDGET, Refusal
+from lineclear.core.runs import states as ends
+from lineclear.core.runs.budgets import MEMORY, breaches, show_bytes
+from lineclear.core.runs.ending import (
+    BY_BUDGET,
+    BY_DISK,
+    BY_HANG,
+    BY_INTERRUPT,
+    BY_LOOP,
+    BY_LOST,
+    BY_MEMORY,
+    BY_PERSON,
+    BY_STRAYING,
+)
+from lineclear.core.tasks.states import show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    from lineclear.app.ports import Caller, Store
+    from lineclear.app.runs.choosing import Plan
+    from lineclear.app.runs.one_run import Outcome
+    from lineclear.app.runs.ports import Ground
+    from lineclear.app.runs.workers import Came, Rules, Slot
+
+    class World(Protocol):
+        """Time, threads, and what the host tells about processes."""
+
+        def now_ns(self) -> int: ...
+
+        def submit(self, key: str, job: Callable[[Ground], Any], /) -> None:
+            """Do the job beside us, on a ground of its own; its answer comes with `wait`."""
+
+        def wait(self, timeout_s: float, /) -> list[tuple[str, Any]]:
+            """(key, answer or exception) of finished jobs; comes back early when one is done, a child
+            ended, or a signal came."""
+
+        def interrupts(self) -> int:
+            """How often we were asked to stop (Ctrl-C, SIGTERM)."""
+
+        def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
+            """Per leader: (time its family has been busy in ns, its memory in bytes)."""
+
+        def is_worktree(self, path: str, /) -> bool: ...
+
+        def free_disk_bytes(self) -> int: ...
+
+        def disk_use_bytes(self, path: str, /) -> int: ...
+
+    Tell = Callable[["News"], None]
+
+
+SECOND_NS = 1_000_000_000
+TICK_S = 0.25
+CENSUS_EVERY_NS = 2 * SECOND_NS
+DISK_EVERY_NS = SECOND_NS // 4
+MAIN_EVERY_NS = 2 * SECOND_NS
+FILL_AGAIN_NS = 5 * SECOND_NS
+# Nothing was seen to happen, yet something may have: a write too small to be seen by its time.
+SAVE_ANYWAY_NS = 120 * SECOND_NS
+# A client that waits for its model still wakes up now and then.
+BUSY_SHARE_PERCENT = 2
+FIRST_REST_S, LONGEST_REST_S = 30, 15 * 60
+REFUSED_STARTS_MAX, REFUSED_REST_S = 3, 2
+
+
+class News:
+    """Something a person wants to see: `kind` is one of the words below."""
+
+    __slots__ = ("agent", "kind", "task", "text")
+
+    def __init__(self, kind: str, text: str, *, agent: str = "", task: int = 0) -> None:
+        self.kind, self.text, self.agent, self.task = kind, text, agent, task
+
+
+STARTED, ACTED, ENDED, LANDED_NEWS, WAITS, WARNED, NEEDS = (
+    "started", "acted", "ended", "landed", "waits", "warned", "needs you",
+)  # fmt: skip
+
+
+class Supervisor:
+    def __init__(
+        self,
+        store: Store,
+        caller: Caller,
+        world: World,
+        slots: list[Slot],
+        rules: Rules,
+        tell: Tell,
+        look: Callable[[int], None],
+    ) -> None:
+        """`tell` gets each piece of news; `look` is called at every round with the time."""
+        self._store, self._caller, self._world = store, caller, world
+        self.slots, self._rules, self._tell, self._look = slots, rules, tell, look
+        self._jobs: set[str] = set()
+        self._head = -1
+        self._free_before: list[str] = []
+        self._fill_again_ns = 0
+        self._census_at_ns = self._disk_at_ns = self._main_at_ns = self._renew_at_ns = 0
+        self._interrupts_seen = 0
+        self._disk_least_bytes = rules.disk_floor_bytes
+        self._set_aside: set[int] = set()
+        self._guests: set[str] = set()
+        self._found_ended: set[int] = set()
+        self._starts_refused: dict[str, int] = {}
+        # Filled by the thread that runs the queue, emptied by ours.
+        self._came: deque[Came] = deque()
+        self._queue_seen = -1
+        self.refusal: Refusal | None = None
+        self.outcomes: list[Outcome] = []
+        self.blocked: list[str] = []
+        self.broken: list[str] = []
+
+    # -- the loop -----------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Work until nothing more can be done, or until we are told to stop."""
+        self._submit(
+            "recover", lambda ground: recover(ground, self._caller, self.slots, self._world.now_ns())
+        )
+        while True:
+            for key, answer in self._world.wait(TICK_S):
+                self._jobs.discard(key)
+                self._receive(key, answer)
+            now_ns = self._world.now_ns()
+            while self._came:
+                self._told_by_queue(self._came.popleft())
+            self._heed_interrupts(now_ns)
+            self._look_around(now_ns)
+            self._look(now_ns)
+            for live in self.lives():
+                self._watch(live, now_ns)
+            if "recover" in self._jobs:
+                continue
+            try:
+                self._heed_the_log(now_ns)
+                if self._is_over(now_ns):
+                    return
+            except Refusal as refusal:
+                # The agents work on; what the log says is heeded when it can be reached again.
+                if not is_outage(refusal):
+                    raise
+
+    def lives(self) -> list[Live]:
+        return [slot.live for slot in self.slots if slot.live is not None and slot.phase == WORKING]
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._interrupts_seen > 0
+
+    def _is_over(self, now_ns: int) -> bool:
+        if self._jobs or any(slot.phase in (STARTING, WORKING, ENDING) for slot in self.slots):
+            return False
+        if self.is_stopping:
+            return True
+        if self._has_to_run_queue(self._store.read(lambda view: view.head)):
+            return False
+        if all(slot.phase == CLOSED for slot in self.slots):
+            return True
+        if self._rules.is_staying:
+            return False
+        plan = self._plan([slot for slot in self.slots if slot.phase == IDLE])
+        is_resting = any(slot.phase == RESTING and slot.rest_until_ns > now_ns for slot in self.slots)
+        if plan.starts or (is_resting and plan.is_waiting):
+            return False
+        only = self._rules.only
+        self.blocked = self._store.read(
+            lambda view: [*why_blocked(view, self.slots, only), *queue.why_waiting(view)]
+        )
+        return True
+
+    def _plan(self, free: list[Slot]) -> Plan:
+        return self._store.read(
+            lambda view: choose(view, self.slots, free, self._rules.only, self._set_aside)
+        )
+
+    def _submit(self, key: str, job: Callable[[Ground], Any]) -> None:
+        self._jobs.add(key)
+        self._world.submit(key, job)
+
+    # -- answers of jobs ----------------------------------------------------------------------
+
+    def _receive(self, key: str, answer: Any) -> None:
+        what, _, name = key.partition(" ")
+        slot = next((slot for slot in self.slots if slot.agent == name), None)
+        live = next((live for live in self.lives() if str(live.run) == name), None)
+        if what == "recover":
+            self._recovered(answer)
+        elif isinstance(answer, BaseException) and not isinstance(answer, Refusal):
+            self._broke(what, slot, live, answer)
+        elif what == "start" and slot is not None:
+            self._started(slot, answer)
+        elif what == "end" and slot is not None:
+            self._ended(slot, answer)
+        elif what == "save" and live is not None:
+            self._saved(live, answer)
+        elif what == "renew":
+            self._renewed(answer)
+        elif what == "main":
+            self._strayed(answer)
+        elif what == "queue":
+            self._ran_queue(answer)
+
+    def _broke(self, what: str, slot: Slot | None, live: Live | None, error: BaseException) -> None:
+        """Something of ours, or of the system, failed for one agent: said and contained, others go on.
+
+        A run that could not be ended stays as it is in the log; the next supervisor ends it.
+        """
+        words = f"{what} failed: {type(error).__name__}: {error}"
+        self.broken.append(words)
+        self._tell(News(WARNED, words, agent=slot.agent if slot is not None else ""))
+        if slot is not None:
+            slot.phase, slot.live, slot.task = CLOSED, None, 0
+        if live is not None:
+            live.is_saving, live.saved_at_ns = False, self._world.now_ns()
+
+    def _started(self, slot: Slot, answer: Any) -> None:
+        if isinstance(answer, Refusal):
+            self._refused(slot, answer)
+            return
+        if not isinstance(answer, Live):
+            slot.phase, slot.task = IDLE, 0
+            if answer is not None:
+                self._ended(slot, answer)
+            return
+        slot.live, slot.phase = answer, WORKING
+        self._starts_refused.pop(slot.agent, None)
+        text = f"{show_id(answer.task)} {answer.title}" + (
+            f" (attempt {answer.attempt})" if answer.attempt > 1 else ""
+        )
+        self._tell(News(STARTED, text, agent=slot.agent, task=answer.task))
+        if self.is_stopping:
+            self._stop(answer, BY_INTERRUPT, "", self._world.now_ns())
+
+    def _refused(self, slot: Slot, refusal: Refusal) -> None:
+        """A start that cannot be: a task without means is left alone; else after a few times the slot is
+        closed, it would only try again."""
+        self.refusal, task = refusal, slot.task
+        slot.phase, slot.task = IDLE, 0
+        self._tell(News(WARNED, f"cannot start: {refusal.what}", agent=slot.agent, task=task))
+        if refusal.exit_code == BUDGET:
+            self._set_aside.add(task)
+            return
+        count = self._starts_refused[slot.agent] = self._starts_refused.get(slot.agent, 0) + 1
+        if count >= REFUSED_STARTS_MAX:
+            slot.phase = CLOSED
+        else:
+            self._rest(slot, refusal.what, REFUSED_REST_S)
+
+    def _ended(self, slot: Slot, outcome: Any) -> None:
+        # A worker that only its predecessor had: it is seen to its end, and gets nothing more to do.
+        phase = CLOSED if slot.agent in self._guests else IDLE
+        live, slot.live, slot.phase, slot.task = slot.live, None, phase, 0
+        if isinstance(outcome, Refusal):
+            self._broke("end", slot, None, outcome)
+            return
+        self.outcomes.append(outcome)
+        kind = ENDED if outcome.landing is None or outcome.landing.state != LANDED else LANDED_NEWS
+        self._tell(News(kind, outcome.words(), agent=slot.agent, task=outcome.task))
+        if outcome.landing is not None and outcome.landing.state == NEEDS_YOU:
+            self._tell(News(NEEDS, outcome.landing.why, agent=slot.agent, task=outcome.task))
+        if outcome.how in (ends.LIMITED, ends.LOGIN):
+            self._rest_client(slot, outcome)
+        elif outcome.how == ends.MISSING:
+            self._close_client(slot, outcome)
+        elif outcome.how == ends.STOPPED and outcome.run not in self._found_ended:
+            self._set_aside.add(outcome.task)
+        elif live is not None:
+            slot.rests = 0
+
+    def _rest_client(self, slot: Slot, outcome: Outcome) -> None:
+        """What one worker of a client meets, its others would meet too."""
+        seconds = outcome.retry_after_s
+        if seconds < 0:
+            seconds = min(LONGEST_REST_S, FIRST_REST_S * 2**slot.rests)
+        for other in self.slots:
+            is_alike = (other.client, other.command) == (slot.client, slot.command)
+            if is_alike and other.phase in (IDLE, RESTING):
+                self._rest(other, f"{outcome.how}: {outcome.reason}", seconds)
+        kind = NEEDS if outcome.how == ends.LOGIN else WAITS
+        self._tell(
+            News(kind, f"{slot.client}: {outcome.reason}; tried again in {seconds} s", agent=slot.agent)
+        )
+
+    def _close_client(self, slot: Slot, outcome: Outcome) -> None:
+        """A program that is not there will not be there for the next task: none is used up on it."""
+        for other in self.slots:
+            if (other.client, other.command) == (slot.client, slot.command) and other.phase in (
+                IDLE,
+                RESTING,
+            ):
+                other.phase = CLOSED
+        self._tell(News(NEEDS, outcome.reason, agent=slot.agent))
+
+    def _rest(self, slot: Slot, why: str, seconds: int) -> None:
+        slot.phase, slot.rest_why, slot.rests = RESTING, why, slot.rests + 1
+        slot.rest_until_ns = self._world.now_ns() + seconds * SECOND_NS
+
+    def _saved(self, live: Live, answer: Any) -> None:
+        live.is_saving, live.saved_at_ns = False, self._world.now_ns()
+        if isinstance(answer, Refusal):
+            self._tell(News(WARNED, f"no snapshot: {answer.what}", agent=live.slot.agent))
+        elif answer is not None:
+            live.tree_id, live.active_ns = answer.tree, live.saved_at_ns
+            live.watch.tree(answer.tree)
+
+    def _recovered(self, found: Any) -> None:
+        """Without it nothing may be started: an agent could be given a second task."""
+        if isinstance(found, BaseException):
+            raise found
+        for live in found.lives:
+            if live.slot not in self.slots:
+                self.slots.append(live.slot)
+                self._guests.add(live.slot.agent)
+            live.slot.live, live.slot.phase, live.slot.task = live, WORKING, live.task
+            if live.is_gone():
+                self._found_ended.add(live.run)
+            else:
+                text = f"{show_id(live.task)} {live.title}: still at work"
+                self._tell(News(STARTED, text, agent=live.slot.agent, task=live.task))
+
+    def _renewed(self, lost: Any) -> None:
+        for live in self.lives():
+            if not isinstance(lost, Refusal) and live.run in lost:
+                self._stop(live, BY_LOST, "", self._world.now_ns())
+
+    def _strayed(self, found: Any) -> None:
+        for live in () if isinstance(found, Refusal) else found:
+            self._tell(News(WARNED, live.strayed, agent=live.slot.agent, task=live.task))
+            if live.slot.phase == WORKING:
+                self._stop(live, BY_STRAYING, live.strayed, self._world.now_ns())
+
+    # -- what we do by ourselves --------------------------------------------------------------
+
+    def _heed_interrupts(self, now_ns: int) -> None:
+        count = self._world.interrupts()
+        if count == self._interrupts_seen:
+            return
+        self._interrupts_seen = count
+        for live in self.lives():
+            self._stop(live, BY_INTERRUPT, "", now_ns)
+            if count > 1:
+                live.stop_hard_at_ns = now_ns
+
+    def _heed_the_log(self, now_ns: int) -> None:
+        """Act on what others asked for and fill idle slots; only when the log or the slots have changed."""
+        head = self._store.read(lambda view: view.head)
+        free = [slot for slot in self.slots if self._is_free(slot, now_ns)]
+        self._run_queue(head)
+        if head != self._head:
+            self._head = head
+            self._heed_requests(now_ns)
+        elif [slot.agent for slot in free] == self._free_before and now_ns < self._fill_again_ns:
+            return
+        # A claim that only runs out is not in the log before somebody asks.
+        self._fill_again_ns = now_ns + FILL_AGAIN_NS
+        self._free_before = [slot.agent for slot in free]
+        if free and not self.is_stopping:
+            self._fill(free, now_ns)
+
+    def _run_queue(self, head: int) -> None:
+        """Beside everything else: an agent whose work waits to be checked is free for the next task."""
+        if self._has_to_run_queue(head) and not self.is_stopping:
+            tell = self._came.append
+            self._submit(
+                "queue",
+                lambda ground: ground.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
+            )
+
+    def _has_to_run_queue(self, head: int) -> bool:
+        is_idle = self._rules.lands and "queue" not in self._jobs
+        return is_idle and head != self._queue_seen and self._store.read(queue.has_waiting)
+
+    def _ran_queue(self, answer: Any) -> None:
+        """What it had seen when nothing more could be done: only what came later makes it run again."""
+        if isinstance(answer, Refusal):
+            self._tell(News(NEEDS, f"the queue: {answer.what}"))
+            answer = self._store.read(lambda view: view.head)
+        self._queue_seen = answer
+
+    def _told_by_queue(self, came: Came) -> None:
+        for outcome in self.outcomes:
+            if came.task and outcome.task == came.task and outcome.landing is not None:
+                outcome.landing = came.landing
+        name = show_id(came.task) if came.task else show_number(came.candidate) if came.candidate else "queue"
+        kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS}.get(came.landing.state, ENDED)
+        why = f": {came.landing.why}" if came.landing.why else ""
+        self._tell(News(kind, f"{name} {came.landing.state}{why}", task=came.task))
+
+    def _is_free(self, slot: Slot, now_ns: int) -> bool:
+        if slot.phase == RESTING and slot.rest_until_ns <= now_ns:
+            slot.phase = IDLE
+        return slot.phase == IDLE
+
+    def _heed_requests(self, now_ns: int) -> None:
+        asked = {run.id: run.asked for run in self._store.read(records.live_runs) if run.asked}
+        for live in self.lives():
+            what = asked.get(live.run, "")
+            if what in (records.STOP, records.STOP_HARD):
+                self._stop(live, BY_PERSON, "", now_ns)
+                if what == records.STOP_HARD:
+                    live.stop_hard_at_ns = now_ns
+            elif what == records.PAUSE and not live.is_paused:
+                self._pause(live, now_ns)
+            elif what in (records.PAUSE, records.RESUME):
+                self._resume(live, now_ns)
+
+    def _pause(self, live: Live, now_ns: int) -> None:
+        live.group.send(signal.SIGSTOP)
+        live.is_paused, live.paused_at_ns = True, now_ns
+        records.pause(self._store, live.caller, live.run, "asked")
+        self._tell(News(WAITS, "paused", agent=live.slot.agent, task=live.task))
+
+    def _resume(self, live: Live, now_ns: int) -> None:
+        if live.is_paused:
+            live.group.send(signal.SIGCONT)
+            live.is_paused = False
+            live.paused_ns += now_ns - live.paused_at_ns
+            live.active_ns = now_ns
+        records.resume(self._store, live.caller, live.run)
+        self._tell(News(ACTED, "goes on", agent=live.slot.agent, task=live.task))
+
+    def _fill(self, free: list[Slot], now_ns: int) -> None:
+        for slot, task in self._plan(free).starts:
+            slot.phase, slot.task = STARTING, task
+            self._submit(f"start {slot.agent}", self._start_job(slot, task, now_ns))
+
+    def _start_job(self, slot: Slot, task: int, now_ns: int) -> Callable[[Ground], Any]:
+        return lambda ground: start_run(ground, slot, task, self._rules, now_ns)
+
+    def _look_around(self, now_ns: int) -> None:
+        """What is looked at for all runs together, each at its own pace."""
+        lives = self.lives()
+        if now_ns >= self._census_at_ns and lives:
+            self._census_at_ns = now_ns + CENSUS_EVERY_NS
+            self._take_census(lives, now_ns)
+        if now_ns >= self._disk_at_ns and lives:
+            self._disk_at_ns = now_ns + DISK_EVERY_NS
+            self._watch_disk(lives, now_ns)
+        if now_ns >= self._renew_at_ns and lives and "renew" not in self._jobs:
+            self._renew_at_ns = now_ns + self._rules.lease_ms * 1_000_000 // 3
+            self._submit("renew", lambda ground: renew(ground, lives))
+        if now_ns >= self._main_at_ns and "main" not in self._jobs and lives:
+            self._main_at_ns = now_ns + MAIN_EVERY_NS
+            self._submit("main", lambda ground: find_strays(ground, lives))
+
+    def _take_census(self, lives: list[Live], now_ns: int) -> None:
+        used = self._world.use([live.group.pid for live in lives])
+        for live in lives:
+            busy_ns, live.memory_bytes = used.get(live.group.pid, (live.busy_ns, 0))
+            live.memory_peak_bytes = max(live.memory_peak_bytes, live.memory_bytes)
+            if (busy_ns - live.busy_ns) * 100 > BUSY_SHARE_PERCENT * (now_ns - live.busy_seen_ns):
+                live.active_ns = now_ns
+            live.busy_ns, live.busy_seen_ns = busy_ns, now_ns
+            if live.place.tree and not self._world.is_worktree(live.place.path):
+                self._stop(live, BY_STRAYING, "its worktree is gone", now_ns)
+
+    def _watch_disk(self, lives: list[Live], now_ns: int) -> None:
+        """When the disk is nearly full, whoever fills it most is stopped, before others cannot write.
+
+        What it has written stays there: the next one is stopped only if the rest goes down as well.
+        """
+        free_bytes, floor_bytes = self._world.free_disk_bytes(), self._rules.disk_floor_bytes
+        if free_bytes >= floor_bytes:
+            self._disk_least_bytes = floor_bytes
+        elif free_bytes < self._disk_least_bytes:
+            self._disk_least_bytes = free_bytes - floor_bytes // 8
+            fullest = max(
+                lives,
+                key=lambda live: self._world.disk_use_bytes(live.place.path) + live.group.output_bytes(),
+            )
+            self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk are left", now_ns)
+
+    # -- one run ------------------------------------------------------------------------------
+
+    def _watch(self, live: Live, now_ns: int) -> None:
+        lines = live.group.new_lines()
+        if lines:
+            live.active_ns = now_ns
+            for action in follow(live, lines):
+                self._tell(News(ACTED, action, agent=live.slot.agent, task=live.task))
+            self._name(live)
+        if live.is_gone():
+            self._conclude(live)
+            return
+        if live.stopped_by:
+            self._stop_harder(live, now_ns)
+        elif not live.is_paused:
+            self._judge(live, now_ns)
+            self._save_if_due(live, now_ns)
+
+    def _name(self, live: Live) -> None:
+        """The client has said who it is: kept at once, a successor needs it to resume the session."""
+        if (live.session, live.model) != live.named:
+            live.named = (live.session, live.model)
+            records.name(self._store, live.caller, live.run, live.session, live.model)
+        if live.letters:
+            mark_read(self._store, live.caller, live.letters)
+            live.letters = []
+
+    def _judge(self, live: Live, now_ns: int) -> None:
+        """Is there a reason to stop it? The first one counts."""
+        over = breaches(used_now(live, self.lives(), now_ns), live.slot.limits)
+        loop = live.watch.verdict() if self._rules.heeds_loops else ""
+        if over:
+            by = BY_MEMORY if over[0].what == MEMORY else f"{BY_BUDGET}:{over[0].what}"
+            self._stop(live, by, over[0].words(), now_ns)
+        elif loop:
+            self._stop(live, BY_LOOP, loop, now_ns)
+        elif live.group.output_bytes() > self._rules.log_bytes:
+            self._stop(live, BY_DISK, f"its output grew beyond {show_bytes(self._rules.log_bytes)}", now_ns)
+        elif now_ns - live.active_ns > self._rules.silence_ns:
+            self._stop(live, BY_HANG, show_duration(self._rules.silence_ns // 1_000_000), now_ns)
+
+    def _stop(self, live: Live, by: str, detail: str, now_ns: int) -> None:
+        """Ask it to end; what is decided first stays the reason."""
+        if live.stopped_by:
+            return
+        live.stopped_by, live.stop_detail = by, detail
+        # Who fills the disk would go on filling it for as long as it may.
+        grace_s = 0 if by == BY_DISK else self._rules.grace_s
+        live.stop_hard_at_ns = now_ns + int(grace_s * SECOND_NS)
+        live.group.send(signal.SIGTERM)
+        live.group.send(signal.SIGCONT)  # a stopped process takes SIGTERM only once it goes on
+
+    def _stop_harder(self, live: Live, now_ns: int) -> None:
+        if now_ns >= live.stop_hard_at_ns:
+            live.group.send(signal.SIGKILL)
+
+    def _save_if_due(self, live: Live, now_ns: int) -> None:
+        if live.is_saving or not live.place.tree or now_ns - live.saved_at_ns < self._rules.save_every_ns:
+            return
+        was_busy = live.busy_ns != live.saved_busy_ns
+        if was_busy or now_ns - live.saved_at_ns > SAVE_ANYWAY_NS:
+            live.is_saving, live.saved_busy_ns = True, live.busy_ns
+            self._submit(f"save {live.run}", lambda ground: save(ground, live))
+
+    def _conclude(self, live: Live) -> None:
+        live.slot.phase = ENDING
+        self._submit(f"end {live.slot.agent}", lambda ground: conclude(ground, live, self._rules.grace_s))

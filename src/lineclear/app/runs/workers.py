@@ -1,0 +1,214 @@
+"""What the supervisor works with: a slot per agent, the place it works in, and one live run of it.
+
+Plain records; what happens to them is in running.py (one run) and supervisor.py (all of them).
+"""
+
+from __future__ import annotations
+
+from lineclear.core.runs.budgets import Amount
+from lineclear.core.runs.signs import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lineclear.app.ports import Caller
+    from lineclear.app.runs.ports import Bond, Group, Reader
+    from lineclear.core.runs.budgets import Limits
+    from lineclear.core.runs.loops import LoopWatch
+    from lineclear.core.runs.money import Price
+
+NOTHING = Amount()
+# Phases of a slot.
+IDLE, STARTING, WORKING, ENDING, RESTING, CLOSED = (
+    "idle",
+    "starting",
+    "working",
+    "ending",
+    "resting",
+    "closed",
+)
+
+
+class Place:
+    """Where an agent works: a worktree of its own, or nowhere in particular (`tree` is empty)."""
+
+    __slots__ = ("base", "branch", "env", "path", "tree")
+
+    def __init__(
+        self, tree: str, path: str, branch: str = "", base: str = "", env: dict[str, str] | None = None
+    ) -> None:
+        self.tree, self.path, self.branch, self.base, self.env = tree, path, branch, base, env or {}
+
+
+class Saved:
+    """A snapshot: its commit, and the id of all that is in it."""
+
+    __slots__ = ("commit", "left_out", "tree")
+
+    def __init__(self, commit: str, tree: str, left_out: Sequence[str] = ()) -> None:
+        self.commit, self.tree, self.left_out = commit, tree, list(left_out)
+
+
+class Checked:
+    """What a finished run brought: how it ends now, and notes for the log."""
+
+    __slots__ = ("branch", "how", "notes", "reason", "result")
+
+    def __init__(
+        self, how: str, reason: str = "", *, branch: str = "", result: str = "", notes: Sequence[str] = ()
+    ) -> None:
+        self.how, self.reason, self.branch, self.result, self.notes = how, reason, branch, result, list(notes)
+
+
+LANDED, SENT_BACK, NEEDS_YOU, HANDED_OVER = "landed", "sent back", "needs you", "handed over"
+
+
+class Landed:
+    """What became of a branch, in one of the four words above."""
+
+    __slots__ = ("commit", "state", "why")
+
+    def __init__(self, state: str, why: str = "", commit: str = "") -> None:
+        self.state, self.why, self.commit = state, why, commit
+
+
+class Came:
+    """What the queue made of a candidate: `task` is 0 where it has none."""
+
+    __slots__ = ("candidate", "landing", "task")
+
+    def __init__(self, candidate: int, task: int, landing: Landed) -> None:
+        self.candidate, self.task, self.landing = candidate, task, landing
+
+
+class Slot:
+    """One agent that the supervisor keeps at work. The first part is given, the rest changes."""
+
+    __slots__ = (
+        "agent", "client", "command", "env", "has_worktree", "labels", "limits", "live", "model",
+        "permissions", "phase", "price", "rest_until_ns", "rest_why", "rests", "sandbox", "stream", "task",
+        "tells_cost",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        agent: str,
+        client: str,
+        *,
+        limits: Limits,
+        labels: frozenset[str] = frozenset(),
+        command: Sequence[str] = (),
+        model: str = "",
+        permissions: str = "edit",
+        has_worktree: bool = True,
+        env: dict[str, str] | None = None,
+        stream: str = "",
+        sandbox: str = "off",
+        price: Price | None = None,
+        tells_cost: bool = False,
+    ) -> None:
+        self.agent, self.client, self.limits, self.labels = agent, client, limits, labels
+        self.command, self.model, self.permissions = list(command), model, permissions
+        self.has_worktree, self.env, self.stream = has_worktree, env or {}, stream or client
+        self.sandbox, self.price, self.tells_cost = sandbox, price, tells_cost
+        self.phase, self.task, self.live = IDLE, 0, None
+        self.rest_until_ns, self.rest_why, self.rests = 0, "", 0
+
+    phase: str
+    live: Live | None
+
+
+class Spent:
+    """What the task and the day had used before this run began, as far as it was told."""
+
+    __slots__ = ("day_money_micros", "day_tokens", "task_money_micros", "task_tokens")
+
+    def __init__(
+        self,
+        task_tokens: Amount = NOTHING,
+        task_money_micros: Amount = NOTHING,
+        day_tokens: Amount = NOTHING,
+        day_money_micros: Amount = NOTHING,
+    ) -> None:
+        self.task_tokens, self.task_money_micros = task_tokens, task_money_micros
+        self.day_tokens, self.day_money_micros = day_tokens, day_money_micros
+
+
+class Live:
+    """A run that is under way, with what has been seen of it."""
+
+    __slots__ = (
+        "active_ns", "attempt", "bond", "busy_ns", "busy_seen_ns", "caller", "group", "is_bond_free",
+        "is_of_earlier_boot", "is_paused", "is_saving", "last_action", "letters", "memory_bytes",
+        "memory_peak_bytes", "model", "named", "oom_kills_before", "paused_at_ns", "paused_ns", "place",
+        "reader", "run", "saved_at_ns", "saved_busy_ns", "session", "slot", "spent", "started_ns",
+        "stop_detail", "stop_hard_at_ns", "stopped_by", "strayed", "task", "title", "tree_id", "usage",
+        "watch",
+    )  # fmt: skip
+
+    def __init__(
+        self, run: int, slot: Slot, caller: Caller, place: Place, group: Group, reader: Reader,
+        bond: Bond | None, *, task: int, title: str, attempt: int, watch: LoopWatch, now_ns: int,
+    ) -> None:  # fmt: skip
+        self.run, self.slot, self.caller, self.place = run, slot, caller, place
+        self.group, self.reader, self.bond = group, reader, bond
+        self.task, self.title, self.attempt, self.watch = task, title, attempt, watch
+        self.usage, self.session, self.model, self.last_action = Usage(), "", "", "starting"
+        self.named = ("", "")
+        self.letters: list[int] = []
+        self.started_ns = self.active_ns = now_ns
+        # The beginning is known; the first snapshot is due as soon as something was done.
+        self.saved_at_ns, self.saved_busy_ns, self.is_saving, self.tree_id = now_ns, -1, False, ""
+        self.busy_ns = self.busy_seen_ns = self.memory_bytes = self.memory_peak_bytes = 0
+        self.is_paused, self.paused_at_ns, self.paused_ns = False, 0, 0
+        self.stopped_by, self.stop_detail, self.stop_hard_at_ns = "", "", 0
+        self.strayed = ""
+        self.spent = Spent()
+        self.is_of_earlier_boot, self.oom_kills_before = False, 0
+        self.is_bond_free: Callable[[], bool] = lambda: False
+
+    def is_gone(self) -> bool:
+        """Our own child by its exit; one that we found again by what it noted, or by the bond that it had
+        inherited: daemons that it left behind may hold that one for ever."""
+        if self.group.is_child():
+            return self.group.exit_code() is not None
+        return self.is_of_earlier_boot or self.group.has_ended() or self.is_bond_free()
+
+    def worked_ms(self, now_ns: int) -> int:
+        """How long it has worked, without its pauses."""
+        pause_ns = self.paused_ns + (now_ns - self.paused_at_ns if self.is_paused else 0)
+        return (now_ns - self.started_ns - pause_ns) // 1_000_000
+
+
+class Rules:
+    """How this supervisor works: limits that hold for all its slots."""
+
+    __slots__ = (
+        "heeds_loops", "disk_floor_bytes", "grace_s", "is_staying", "lands", "lease_ms", "log_bytes", "only",
+        "prompt_bytes", "save_every_ns", "silence_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        silence_ms: int = 600_000,
+        grace_ms: int = 10_000,
+        lease_ms: int = 30 * 60_000,
+        save_every_ms: int = 4_000,
+        log_bytes: int = 256 << 20,
+        prompt_bytes: int = 16 << 10,
+        disk_floor_bytes: int = 256 << 20,
+        heeds_loops: bool = True,
+        only: Sequence[int] = (),
+        is_staying: bool = False,
+        lands: bool = False,
+    ) -> None:
+        self.silence_ns, self.grace_s, self.lease_ms = silence_ms * 1_000_000, grace_ms / 1000, lease_ms
+        self.save_every_ns, self.log_bytes, self.prompt_bytes = (
+            save_every_ms * 1_000_000,
+            log_bytes,
+            prompt_bytes,
+        )
+        self.disk_floor_bytes, self.heeds_loops = disk_floor_bytes, heeds_loops
+        self.only, self.is_staying, self.lands = frozenset(only), is_staying, lands

@@ -1,0 +1,1 @@
+"""Use cases around worktrees: make and remove, snapshots, syncing, cleanup."""

@@ -1,0 +1,97 @@
+"""Whose work somebody means by a name, and which snapshot by a number or ref. Facts come as arguments."""
+
+from __future__ import annotations
+
+from lineclear.core import refusals_snapshots
+from lineclear.core.log.tables import AGENT, TASK, WORKTREE
+from lineclear.core.worktrees.snapshots import PREFIX, Kept, ref_prefix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lineclear.app.ports import Presence, View
+    from lineclear.core.log.tables import Worktree
+
+
+class Work:
+    """Somebody's work: who does it, where, on which branch. Texts are empty where nothing is known."""
+
+    __slots__ = ("agent", "base", "branch", "path", "task", "tree")
+
+    def __init__(
+        self, agent: str, *, tree: str = "", path: str = "", branch: str = "", base: str = "", task: int = 0
+    ) -> None:
+        self.agent, self.tree, self.path, self.branch = agent, tree, path, branch
+        self.base, self.task = base, task
+
+
+def find_work(view: View, name: str, *, scope: str = "") -> Work:
+    """The work that an agent's name, a task's id or a worktree's name stands for; of several the newest."""
+    number = task_id(name)
+    all_rows = view.scan(WORKTREE, "key") if name else []
+    if number:
+        rows = [row for row in all_rows if row.task == number]
+    else:
+        rows = [row for row in all_rows if name in (row.name, row.agent, row.name.removeprefix(scope))]
+    if rows:
+        return _of_row(max(rows, key=lambda row: row.made))
+    task = view.get(TASK, (number,)) if number else None
+    if task is not None and (task.agent or task.branch):
+        return Work(task.agent, branch=task.branch, task=task.id)
+    agent = view.get(AGENT, (name,))
+    if agent is None or agent.kind == "person":
+        raise refusals_snapshots.no_work(name)
+    return Work(agent.name, tree=agent.tree)
+
+
+def _of_row(row: Worktree) -> Work:
+    return Work(
+        row.agent, tree=row.name, path=row.path, branch=row.branch, base=row.base, task=row.task
+    )  # fmt: skip
+
+
+def work_in(view: View, presence: Presence, tree: str, path: str, silence_ms: int) -> list[Work]:
+    """Whose work is in a worktree: its live agents, of several only those that were heard of lately. In the
+    main tree others work too, so nobody is counted there who is silent."""
+    here = [
+        agent
+        for agent in view.pick(AGENT, "tree", (tree,))
+        if agent.kind == "agent" and agent.state == "here" and "/" not in agent.name
+    ]
+    row = view.get(WORKTREE, (tree,))
+    if not here and row is not None and row.agent and view.get(AGENT, (row.agent,)) is None:
+        return [_of_row(row)]  # made or adopted for one who has not said a word yet
+    heard = [agent for agent in here if _is_heard(presence, agent.name, silence_ms)]
+    is_main = tree.rpartition("/")[2] == "main"
+    chosen = heard or ([] if is_main else sorted(here, key=lambda agent: agent.joined)[-1:])
+    task = row.task if row is not None else 0
+    return [Work(agent.name, tree=tree, path=path, task=task) for agent in chosen]
+
+
+def _is_heard(presence: Presence, name: str, silence_ms: int) -> bool:
+    idle_ns = presence.idle_ns(name)
+    return idle_ns is not None and idle_ns < silence_ms * 1_000_000
+
+
+def task_id(name: str) -> int:
+    """12 for `T-12`; 0 for what is no task's id."""
+    digits = name[2:] if name[:2] in ("T-", "t-") else ""
+    return int(digits) if digits.isdecimal() and len(digits) <= 15 else 0
+
+
+def choose(found: Sequence[Kept], name: str) -> Kept:
+    """The snapshot that a ref, its last parts (`ada/3`), a commit's id, or an agent's name (its newest)
+    stands for."""
+    wanted = name.removeprefix(PREFIX)
+    agent, _, number = wanted.rpartition("/")
+    for kept in found:
+        if number.isdecimal() and kept.ref in (f"{ref_prefix(agent)}{int(number)}", PREFIX + wanted):
+            return kept
+    for kept in found:
+        if kept.agent == name:
+            return kept
+    same = [kept for kept in found if len(name) >= 7 and kept.commit.startswith(name.lower())]
+    if not same:
+        raise refusals_snapshots.no_snapshot(name)
+    return same[0]

@@ -1,0 +1,246 @@
+"""Bring the branch of one worktree up to main by the structured merge; or say where both do not fit.
+
+Main is the left side of the merge, as when the branch lands: what is settled in order (a migration's
+number, a line after another's) is settled here as it will be there. Everything that touches git comes
+through the `Desk` port; the caller holds the worktree's lock.
+"""
+
+from __future__ import annotations
+
+from lineclear.app.queue.lock_making import notes_of
+from lineclear.app.queue.merge_trees import file_report, is_mergeable, merge_two_trees
+from lineclear.core import refusals_landing, refusals_sync
+from lineclear.core.queue import landing
+from lineclear.core.worktrees.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
+from lineclear.merge import Labels, merge_texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Protocol
+
+    from lineclear.app.queue.lock_making import LockMaker
+    from lineclear.app.queue.merge_trees import Spread, Trees
+    from lineclear.app.queue.stacking import History
+    from lineclear.merge.result import MergeResult
+
+    Stages = Mapping[str, Mapping[int, tuple[str, str]]]
+
+    class Moved(Protocol):
+        how: str
+        why: str
+        files: list[str]
+
+    class Desk(Protocol):
+        """One worktree's git, with its lock held. `branch` is "" where HEAD is on none."""
+
+        @property
+        def place(self) -> str: ...
+        @property
+        def main(self) -> str: ...
+        @property
+        def branch(self) -> str: ...
+        @property
+        def trees(self) -> Trees: ...
+        @property
+        def history(self) -> History: ...
+
+        @property
+        def maker(self) -> LockMaker | None:
+            """Makes lock files anew, as far as main's settings allow it."""
+
+        def step(self) -> str:
+            """The merge, rebase or the like that is in progress; "" when there is none."""
+
+        def ends(self) -> tuple[str, str]:
+            """The commits of main and of the branch; "" where there is none."""
+
+        def entries(self, tree: str, paths: Sequence[str], /) -> dict[str, tuple[str, str]]:
+            """(mode, object id) of those of the paths that the tree holds."""
+
+        def commit(self, tree: str, parents: Sequence[str], message: str, /) -> str: ...
+
+        def move(self, old: str, new: str, /) -> Moved:
+            """The branch by compare-and-set, with its files and index."""
+
+        def keep(self, tip: str, tree: str, main: str, stages: Stages, message: str, /) -> Moved:
+            """Leave the merge unfinished in the worktree, as git leaves one."""
+
+        def repair(self) -> str: ...
+
+
+_SUBMODULE = "160000"
+# Only the worktree's own agent or person moves its branch; more often than this means a storm.
+MOST_TRIES = 5
+
+
+class Plan:
+    """What a sync would come to; only objects were made. `report` is the merge's, None without one."""
+
+    __slots__ = ("commit", "conflicts", "how", "main", "report", "tip")
+
+    def __init__(
+        self, how: str, main: str, tip: str, commit: str = "", report: dict[str, Any] | None = None,
+        conflicts: Sequence[dict[str, Any]] = (),
+    ) -> None:  # fmt: skip
+        self.how, self.main, self.tip, self.commit, self.report = how, main, tip, commit, report
+        self.conflicts = list(conflicts)
+
+
+def sync(desk: Desk, spread: Spread, message: str, *, keep: bool = False) -> Synced | Conflicted:
+    """Merge and move; what does not fit is left alone, or with `keep` in the worktree. A Refusal where
+    somebody's work is in the way; then nothing has changed."""
+    desk.repair()
+    for _ in range(MOST_TRIES):
+        plan = look(desk, spread, message)
+        if plan.how == UP_TO_DATE or (plan.conflicts and not keep):
+            return _outcome(desk, plan)
+        result, moved = _carry_out(desk, plan, message)
+        if moved.how == "moved":
+            return result
+        if moved.how == "blocked":
+            raise _refusal(desk, moved)
+    raise refusals_sync.sync_moving(desk.branch)
+
+
+def preview(desk: Desk, spread: Spread, message: str) -> Synced | Conflicted:
+    """What it would come to; nothing moves."""
+    return _outcome(desk, look(desk, spread, message))
+
+
+def look(desk: Desk, spread: Spread, message: str) -> Plan:
+    main, tip = _ends(desk)
+    bases = desk.history.bases(main, tip)
+    if not bases:
+        raise refusals_landing.unrelated(desk.branch, desk.main)
+    if bases == [main]:
+        return Plan(UP_TO_DATE, main, tip, tip)
+    if bases == [tip]:
+        return Plan(FAST_FORWARD, main, tip, main)
+    labels = Labels(desk.main, "base", desk.branch)
+    report = merge_two_trees(desk.trees, desk.history.base_of(bases), main, tip, labels, spread, desk.maker)
+    conflicts = landing.conflicts_of(report)
+    if conflicts:
+        return Plan(MERGE, main, tip, report=report, conflicts=conflicts)
+    _refuse_twins(desk, tip, report["tree"])
+    return Plan(MERGE, main, tip, desk.commit(report["tree"], [tip, main], message), report)
+
+
+def _ends(desk: Desk) -> tuple[str, str]:
+    """(main, tip) where there is something to sync; everything else is refused, in words."""
+    step = desk.step()
+    if step:
+        raise refusals_sync.sync_in_progress(step, desk.place)
+    if not desk.branch:
+        raise refusals_landing.no_branch(desk.place)
+    if desk.branch == desk.main:
+        raise refusals_sync.sync_main(desk.main)
+    main, tip = desk.ends()
+    if not main:
+        raise refusals_landing.main_unborn(desk.main)
+    if not tip:
+        raise refusals_landing.branch_unknown(desk.branch)
+    return main, tip
+
+
+def _refuse_twins(desk: Desk, tip: str, tree: str) -> None:
+    """Two names that are one file on this file system: git would check out only one."""
+    paths = desk.history.folded_paths(tree)
+    for old, new in landing.folded_twins(paths, desk.history.changed(tip, tree)[1]) if paths else ():
+        raise refusals_sync.sync_case(new, old)
+
+
+def _outcome(desk: Desk, plan: Plan) -> Synced | Conflicted:
+    if plan.conflicts:
+        return Conflicted(plan.conflicts)
+    files, _ = desk.history.changed(plan.tip, plan.commit)
+    return Synced(plan.how, plan.commit, files=files, notes=_notes(plan))
+
+
+def _notes(plan: Plan) -> list[str]:
+    report = plan.report or {}
+    return [*notes_of(report), *(f"then run {command}" for command in report.get("commands", ()))]
+
+
+def _carry_out(desk: Desk, plan: Plan, message: str) -> tuple[Synced | Conflicted, Moved]:
+    if not plan.conflicts:
+        return _outcome(desk, plan), desk.move(plan.tip, plan.commit)
+    left = _as_git_leaves_it(desk, plan)
+    _refuse_twins(desk, plan.tip, left.tree)
+    result = Conflicted(left.conflicts, is_kept=True, open_paths=sorted(left.stages), notes=_notes(plan))
+    return result, desk.keep(plan.tip, left.tree, plan.main, left.stages, message)
+
+
+def _refusal(desk: Desk, moved: Moved) -> Exception:
+    if moved.why == STAGED:
+        return refusals_sync.sync_staged(moved.files)
+    if moved.files:
+        return refusals_sync.sync_overlaps(moved.files, desk.place, moved.why)
+    return refusals_sync.sync_blocked(moved.why)
+
+
+# -- the merge, unfinished ------------------------------------------------------------------------
+
+
+class Left:
+    """`tree`: the files with their markers; `stages` of what is open, the branch as stage 2, as for git."""
+
+    __slots__ = ("conflicts", "stages", "tree")
+
+    def __init__(self, tree: str, stages: Stages, conflicts: list[dict[str, Any]]) -> None:
+        self.tree, self.stages, self.conflicts = tree, stages, conflicts
+
+
+def _as_git_leaves_it(desk: Desk, plan: Plan) -> Left:
+    """What is settled as it will land; what is open once more with the branch's own side first."""
+    report = plan.report or {}
+    open_files = {file["path"]: file for file in report["files"] if not file["clean"]}
+    settled = {file["path"] for file in report["files"]} - open_files.keys()
+    git_tree, found = desk.trees.merge("", plan.tip, plan.main)
+    stages = {path: rows for path, rows in found.items() if path not in settled}
+    results = _merge_again(desk, stages)
+    files: dict[str, tuple[str, bytes | None]] = {
+        path: (mode, None) for path, mode in _modes(desk, report["tree"], open_files).items()
+    }
+    files |= _contents(desk, git_tree, stages)
+    told = []
+    for path in sorted(stages):
+        result = results.get(path)
+        if result is not None and result.is_clean and path in open_files:
+            # Clean this way round and not the other: the doubtful text is the one to show.
+            files.pop(path, None)
+            told.append(open_files[path])
+        else:
+            told.append(file_report(path, stages[path], result))
+            if result is not None:
+                mode = files[path][0] if path in files else stages[path][2][0]
+                files[path] = (mode, result.text.encode())
+    tree = desk.trees.write(report["tree"], files) if files else report["tree"]
+    return Left(tree, stages, landing.conflicts_of({**report, "files": told}))
+
+
+def _merge_again(desk: Desk, stages: Stages) -> dict[str, MergeResult]:
+    labels = Labels(desk.branch, "base", desk.main)
+    texts = {path: rows for path, rows in stages.items() if is_mergeable(rows)}
+    blobs = desk.trees.read({oid for rows in texts.values() for _, oid in rows.values()})
+    results = {}
+    for path, rows in texts.items():
+        try:
+            base, ours, theirs = (blobs[rows[at][1]].decode() if at in rows else "" for at in (1, 2, 3))
+        except UnicodeDecodeError:
+            continue
+        results[path] = merge_texts(path, base, ours, theirs, labels=labels)
+    return results
+
+
+def _modes(desk: Desk, tree: str, paths: Iterable[str]) -> dict[str, str]:
+    """Files only: a submodule that is open stays as it is."""
+    entries = desk.entries(tree, sorted(paths))
+    return {path: mode for path, (mode, _) in entries.items() if mode != _SUBMODULE}
+
+
+def _contents(desk: Desk, tree: str, stages: Stages) -> dict[str, tuple[str, bytes | None]]:
+    """Open files as git's own merge has them."""
+    entries = desk.entries(tree, sorted(stages))
+    blobs = desk.trees.read({oid for mode, oid in entries.values() if mode != _SUBMODULE})
+    return {path: (mode, blobs[oid]) for path, (mode, oid) in entries.items() if mode != _SUBMODULE}

@@ -1,0 +1,1 @@
+"""Agents: names, identity, tokens, what their hooks say, and the conventions they work by."""

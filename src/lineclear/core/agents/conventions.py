@@ -1,0 +1,242 @@
+"""The block that tells agents how to work here, and its life inside somebody else's file.
+
+What it says is made from the repository's strategies, so it is true. The block stands between two marks and
+carries a hash of itself: an edit by hand is seen. Pure: texts in, texts out. Not for the hook's path.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+from lineclear.core import refusals_mirror
+from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
+from lineclear.core.queue.phases import BINDABLE
+from lineclear.core.refusals import shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.claims.strategies import Rule
+
+AGENTS_FILE = "AGENTS.md"
+POINTER = "@AGENTS.md"
+COMMAND = "lineclear setup conventions"
+MOST_RESOURCES = 25
+
+MISSING, CURRENT, OUTDATED, EDITED, BROKEN = "missing", "current", "outdated", "edited", "broken"
+
+_BEGIN = re.compile(r"<!-- lineclear:begin hash=([0-9a-f]{16}) before=([0-9]) made=([01]) [^\n]*-->\n")
+_END = "<!-- lineclear:end -->"
+_ANY_MARK = re.compile(r"^<!-- lineclear:(?:begin|end)\b", re.MULTILINE)
+_POINTED = re.compile(r"^@(?:\./)?AGENTS\.md\s*$", re.MULTILINE)
+_HINT = "made by `lineclear setup conventions`; write outside of the marks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the block is made from. `gate` is the check before landing, "" when there is none."""
+
+    rules: tuple[Rule, ...] = ()
+    gate: str = ""
+    task_page: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is to be done to one file. `text` is its new content, None when the file goes."""
+
+    path: str
+    state: str
+    text: str | None
+    is_needed: bool
+    what: str = ""
+
+
+# -- the words --------------------------------------------------------------------------------
+
+
+def write_conventions(facts: Facts) -> str:
+    """The block's own text, without marks: short, imperative, in the words of the commands."""
+    lines = [
+        "## Working beside other agents (lineclear)",
+        "",
+        "Other agents change this repository at the same time. Run `lineclear` to see who does what.",
+        "",
+        "- Start: take a task with `lineclear task next`. Work only on that task.",
+        "- Before you edit a file: `lineclear claim PATH --mode intent`. Others are told, not stopped.",
+        "- When a command is refused, do what its `Next:` line says. Do not work around it.",
+        "- A build or test error in a file you did not touch is not yours to fix: run "
+        "`lineclear who PATH`. If somebody holds it, tell them with `lineclear say --to NAME TEXT` and "
+        "go on with your own part; if nobody does, run `lineclear task add TITLE`.",
+        *_special_lines(facts.rules),
+        "- Stay in your own worktree. Never edit files in the worktree of another agent.",
+        *_finish_lines(facts),
+    ]
+    if facts.task_page:
+        lines.append(f"- Without a shell: read and edit `{facts.task_page}`; its first lines say how.")
+    return "".join(line + "\n" for line in lines)
+
+
+def _special_lines(rules: tuple[Rule, ...]) -> list[str]:
+    lines = []
+    for strategy, words in (
+        (LOCKED, "Locked; before you change one of these, run `lineclear claim PATH --wait 10m`"),
+        (
+            SINGLE_WRITER,
+            "One writer each; unless that is you, run `lineclear propose PATH --file NEWFILE` instead",
+        ),
+        (READ_ONLY, "Read-only; never change these"),
+    ):
+        found = [_resource(rule) for rule in rules if rule.strategy == strategy and not rule.phase]
+        shown = found[:MOST_RESOURCES]
+        shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
+        shown += ["images, archives and other binary files"] if strategy == LOCKED else []
+        lines += [f"- {words}: {', '.join(shown)}."] if shown else []
+    return lines + _phase_lines(rules)
+
+
+def _phase_lines(rules: tuple[Rule, ...]) -> list[str]:
+    lines = []
+    for phase in BINDABLE:
+        found = [_resource(rule) for rule in rules if rule.phase == phase]
+        shown = found[:MOST_RESOURCES]
+        shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
+        words = f"Written only in the phase {phase} (`lineclear phase` tells); before that, do not change "
+        words += "these, not on your branch either: write the new file outside of the repository and run "
+        words += "`lineclear propose PATH --file NEWFILE`"
+        lines += [f"- {words}: {', '.join(shown)}."] if shown else []
+    return lines
+
+
+def _resource(rule: Rule) -> str:
+    name = shorten(rule.resource.text.removeprefix("file:"), 120).replace("`", "'")
+    return f"`{name}` (written by {rule.owner})" if rule.owner else f"`{name}`"
+
+
+def _finish_lines(facts: Facts) -> list[str]:
+    gate = f" `{shorten(facts.gate, 200)}` must pass." if facts.gate and "`" not in facts.gate else ""
+    return [
+        f"- Finish: commit everything on your branch.{gate} Then run `lineclear land --task T-N`, unless "
+        "you were told that your work is landed for you. Never push or merge to main yourself.",
+        "- When it has landed, give back what you held: `lineclear release --all`.",
+    ]
+
+
+# -- the block in a file ----------------------------------------------------------------------
+
+
+def state_of(text: str | None, body: str) -> str:
+    """How the block in a file stands to what it should say."""
+    if text is None:
+        return MISSING
+    found = _find(_plain(text))
+    if found is None:
+        return BROKEN if _ANY_MARK.search(_plain(text)) else MISSING
+    begin, inside, _, _ = found
+    if _hash(inside) != begin[1]:
+        return EDITED
+    return CURRENT if inside == body else OUTDATED
+
+
+def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -> Change:
+    """Put the block in, or bring it up to date; what stands outside of it stays byte for byte."""
+    state = state_of(text, body)
+    if state == BROKEN:
+        raise refusals_mirror.block_broken(path, _fault(text or ""))
+    if state == EDITED and not force:
+        raise refusals_mirror.block_edited(path, f"{COMMAND} --force")
+    if state == CURRENT:
+        return Change(path=path, state=state, text=text, is_needed=False)
+    if text is None:
+        new, what = _block(body, before=0, made=1), "make it, with the block"
+    elif state == MISSING:
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        ends = "\r\n" if "\r\n" in text else "\n"
+        new = text + (gap + _block(body, before=len(gap), made=0)).replace("\n", ends)
+        what = "add the block at the end"
+    else:
+        new, what = _replaced(text, body), "write the block anew"
+    return Change(path=path, state=state, text=new, is_needed=True, what=what)
+
+
+def plan_pointer(path: str, text: str | None, *, force: bool = False) -> Change:
+    """A file of one client that leads to AGENTS.md; one that does so already is left alone."""
+    if text is not None and state_of(text, POINTER + "\n") == MISSING and _POINTED.search(_plain(text)):
+        return Change(path=path, state=CURRENT, text=text, is_needed=False)
+    return plan_block(path, text, POINTER + "\n", force=force)
+
+
+def plan_removal(path: str, text: str | None, *, force: bool = False) -> Change:
+    """Take out exactly what was put in; a file that we made and nobody wrote to goes."""
+    state = state_of(text, "")
+    if text is None or state == MISSING:
+        return Change(path=path, state=MISSING, text=text, is_needed=False)
+    if state == BROKEN:
+        raise refusals_mirror.block_broken(path, _fault(text))
+    if state == EDITED and not force:
+        raise refusals_mirror.block_edited(path, f"{COMMAND} --remove --force")
+    found = _find(_plain(text))
+    if found is None:
+        raise RuntimeError("a block that was found is not there")
+    begin, _, start, end = found
+    head, tail = _cut(text, start, end)
+    for _ in range(int(begin[2])):
+        head = head.removesuffix("\r\n") if head.endswith("\r\n") else head.removesuffix("\n")
+    left = head + tail
+    is_gone = begin[3] == "1" and not left.strip()
+    what = "remove it" if is_gone else "take the block out"
+    return Change(path=path, state=state, text=None if is_gone else left, is_needed=True, what=what)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _hash(body: str) -> str:
+    return sha256(body.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _block(body: str, *, before: int, made: int) -> str:
+    return f"<!-- lineclear:begin hash={_hash(body)} before={before} made={made} {_HINT} -->\n{body}{_END}\n"
+
+
+def _find(plain: str) -> tuple[re.Match[str], str, int, int] | None:
+    """(begin mark, what is inside, where the block starts, where it ends), if there is exactly one."""
+    begin = _BEGIN.search(plain)
+    if begin is None or len(_ANY_MARK.findall(plain)) != 2:
+        return None
+    at = plain.find(_END, begin.end())
+    if at < 0 or (begin.start() and plain[begin.start() - 1] != "\n") or plain[at - 1] != "\n":
+        return None
+    end = at + len(_END)
+    end += 1 if plain[end : end + 1] == "\n" else 0
+    return begin, plain[begin.end() : at], begin.start(), end
+
+
+def _fault(text: str) -> str:
+    count = len(_ANY_MARK.findall(_plain(text)))
+    return "it has one mark of lineclear's block, not two" if count == 1 else "its marks are out of order"
+
+
+def _replaced(text: str, body: str) -> str:
+    found = _find(_plain(text))
+    if found is None:
+        raise RuntimeError("a block that was found is not there")
+    begin, _, start, end = found
+    head, tail = _cut(text, start, end)
+    block = _block(body, before=int(begin[2]), made=int(begin[3]))
+    return head + (block.replace("\n", "\r\n") if "\r\n" in text else block) + tail
+
+
+def _cut(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands before and behind a stretch that was measured with plain line ends."""
+    return text[: _place(text, start)], text[_place(text, end) :]
+
+
+def _place(text: str, plain_at: int) -> int:
+    """The place in the text itself; each CRLF before it counts for one character more."""
+    at = 0
+    for _ in range(plain_at):
+        at += 2 if text.startswith("\r\n", at) else 1
+    return at

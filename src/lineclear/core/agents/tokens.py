@@ -1,0 +1,68 @@
+"""Issued tokens: how one is written, what is kept of it, and when it is no longer good.
+
+A token reads `lc_ID_SECRET`. The id finds its row, the secret proves it. Only the secret's hash is kept: a
+secret of 32 random bytes cannot be guessed from it. Secrets are made elsewhere; nothing here is random.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.log.tables import Token
+
+PREFIX = "lc_"
+# Ten hexadecimal digits, and 32 bytes as URL-safe base64 writes them.
+ID_CHARS, SECRET_CHARS = 10, 43
+# No token of ours is longer, whoever made it; what is longer is not even hashed.
+MOST_CHARS = 200
+
+LIVE, EXPIRED, REVOKED = "live", "expired", "revoked"
+
+_HEX = frozenset("0123456789abcdef")
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+
+
+class Bearer:
+    """Whom a token speaks for: a name, whether it is an agent's or a person's, and which token it is."""
+
+    __slots__ = ("id", "kind", "name")
+
+    def __init__(self, name: str, kind: str, id: str) -> None:
+        self.name, self.kind, self.id = name, kind, id
+
+
+def write_token(id: str, secret: str) -> str:
+    return f"{PREFIX}{id}_{secret}"
+
+
+def split_token(text: str) -> tuple[str, str] | None:
+    """(id, secret); None for what is not written as an issued token is."""
+    size = len(PREFIX) + ID_CHARS
+    if len(text) != size + 1 + SECRET_CHARS or not text.startswith(PREFIX) or text[size] != "_":
+        return None
+    id, secret = text[len(PREFIX) : size], text[size + 1 :]
+    return (id, secret) if _HEX.issuperset(id) and _BASE64.issuperset(secret) else None
+
+
+def is_plausible(text: str) -> bool:
+    """Could anybody have been given this as a token? What could not is not looked for."""
+    return 0 < len(text) <= MOST_CHARS and _BASE64.issuperset(text)
+
+
+def hash_of(secret: str) -> str:
+    from hashlib import sha256
+
+    return sha256(secret.encode()).hexdigest()
+
+
+def proves(secret: str, kept_hash: str) -> bool:
+    """Takes the same time for every wrong secret: the time tells nothing about the hash."""
+    from hmac import compare_digest
+
+    return compare_digest(hash_of(secret), kept_hash)
+
+
+def state_of(token: Token, wall_ns: int) -> str:
+    if token.revoked_ns:
+        return REVOKED
+    return EXPIRED if token.expires_ns and token.expires_ns <= wall_ns else LIVE

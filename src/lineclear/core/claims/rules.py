@@ -1,0 +1,285 @@
+"""Leases on resources: who may hold what beside whom, who goes first, and when nobody ever would.
+
+The theory in five lines. Only `exclusive` excludes. Where every agent has its own copy of a file
+(its own worktree), an exclusive claim is granted over the intents of others, who are told; in one
+shared tree, and for things that exist only once, it waits for them. A request goes behind every
+earlier waiter it would exclude, so waiting is first come, first served. A request that would wait
+for somebody who waits for it is refused at once. Leases that ran out are ended by the decision
+that notices, as events, so that a replay needs no clock.
+"""
+
+from __future__ import annotations
+
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.paths import glob
+from lineclear.core.claims.resources import overlaps, parse_resource
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import split_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.instants import Instant
+    from lineclear.core.log.tables import Claim, Wait
+
+SHARED, INTENT, EXCLUSIVE = "shared", "intent", "exclusive"
+MODES = (SHARED, INTENT, EXCLUSIVE)
+STRENGTH = {SHARED: 0, INTENT: 1, EXCLUSIVE: 2}
+
+_parsed: dict[str, Resource] = {}
+
+
+def resource_of(text: str) -> Resource:
+    """Canonical text (as stored in a row) to a resource, remembered: parsing is the hot part."""
+    found = _parsed.get(text)
+    if found is None:
+        if len(_parsed) >= 65_536:
+            _parsed.clear()
+        scheme = text.partition(":")[0]
+        found = _parsed[text] = parse_resource(text, schemes=(scheme,))
+    return found
+
+
+def overlap_with(resource: Resource) -> Callable[[str], bool]:
+    """The test "does this canonical text overlap the resource?", made once for many texts.
+
+    Most files near a wide glob end differently from it; they are told apart by their last letters.
+    """
+    tail = glob(resource.path).tail if resource.kind == "glob" and resource.node == "file:" else ""
+    if not tail:
+        return lambda text: overlaps(resource, resource_of(text))
+
+    def test(text: str) -> bool:
+        if (
+            text.startswith("file:")
+            and not text.endswith((tail, "/"))
+            and "*" not in text
+            and "?" not in text
+        ):
+            return False
+        return overlaps(resource, resource_of(text))
+
+    return test
+
+
+class Request:
+    """One agent asks for resources, all or none."""
+
+    __slots__ = (
+        "agent",
+        "bond",
+        "mode",
+        "note",
+        "resources",
+        "task",
+        "ticket",
+        "ticket_bond",
+        "tree",
+        "ttl_ms",
+    )
+
+    def __init__(
+        self,
+        agent: str,
+        tree: str,
+        mode: str,
+        resources: list[Resource],
+        *,
+        ttl_ms: int,
+        note: str = "",
+        task: int = 0,
+        bond: str = "",
+        ticket: int = 0,
+        ticket_bond: str = "",
+    ) -> None:
+        """`bond` frees the claim with its process, `ticket_bond` only the place in the line."""
+        self.agent, self.tree, self.mode = agent, tree, mode
+        # Named twice is asked for once.
+        self.resources = list(dict.fromkeys(resources))
+        self.ttl_ms, self.note, self.task = ttl_ms, note, task
+        self.bond, self.ticket, self.ticket_bond = bond, ticket, ticket_bond
+
+
+class Blocker:
+    """Why a resource cannot be had now: a claim held, or an earlier ticket in the line."""
+
+    __slots__ = ("agent", "mode", "note", "resource", "task", "ticket", "until_ns", "wanted")
+
+    def __init__(self, wanted: Resource, held: Claim | Wait, resource: str, ticket: int) -> None:
+        self.wanted, self.resource, self.ticket = wanted, resource, ticket
+        self.agent, self.mode, self.until_ns = held.agent, held.mode, held.until_ns
+        self.note, self.task = held.note, held.task
+
+
+class Answer:
+    """What the rule found: events to append if nothing blocks, claims to renew, whom to tell."""
+
+    __slots__ = ("blockers", "ended", "grants", "kept", "told")
+
+    def __init__(self) -> None:
+        self.ended: list[Draft] = []
+        self.grants: list[Draft] = []
+        self.kept: list[Claim] = []
+        self.told: list[Claim] = []
+        self.blockers: list[Blocker] = []
+
+
+def is_over(until_ns: int, now: Instant) -> bool:
+    return until_ns <= now.tick_ns
+
+
+def has_copies(resource: Resource) -> bool:
+    """Each worktree has its own copy of files; everything else exists once."""
+    return resource.scheme in ("file", "symbol")
+
+
+def excludes(asked: str, asked_tree: str, held: str, held_tree: str, *, copies: bool) -> bool:
+    """May `asked` not be granted beside `held`?"""
+    if asked != EXCLUSIVE and held != EXCLUSIVE:
+        return False
+    goes_over_copies = copies and asked == EXCLUSIVE and held == INTENT and asked_tree != held_tree
+    return not goes_over_copies
+
+
+def decide_claim(
+    request: Request, near: Iterable[Claim], waits: list[Wait], now: Instant, is_dead: Callable[[str], bool]
+) -> Answer:
+    """Grant, renew, or name what blocks. `near` is any superset of the claims that could overlap."""
+    answer = Answer()
+    live = end_lapsed(near, now, is_dead, answer.ended)
+    ahead = _end_dead_tickets(request, waits, now, is_dead, answer.ended)
+    for resource in request.resources:
+        _decide_one(request, resource, live, ahead, now, answer)
+    return answer
+
+
+def end_lapsed(
+    claims: Iterable[Claim], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
+) -> list[Claim]:
+    """Those that still hold; the end of each other one is added to `ended`."""
+    live = []
+    for claim in claims:
+        if is_over(claim.until_ns, now):
+            ended.append(claim_expired(claim))
+        elif claim.bond and is_dead(claim.bond):
+            ended.append(claim_released(claim, "gone"))
+        else:
+            live.append(claim)
+    return live
+
+
+def _end_dead_tickets(
+    request: Request, waits: list[Wait], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
+) -> list[Wait]:
+    """The tickets before ours whose owners still wait; the dead ones leave the line."""
+    ahead = []
+    for wait in waits:
+        if wait.ticket == request.ticket:
+            continue
+        if is_over(wait.until_ns, now) or (wait.bond and is_dead(wait.bond)):
+            ended.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
+        elif not request.ticket or wait.ticket < request.ticket:
+            ahead.append(wait)
+    return ahead
+
+
+def _decide_one(
+    request: Request, resource: Resource, live: list[Claim], ahead: list[Wait], now: Instant, answer: Answer
+) -> None:
+    copies = has_copies(resource)
+    mine: Claim | None = None
+    told: list[Claim] = []
+    for claim in live:
+        if claim.agent == request.agent:
+            if claim.resource == resource.text:
+                mine = claim
+            continue
+        if is_family(claim.agent, request.agent) or not overlaps(resource, resource_of(claim.resource)):
+            continue
+        if excludes(request.mode, request.tree, claim.mode, claim.tree, copies=copies):
+            answer.blockers.append(Blocker(resource, claim, claim.resource, 0))
+        elif request.mode == EXCLUSIVE:
+            told.append(claim)
+    keeps = mine is not None and STRENGTH[mine.mode] >= STRENGTH[request.mode]
+    for wait in ahead:
+        passed = _passed_over(request, resource, wait, copies)
+        if passed and not (keeps and mine is not None and _may_renew(mine, wait, copies)):
+            answer.blockers.append(Blocker(resource, wait, passed, wait.ticket))
+    if keeps and mine is not None:
+        answer.kept.append(mine)
+    else:
+        answer.grants.append(_granted(request, resource, now))
+        already = {id(claim) for claim in answer.told}
+        answer.told.extend(claim for claim in told if id(claim) not in already)
+
+
+def _passed_over(request: Request, resource: Resource, wait: Wait, copies: bool) -> str:
+    """The resource of an earlier ticket that granting this request would keep waiting longer."""
+    if is_family(wait.agent, request.agent):
+        return ""
+    if not excludes(wait.mode, wait.tree, request.mode, request.tree, copies=copies):
+        return ""
+    for text in split_names(wait.resources):
+        if overlaps(resource, resource_of(text)):
+            return text
+    return ""
+
+
+def _may_renew(mine: Claim, wait: Wait, copies: bool) -> bool:
+    """A held claim is renewed past a waiter, but an intent that keeps it waiting makes way."""
+    return not (mine.mode == INTENT and excludes(wait.mode, wait.tree, INTENT, mine.tree, copies=copies))
+
+
+def _granted(request: Request, resource: Resource, now: Instant) -> Draft:
+    return Draft(
+        "ClaimGranted",
+        resource.text,
+        resource=resource.text,
+        node=resource.node,
+        mode=request.mode,
+        tree=request.tree,
+        note=request.note,
+        task=request.task,
+        ttl_ms=request.ttl_ms,
+        bond=request.bond,
+        until_ns=now.in_ms(request.ttl_ms),
+    )
+
+
+def claim_expired(claim: Claim) -> Draft:
+    return Draft("ClaimExpired", claim.resource, agent=claim.agent, resource=claim.resource)
+
+
+def claim_released(claim: Claim, why: str) -> Draft:
+    return Draft("ClaimReleased", claim.resource, agent=claim.agent, resource=claim.resource, why=why)
+
+
+def claim_taken_over(claim: Claim) -> Draft:
+    return Draft("ClaimTakenOver", claim.resource, agent=claim.agent, resource=claim.resource)
+
+
+def find_cycle(
+    request: Request, blockers: list[Blocker], waits: list[Wait], blockers_of: Callable[[Wait], list[Blocker]]
+) -> list[Blocker]:
+    """The chain of blockers that leads from this request back to its own agent, or nothing.
+
+    Each step says who holds (or stands before) what; the last one is held by the asking agent.
+    """
+    by_agent: dict[str, list[Wait]] = {}
+    for wait in waits:
+        by_agent.setdefault(wait.agent, []).append(wait)
+    seen: set[str] = set()
+    paths: list[list[Blocker]] = [[blocker] for blocker in blockers]
+    while paths:
+        path = paths.pop()
+        agent = path[-1].agent
+        if is_family(agent, request.agent):
+            return path
+        if agent in seen:
+            continue
+        seen.add(agent)
+        for wait in by_agent.get(agent, ()):
+            paths.extend([*path, step] for step in blockers_of(wait))
+    return []

@@ -1,0 +1,228 @@
+"""May this agent write this, now? The one rule, asked at every door.
+
+The edit hook, what a shell command changed, the commit gate, a landing, a value and a hook without the team's
+store gather facts and ask here; none of them decides by itself. Where doors differ, the difference is a field
+of `Write` or the missing `Near`, and nothing else:
+
+- An edit or a value needs the lock now. Work that is brought in (a commit, a landing) may have been written
+  under a lock that was given back since, unless somebody else was granted it later.
+- A landing works under no fence of `with`, and what the integrator made from proposals lands in any phase.
+- Who may accept a proposal was asked before: the acceptance needs neither ownership nor the lock.
+- `tree` is None where it is not asked whose worktree it is: at a landing, for a value, and for an edit in the
+  tree in which the session itself works.
+- A person may write read-only and phase-bound values. The gate asks as for an agent, and warns a person.
+- Without `Near` nobody can be asked: what exists once is left alone.
+
+On the hook's path: pure, and cheap to import.
+"""
+
+from __future__ import annotations
+
+from lineclear.core import refusals, refusals_values
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.resources import covers, overlaps
+from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
+from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.strategies import Sharing
+    from lineclear.core.instants import Instant
+    from lineclear.core.log.tables import Claim, Fence
+    from lineclear.core.refusals import Refusal
+
+EDIT, COMMIT, LANDING = "edit", "commit", "landing"
+# A value, and a value that is written by accepting a proposal.
+VALUE_WRITE, ACCEPTANCE = "value", "acceptance"
+
+
+def touches_anything(_symbol: str) -> bool:
+    """Nobody can tell which part of the file a write touches, so it may be any."""
+    return True
+
+
+class Tree:
+    """The worktree that a file lies in, and the agent it belongs to ("" for nobody)."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, name: str, owner: str) -> None:
+        self.name, self.owner = name, owner
+
+
+class Write:
+    """Who writes what, and how.
+
+    `agent` is "" when it is not known. `names` are further agents in whose name it is written. `fence` is
+    the one that the writer works under, 0 for none. Locks granted at or before the log position `since` are
+    from an earlier time. `touches` says whether the write changes this symbol of the file; True when that
+    cannot be told.
+    """
+
+    __slots__ = ("action", "agent", "fence", "is_person", "names", "resource", "since", "touches", "tree")
+
+    def __init__(
+        self, resource: Resource, agent: str, action: str, *, names: tuple[str, ...] = (),
+        is_person: bool = False, tree: Tree | None = None, fence: int = 0, since: int = 0,
+        touches: Callable[[str], bool] = touches_anything,
+    ) -> None:  # fmt: skip
+        self.resource, self.agent, self.action, self.names = resource, agent, action, (agent, *names)
+        self.is_person, self.tree, self.fence, self.since = is_person, tree, fence, since
+        self.touches = touches
+
+    def is_by(self, agent: str) -> bool:
+        """Is this agent the writer, its parent or its sub-agent?"""
+        return any(name and is_family(agent, name) for name in self.names)
+
+
+class Near:
+    """What the store knows near the resource: a superset; the rule takes what concerns it.
+
+    `read_phase` and `read_marks` (the newest exclusive grants) are called only where they matter. `bond_of`
+    gives the bond of an agent's own process, "" for none; `is_dead` includes the grace of such a bond.
+    """
+
+    __slots__ = ("bond_of", "claims", "is_dead", "now", "read_marks", "read_phase")
+
+    def __init__(
+        self, claims: Iterable[Claim], now: Instant, *, is_dead: Callable[[str], bool],
+        bond_of: Callable[[str], str], read_phase: Callable[[], str],
+        read_marks: Callable[[], Sequence[Fence]],
+    ) -> None:  # fmt: skip
+        self.claims, self.now, self.is_dead, self.bond_of = claims, now, is_dead, bond_of
+        self.read_phase, self.read_marks = read_phase, read_marks
+
+
+class Verdict:
+    """`refusal` is None when the write may be made. `holder` is the claim that stands against it; `others`
+    are the claims of other agents near it, to be mentioned."""
+
+    __slots__ = ("holder", "others", "refusal")
+
+    def __init__(
+        self, refusal: Refusal | None, holder: Claim | None = None, others: Sequence[Claim] = ()
+    ) -> None:
+        self.refusal, self.holder, self.others = refusal, holder, others
+
+
+def judge_write(write: Write, sharing: Sharing, near: Near | None) -> Verdict:
+    """The verdict on one write of one resource. `near` is None when the store cannot be reached."""
+    if sharing.strategy == READ_ONLY and not write.is_person:
+        return Verdict(refusals_values.read_only(write.resource.text))
+    if write.tree is not None and is_foreign(write.tree, write.agent):
+        from lineclear.core.refusals_gate import foreign_tree
+
+        return Verdict(foreign_tree(write.tree.name, write.tree.owner))
+    if near is None:
+        return Verdict(_judge_unasked(write, sharing))
+    # Counts as the owner and as the holder.
+    is_entitled = write.action == ACCEPTANCE
+    if sharing.phase and not write.is_person:
+        # Most repositories bind nothing to a phase, and a hook pays for every import.
+        from lineclear.core.queue.phases import admits_integrator, judge_phase
+
+        refusal = judge_phase(
+            write.resource.text, sharing, near.read_phase(), write.agent, is_landing=write.action == LANDING
+        )
+        if refusal is not None:
+            return Verdict(refusal)
+        is_entitled = is_entitled or admits_integrator(sharing, write.agent)
+    live = [claim for claim in near.claims if _is_near_and_live(claim, write.resource, near)]
+    others = [claim for claim in live if not write.is_by(claim.agent)]
+    holder = next((claim for claim in others if _stands_against(claim, write, near)), None)
+    is_mine = any(
+        claim.mode == EXCLUSIVE
+        and write.is_by(claim.agent)
+        and covers(resource_of(claim.resource), write.resource)
+        for claim in live
+    )
+    refusal = _judge_holders(write, sharing, near, holder, is_mine=is_mine, is_entitled=is_entitled)
+    return Verdict(refusal, holder, others)
+
+
+def _judge_unasked(write: Write, sharing: Sharing) -> Refusal | None:
+    from lineclear.core.refusals_gate import cannot_ask
+
+    if sharing.phase:
+        return cannot_ask(write.resource.text, f"for the phase {sharing.phase}")
+    is_owner = bool(sharing.owner) and write.is_by(sharing.owner)
+    if sharing.strategy == LOCKED or (sharing.strategy == SINGLE_WRITER and not is_owner):
+        return cannot_ask(write.resource.text, sharing.strategy)
+    return None
+
+
+def _judge_holders(
+    write: Write, sharing: Sharing, near: Near, holder: Claim | None, *, is_mine: bool, is_entitled: bool
+) -> Refusal | None:
+    text = write.resource.text
+    if sharing.strategy == SINGLE_WRITER and not is_entitled:
+        is_writer = write.is_by(sharing.owner) if sharing.owner else is_mine
+        if not is_writer:
+            return refusals_values.not_the_writer(text, sharing.owner or (holder.agent if holder else ""))
+    if holder is not None:
+        return refusals_values.write_held(text, holder, near.now)
+    is_unlocked = sharing.strategy == LOCKED and not is_mine and not is_entitled
+    is_brought_in = write.action in (COMMIT, LANDING)
+    if not write.fence and not (is_unlocked and is_brought_in):
+        return refusals_values.lock_first(text) if is_unlocked else None
+    own, other = _newest_marks(write, near.read_marks())
+    if write.fence and other is not None and other.fence > write.fence:
+        return refusals.fence_stale(text, write.fence, other.agent, other.fence)
+    if not is_unlocked:
+        return None
+    if not is_brought_in or own is None or own.fence <= write.since:
+        return refusals_values.lock_first(text)
+    if other is not None and other.fence > own.fence:
+        return refusals.fence_stale(text, own.fence, other.agent, other.fence)
+    return None
+
+
+def _is_near_and_live(claim: Claim, resource: Resource, near: Near) -> bool:
+    if is_over(claim.until_ns, near.now) or (claim.bond and near.is_dead(claim.bond)):
+        return False
+    return overlaps(resource_of(claim.resource), resource)
+
+
+def _stands_against(claim: Claim, write: Write, near: Near) -> bool:
+    """Does this live claim of another agent forbid the write? Only an exclusive one does, while the agent's
+    own process has not died, and one on a symbol only where the write touches the symbol."""
+    if claim.mode != EXCLUSIVE or not _concerns(claim.resource, write):
+        return False
+    bond = near.bond_of(claim.agent)
+    return not (bond and near.is_dead(bond))
+
+
+def _concerns(text: str, write: Write) -> bool:
+    held = resource_of(text)
+    return overlaps(held, write.resource) and (held.kind != "symbol" or write.touches(held.symbol))
+
+
+def _newest_marks(write: Write, marks: Sequence[Fence]) -> tuple[Fence | None, Fence | None]:
+    """The newest exclusive grants that concern the write: (the writer's own, somebody else's)."""
+    own: Fence | None = None
+    other: Fence | None = None
+    for mark in marks:
+        if write.is_by(mark.agent):
+            if (own is None or mark.fence > own.fence) and covers(resource_of(mark.resource), write.resource):
+                own = mark
+        elif (other is None or mark.fence > other.fence) and _concerns(mark.resource, write):
+            other = mark
+    return own, other
+
+
+def is_foreign(tree: Tree, agent: str) -> bool:
+    """Does this worktree belong to another agent?"""
+    return bool(tree.owner) and not is_family(tree.owner, agent)
+
+
+def fence_from(environ: Mapping[str, str], resource: Resource) -> int:
+    """The fence that `lineclear with` set for what it runs; it counts for what `with` holds, and for nothing
+    else. 0 for none."""
+    fence = environ.get("LINECLEAR_FENCE", "")
+    if not (fence.isascii() and fence.isdigit()):
+        return 0
+    held = environ.get("LINECLEAR_RESOURCES", "").split("\n")
+    return int(fence) if any(overlaps(resource, resource_of(text)) for text in held if text) else 0

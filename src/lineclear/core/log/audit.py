@@ -1,0 +1,146 @@
+"""Does the log tell the truth? Replay it through the rules, check every position, compare the tables.
+
+Independent of the engines: events come in one by one, memory grows with what is live, not with the
+length of the log. A finding names the position it was made at.
+"""
+
+from __future__ import annotations
+
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.resources import ancestors, overlaps
+from lineclear.core.claims.rules import EXCLUSIVE, excludes, has_copies, resource_of
+from lineclear.core.log.fold import BrokenLog, fold
+from lineclear.core.log.state import State
+from lineclear.core.log.tables import CLAIM, VALUE
+from lineclear.core.refusals import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from lineclear.core.log.events import Event
+    from lineclear.core.log.tables import Claim, Row, Table
+
+MOST_FINDINGS = 200
+
+
+class Finding:
+    """Something that must not be: `kind` is stable, `position` is 0 for a difference of tables."""
+
+    __slots__ = ("kind", "position", "text")
+
+    def __init__(self, kind: str, position: int, text: str) -> None:
+        self.kind, self.position, self.text = kind, position, text
+
+
+class Auditor:
+    __slots__ = ("count", "findings", "missed", "position", "state")
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.findings: list[Finding] = []
+        self.missed = 0
+        self.count = 0
+        self.position = 0
+
+    def feed(self, event: Event) -> None:
+        """Check an event against everything before it, then fold it in."""
+        self.count += 1
+        self._check_order(event)
+        check = _CHECKS.get(event.kind)
+        try:
+            if check is not None:
+                check(self, event)
+            fold(self.state, event)
+        except (BrokenLog, Refusal, AttributeError, KeyError, TypeError) as error:
+            self.report("broken event", event.position, f"{event.kind}: {error}")
+
+    def compare(self, table: Table[Any], rows: Iterable[Row]) -> None:
+        """The rows an engine keeps against the ones the log gives; quiet columns are skipped."""
+        columns = [name for name in table.columns if name not in table.quiet]
+        expected = {table.key_of(row): row for row in self.state.all_rows(table)}
+        for row in rows:
+            key = table.key_of(row)
+            twin = expected.pop(key, None)
+            if twin is None:
+                self.report("table differs", 0, f"{table.name} {key} is in the table, not in the log")
+                continue
+            for name in columns:
+                is_there, told = getattr(row, name), getattr(twin, name)
+                if is_there != told:
+                    text = f"{table.name} {key}: {name} is {is_there!r}, the log says {told!r}"
+                    self.report("table differs", 0, text)
+        for key in expected:
+            self.report("table differs", 0, f"{table.name} {key} is in the log, not in the table")
+
+    def report(self, kind: str, position: int, text: str) -> None:
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(Finding(kind, position, text))
+        else:
+            self.missed += 1
+
+    def _check_order(self, event: Event) -> None:
+        if event.position <= self.position:
+            self.report("order", event.position, f"position {event.position} follows {self.position}")
+        if event.seen >= event.position:
+            self.report("order", event.position, f"{event.actor} had seen {event.seen} before it was written")
+        self.position = event.position
+
+
+def _check_grant(auditor: Auditor, event: Event) -> None:
+    body = event.body
+    resource = resource_of(body["resource"])
+    copies = has_copies(resource)
+    for claim in _near(auditor.state, resource.node):
+        if is_family(claim.agent, event.actor) or not overlaps(resource, resource_of(claim.resource)):
+            continue
+        if excludes(body["mode"], body["tree"], claim.mode, claim.tree, copies=copies):
+            auditor.report(
+                "two holders",
+                event.position,
+                f"{event.actor} was granted {body['resource']} ({body['mode']}) while {claim.agent} "
+                f"held {claim.resource} ({claim.mode})",
+            )
+        if body["mode"] == EXCLUSIVE and claim.fence >= event.position:
+            auditor.report(
+                "fence", event.position, f"the fence of {claim.agent} on {claim.resource} is not lower"
+            )
+
+
+def _near(state: State, node: str) -> list[Claim]:
+    return state.pick(CLAIM, "node", ancestors(node)) + state.scan(
+        CLAIM, "node", low=node + "/", high=node + "0"
+    )
+
+
+def _check_end(auditor: Auditor, event: Event) -> None:
+    body = event.body
+    if auditor.state.get(CLAIM, (body["agent"], body["resource"])) is None:
+        auditor.report("claim", event.position, f"{body['agent']} did not hold {body['resource']}")
+
+
+def _check_write(auditor: Auditor, event: Event) -> None:
+    body = event.body
+    value = auditor.state.get(VALUE, (body["key"],))
+    newest = value.version if value is not None else 0
+    found = lost_update(body["base"], newest)
+    if found:
+        auditor.report("lost update", event.position, f"{event.actor} wrote {body['key']}: {found}")
+    if body["version"] != newest + 1:
+        auditor.report("version", event.position, f"{body['key']} went from {newest} to {body['version']}")
+
+
+def lost_update(base: int, newest: int) -> str:
+    """Was a write based on a version that was no longer current? Says how, or nothing."""
+    return "" if base == newest else f"based on version {base} when {newest} was current"
+
+
+_CHECKS: dict[str, Callable[[Auditor, Event], None]] = {
+    "ClaimGranted": _check_grant,
+    "ClaimReleased": _check_end,
+    "ClaimExpired": _check_end,
+    "ClaimTakenOver": _check_end,
+    "ValuePut": _check_write,
+    "ValueDeleted": _check_write,
+}

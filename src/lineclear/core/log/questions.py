@@ -1,0 +1,90 @@
+"""Questions to the tables as values: what `get`, `pick` and `scan` of a view ask.
+
+A use case that knows in advance what it will ask says so with a list of them; an engine whose server is far
+away then fetches all the answers in one round trip.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from lineclear.core.log.state import State
+    from lineclear.core.log.tables import Table
+
+    Key = tuple[int | str, ...]
+
+GET, PICK, SCAN, SEARCH = "get", "pick", "scan", "search"
+
+
+class Question:
+    """GET: `prefix` is the key. PICK: `prefix` are the values of the index's first column, at least one.
+    SCAN: as in the port. SEARCH: `prefix` is the query for tasks, and answers are ids, not rows."""
+
+    __slots__ = ("high", "identity", "index", "kind", "limit", "low", "prefix", "reverse", "table")
+
+    def __init__(
+        self,
+        kind: str,
+        table: Table[Any],
+        index: str,
+        prefix: Key,
+        *,
+        low: int | str | None = None,
+        high: int | str | None = None,
+        limit: int = 0,
+        reverse: bool = False,
+    ) -> None:
+        self.kind, self.table, self.index, self.prefix = kind, table, index, prefix
+        self.low, self.high, self.limit, self.reverse = low, high, limit, reverse
+        self.identity = (kind, table.name, index, prefix, low, high, limit, reverse)
+
+    def answer(self, state: State) -> list[Any]:
+        """What these rows say."""
+        if self.kind == SCAN:
+            return state.scan(
+                self.table,
+                self.index,
+                self.prefix,
+                low=self.low,
+                high=self.high,
+                limit=self.limit,
+                reverse=self.reverse,
+            )
+        if self.kind == PICK:
+            return self.sorted(state.pick(self.table, self.index, self.prefix))
+        row = state.get(self.table, self.prefix)
+        return [] if row is None else [row]
+
+    def sorted(self, rows: list[Any]) -> list[Any]:
+        return sorted(rows, key=self.table.entry_of[self.index], reverse=self.reverse)
+
+
+def by_key(table: Table[Any], *key: int | str) -> Question:
+    return Question(GET, table, "key", key)
+
+
+def any_of(table: Table[Any], index: str, *values: int | str) -> Question:
+    """Rows whose first column of the index is one of the values; at least one."""
+    return Question(PICK, table, index, tuple(dict.fromkeys(values)))
+
+
+def by_index(
+    table: Table[Any],
+    index: str,
+    *prefix: int | str,
+    low: int | str | None = None,
+    high: int | str | None = None,
+    limit: int = 0,
+    reverse: bool = False,
+) -> Question:
+    return Question(SCAN, table, index, prefix, low=low, high=high, limit=limit, reverse=reverse)
+
+
+def around(
+    table: Table[Any], index: str, values: Iterable[int | str], low: int | str, high: int | str
+) -> list[Question]:
+    """What `sift` asks."""
+    return [any_of(table, index, *values), by_index(table, index, low=low, high=high)]

@@ -1,0 +1,1 @@
+"""Messages: who they concern, in which order they are read."""

@@ -1,0 +1,1 @@
+"""The queue: candidates and their order, the stack, checks, landings, phases."""

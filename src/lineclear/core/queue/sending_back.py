@@ -1,0 +1,108 @@
+"""What the author of work that came back is told: why, where, who else was at it, and what to do next.
+
+Titles, reasons, paths and output are the words of others: they stand in quoted lines (core/words/quoting.py),
+never in a line of ours. Pure.
+"""
+
+from __future__ import annotations
+
+from lineclear.core.queue.landing import one_line
+from lineclear.core.queue.sides import tell_hand
+from lineclear.core.words.quoting import (
+    MOST_NAME_CHARS,
+    MOST_TITLE_CHARS,
+    Passage,
+    in_code,
+    quoted_names,
+    share,
+    size_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from lineclear.core.queue.sides import Hand
+
+CONFLICT, CHECK, REVIEW, GATE = "conflict", "check", "review", "gate"
+MOST_BYTES = 4_096
+# Of an output the end tells most.
+MOST_OUTPUT_BYTES = 1_400
+
+_WHY = {
+    CONFLICT: "{branch} does not fit {main} as it is now.",
+    CHECK: "A check failed on {branch} merged into {main}.",
+    REVIEW: "A reviewer wants {branch} changed before it may join {main}.",
+    GATE: "{branch} changes what it may not change on {main}.",
+}
+_FIRST = {
+    CONFLICT: "Run `lineclear sync --keep-conflicts` in your worktree: it leaves the merge there, conflicts "
+    "marked.",
+    CHECK: "Run `lineclear sync` in your worktree, so that it holds what main holds.",
+    REVIEW: "Read the reason above as facts to weigh, and change what your task asks for.",
+    GATE: "Take your changes to the files above back, or claim the files first: `lineclear claim PATH`.",
+}
+_PREPARED = "Your worktree holds the merge already, conflicts marked; `git status` lists what is open."
+_SECOND = {
+    CONFLICT: "Keep what both sides were for; `lineclear task show T-N` tells the other side's task.",
+    CHECK: "Run the failing command there until it succeeds, and see to the cause rather than the check.",
+    REVIEW: 'Where you disagree, say why: `lineclear task note {task} "..."`.',
+    GATE: "What another owns, ask for: `lineclear propose RESOURCE`, or `lineclear say --to AGENT`.",
+}
+_THIRD = "Commit it (`git add`, `git commit`), run the checks once more, and end as usual."
+
+
+class Brief:
+    __slots__ = (
+        "branch", "command", "files", "is_prepared", "kind", "main", "others", "output", "own", "symbols",
+        "task", "why",
+    )  # fmt: skip
+
+    def __init__(
+        self, kind: str, *, task: str, branch: str, main: str, why: str = "", files: Sequence[str] = (),
+        symbols: Sequence[str] = (), others: Sequence[Hand] = (), own: Sequence[Hand] = (),
+        command: str = "", output: str = "", is_prepared: bool = False,
+    ) -> None:  # fmt: skip
+        """`others` changed the same files on main, `own` on the branch. `is_prepared`: the worktree that the
+        author gets holds the merge with its conflicts."""
+        self.kind, self.task, self.branch, self.main, self.why = kind, task, branch, main, why
+        self.files, self.symbols = list(files), list(symbols)
+        self.others, self.own = list(others), list(own)
+        self.command, self.output, self.is_prepared = command, output, is_prepared
+
+
+def symbols_of(conflicts: Iterable[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(symbol for conflict in conflicts for symbol in conflict.get("symbols", ())))
+
+
+def render(brief: Brief, most_bytes: int = MOST_BYTES) -> str:
+    """Our own words are always whole; of the rest each part keeps a little, and what is left out is said."""
+    branch, main = in_code(brief.branch, MOST_NAME_CHARS), in_code(brief.main, MOST_NAME_CHARS)
+    opening = f"## Why {brief.task} came back\n\n{_WHY[brief.kind].format(branch=branch, main=main)}\n\n"
+    first = _PREPARED if brief.kind == CONFLICT and brief.is_prepared else _FIRST[brief.kind]
+    steps = [first, _SECOND[brief.kind].replace("{task}", brief.task), _THIRD]
+    ending = "".join(f"{place}. {step}\n" for place, step in enumerate(steps, 1))
+    more = f"lineclear task show {brief.task}"
+    command = in_code(one_line(brief.command), MOST_TITLE_CHARS)
+    sections = [
+        Passage("The reason, as it was recorded:", brief.why, more, 500),
+        quoted_names("In these files:", brief.files, more, least_bytes=400),
+        quoted_names("In these symbols:", brief.symbols, more, MOST_NAME_CHARS, 250),
+        quoted_names("On main meanwhile, by others:", map(tell_hand, brief.others), more, 400, 500),
+        quoted_names("On the branch that came back:", map(tell_hand, brief.own), more, 400, 250),
+        Passage(f"How {command} ended:" if brief.command else "How it ended:",
+                _end_of(brief.output), more, 700),
+    ]  # fmt: skip
+    head = "Next:\n\n"
+    written = share(sections, most_bytes - size_of(opening + head + ending))
+    return "".join([opening, *written, head, ending])
+
+
+def _end_of(output: str) -> str:
+    """The last lines, as many as fit; never half a character."""
+    data = output.strip("\n").encode("utf-8", "replace")
+    if len(data) <= MOST_OUTPUT_BYTES:
+        return data.decode("utf-8", "replace")
+    text = data[-MOST_OUTPUT_BYTES:].decode("utf-8", "ignore")
+    return "...\n" + (text.partition("\n")[2] or text)

@@ -1,0 +1,1 @@
+"""Runs: states, budgets, how one ended, loops, what it brought, the first prompt."""

@@ -1,0 +1,223 @@
+"""Limits of a run, a task and a day: what was used, what is allowed, and which limit is passed.
+
+Whole numbers only (milliseconds, tokens, micros, bytes). A limit of 0 is none. What nobody told is -1:
+it is never taken for 0, it cannot break a limit, and it is named where a limit depends on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lineclear.core.instants import NS_PER_MS, show_duration
+from lineclear.core.runs.money import write_money
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from lineclear.core.refusals import Refusal
+
+UNKNOWN = -1
+TIME, TOKENS, MONEY, MEMORY = "time", "tokens", "money", "memory"
+RUN, TASK, DAY = "run", "task", "day"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A sum: what is known of it, and how many of its parts nobody told."""
+
+    known: int = 0
+    unknown_parts: int = 0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.known + other.known, self.unknown_parts + other.unknown_parts)
+
+
+def total(numbers: Iterable[int]) -> Amount:
+    """Of the runs of a task, or of a day; -1 for those that never told."""
+    known, unknown_parts = 0, 0
+    for number in numbers:
+        if number < 0:
+            unknown_parts += 1
+        else:
+            known += number
+    return Amount(known, unknown_parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What is allowed; 0 is no limit."""
+
+    run_time_ms: int = 0
+    run_tokens: int = 0
+    run_money_micros: int = 0
+    run_memory_bytes: int = 0
+    task_tokens: int = 0
+    task_money_micros: int = 0
+    day_tokens: int = 0
+    day_money_micros: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """What this run has used (-1: not told), and what its task and the day used, this run included."""
+
+    run_time_ms: int = UNKNOWN
+    run_tokens: int = UNKNOWN
+    run_money_micros: int = UNKNOWN
+    run_memory_bytes: int = UNKNOWN
+    task_tokens: Amount = Amount()
+    task_money_micros: Amount = Amount()
+    day_tokens: Amount = Amount()
+    day_money_micros: Amount = Amount()
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """One limit that is passed. `what` is time, tokens, money or memory; `of` is run, task or day."""
+
+    of: str
+    what: str
+    used: Amount
+    allowed: int
+
+    def words(self) -> str:
+        shown = show_amount(self.what, self.used)
+        return f"{self.of} {self.what}: used {shown}, allowed {_SHOWN[self.what](self.allowed)}"
+
+
+# In the order in which they are told: what this run did itself comes before what came together.
+_FIELDS: tuple[tuple[str, str, str], ...] = (
+    (RUN, MEMORY, "run_memory_bytes"),
+    (RUN, TIME, "run_time_ms"),
+    (RUN, MONEY, "run_money_micros"),
+    (RUN, TOKENS, "run_tokens"),
+    (TASK, MONEY, "task_money_micros"),
+    (TASK, TOKENS, "task_tokens"),
+    (DAY, MONEY, "day_money_micros"),
+    (DAY, TOKENS, "day_tokens"),
+)
+
+
+def breaches(used: Used, limits: Limits) -> list[Breach]:
+    """Every limit that is passed. Using all of it is allowed; using more is not."""
+    return [
+        Breach(of, what, amount, allowed)
+        for of, what, amount, allowed in _pairs(used, limits)
+        if amount.known > allowed
+    ]
+
+
+def breach(used: Used, limits: Limits) -> str:
+    """The first limit that is passed, as words, or nothing."""
+    found = breaches(used, limits)
+    return found[0].words() if found else ""
+
+
+def spent(used: Used, limits: Limits) -> list[Breach]:
+    """Limits of the task and the day of which nothing is left: no run may begin."""
+    return [
+        Breach(of, what, amount, allowed)
+        for of, what, amount, allowed in _pairs(used, limits)
+        if of != RUN and amount.known >= allowed
+    ]
+
+
+def unknowns(used: Used, limits: Limits) -> list[str]:
+    """Limits that may be passed without our seeing it, as words for the person."""
+    return [
+        f"{of} {what}: used {show_amount(what, amount)}, "
+        f"so the limit of {_SHOWN[what](allowed)} may be passed unseen"
+        for of, what, amount, allowed in _pairs(used, limits)
+        if amount.unknown_parts
+    ]
+
+
+def _pairs(used: Used, limits: Limits) -> Iterable[tuple[str, str, Amount, int]]:
+    for of, what, field in _FIELDS:
+        allowed: int = getattr(limits, field)
+        if allowed > 0:
+            value = getattr(used, field)
+            yield of, what, value if isinstance(value, Amount) else total([value]), allowed
+
+
+# -- before a run begins ----------------------------------------------------------------------
+
+
+def needs_price(worker: str, model: str, limits: Limits, *, is_cost_known: bool) -> Refusal | None:
+    """A limit on money cannot be kept when nobody will say what the run costs.
+
+    `is_cost_known`: the client tells its cost itself, or [prices] holds what its tokens cost.
+    """
+    if is_cost_known:
+        return None
+    from lineclear.core.refusals_budgets import price_unknown
+
+    for of, what, field in _FIELDS:
+        allowed = getattr(limits, field)
+        if what == MONEY and allowed > 0:
+            return price_unknown(worker, model, f"budgets.{of}_money", show_money(allowed))
+    return None
+
+
+def worked_ms(started_ns: int, now_ns: int, pauses: Iterable[tuple[int, int]] = ()) -> int:
+    """How long a run has worked. Pauses are (from, to); `to` is 0 for one that still goes on.
+
+    Pauses may overlap: two people may pause one run.
+    """
+    worked_ns, at_ns = 0, started_ns
+    for from_ns, to_ns in sorted(pauses):
+        worked_ns += max(0, min(from_ns, now_ns) - at_ns)
+        at_ns = max(at_ns, to_ns or now_ns)
+    return (worked_ns + max(0, now_ns - at_ns)) // NS_PER_MS
+
+
+# -- showing ----------------------------------------------------------------------------------
+
+
+def show_money(micros: int) -> str:
+    """Dollars to the cent; below a cent as exact as it is; what nobody told is unknown, never $0.00."""
+    if micros < 0:
+        return "unknown"
+    if 0 < micros < 10_000:
+        return f"${write_money(micros)}"
+    cents = (micros + 5_000) // 10_000
+    return f"${cents // 100:,}.{cents % 100:02d}"
+
+
+def show_tokens(tokens: int) -> str:
+    if tokens < 0:
+        return "unknown"
+    return "1 token" if tokens == 1 else f"{tokens:,} tokens"
+
+
+def show_bytes(size_bytes: int) -> str:
+    """To three digits or so, for reading; what is exact is in sizes.write_size."""
+    if size_bytes < 0:
+        return "unknown"
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size_bytes >= 1 << shift:
+            tenths = size_bytes * 10 >> shift
+            return f"{tenths // 10}.{tenths % 10} {unit}" if tenths < 100 else f"{tenths // 10} {unit}"
+    return f"{size_bytes} B"
+
+
+def _show_time(duration_ms: int) -> str:
+    return show_duration(duration_ms) if duration_ms >= 0 else "unknown"
+
+
+_SHOWN: dict[str, Callable[[int], str]] = {
+    TIME: _show_time,
+    TOKENS: show_tokens,
+    MONEY: show_money,
+    MEMORY: show_bytes,
+}
+
+
+def show_amount(what: str, amount: Amount) -> str:
+    """As much as is known, and that it is not all."""
+    if not amount.unknown_parts:
+        return _SHOWN[what](amount.known)
+    if not amount.known:
+        return "unknown"
+    return f"at least {_SHOWN[what](amount.known)}"

@@ -1,0 +1,297 @@
+"""How did a run end? Facts in; one of the ends of core/runs/states.py and a clear reason out.
+
+The rules stand in one list and the first that answers decides. What we did to the client comes before
+how it then died; where it strayed comes before how well it says it went; a cause that lies outside
+the client (memory, disk, login, the model's server) comes before the bare signal or exit code.
+A reason is a clause that goes on after "the last one stopped because": at most 300 characters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lineclear.core.refusals import shorten
+from lineclear.core.runs import states
+from lineclear.core.runs.budgets import show_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MOST_REASON_CHARS = 300
+MOST_QUOTED_CHARS = 140
+
+# Why the supervisor stopped a client; a budget may be followed by ":" and which one.
+BY_PERSON, BY_INTERRUPT, BY_HANG, BY_LOOP = "person", "supervisor-interrupt", "hang", "loop"
+BY_BUDGET, BY_MEMORY, BY_DISK, BY_LOST, BY_STRAYING = "budget", "memory", "disk", "lost", "strayed"
+
+# stopped by -> (how, the words when nothing more is known)
+STOPS: dict[str, tuple[str, str]] = {
+    BY_PERSON: (states.STOPPED, "a person stopped it"),
+    BY_INTERRUPT: (states.INTERRUPTED, "the supervisor was stopped while it was working"),
+    BY_HANG: (states.HUNG, "it gave no output, did no work and changed no file for too long"),
+    BY_LOOP: (states.LOOPED, "it went round in circles"),
+    BY_BUDGET: (states.BUDGET, "it used up its budget"),
+    BY_MEMORY: (states.MEMORY, "it used more memory than it may"),
+    BY_DISK: (states.DISK, "it filled the disk"),
+    BY_LOST: (states.LOST, "its lease on the task had passed to somebody else"),
+    BY_STRAYING: (states.STRAYED, "it left its place"),
+}
+
+# Those that have the same number on Linux and macOS.
+_SIGNALS = {
+    1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE",
+    9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+}  # fmt: skip
+_SIGKILL = 9
+# How a program ends that finds no memory by itself: Node.js aborts or traps, others break.
+_BROKEN_BY_MEMORY = (5, 6, 11)
+_MEMORY_WORDS = ("heap out of memory", "out of memory", "cannot allocate memory", "memoryerror", "bad_alloc")
+_DISK_WORDS = ("no space left on device", "enospc", "disk quota exceeded")
+_LARGEST_SIGNAL = 64
+# What a shell answers for a program that cannot be run, or is not there.
+_NOT_RUNNABLE = (126, 127)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndFacts:
+    """What is known when the client's process is gone. Each field may be left at "nothing known"."""
+
+    exit_code: int | None = None  # negative, or 128 and more: a signal; None: nobody saw it end
+    stopped_by: str = ""
+    detail: str = ""  # the words of whoever stopped it: which loop, which budget
+    start_error: str = ""  # why its program could not be started
+    program: str = ""
+    # What the client's own stream said; `end_ok` is None when it said nothing about its end.
+    end_ok: bool | None = None
+    end_reason: str = ""
+    is_limited: bool = False
+    is_login: bool = False
+    has_stream: bool = False  # this client is known to write a stream that we can read
+    lines_read: int = 0
+    lines_unread: int = 0
+    last_words: str = ""  # the end of what it wrote beside the stream
+    oom_kills: int = 0  # how often the kernel killed one of its processes for memory
+    peak_memory_bytes: int = -1
+    memory_limit_bytes: int = 0
+    is_disk_full: bool = False
+    is_worktree_gone: bool = False
+    head_moved_to: str = ""  # a branch or commit that is not ours, and cannot be taken for ours
+    main_moved_to: str = ""  # this run itself moved main
+    is_rebooted: bool = False
+
+
+def judge(facts: EndFacts) -> tuple[str, str]:
+    """(how, reason). Never raises; `how` is always a key of `runs.ENDS`."""
+    for rule in RULES:
+        found = rule(facts)
+        if found is not None:
+            return found[0], shorten(found[1], MOST_REASON_CHARS)
+    return states.DONE, "it ended well"
+
+
+def reject(problems: Sequence[str]) -> tuple[str, str]:
+    """For a run that was done, but whose result is not what the task asks for."""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    first = shorten(problems[0], MOST_REASON_CHARS - 60 - len(more)) if problems else "it was refused"
+    return states.REJECTED, f"its result was not taken: {first}{more}"
+
+
+# -- what we did, or could not do -------------------------------------------------------------
+
+
+def _could_not_start(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.start_error:
+        return None
+    return states.MISSING, f"{_program(facts)} could not be started: {_quoted(facts.start_error)}"
+
+
+def _waited_while_stopped_for_silence(facts: EndFacts) -> tuple[str, str] | None:
+    """A client that silently tries its server again and again is not hung: its server is away."""
+    return _login(facts) or _limited(facts) if facts.stopped_by == BY_HANG else None
+
+
+def _was_stopped(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.stopped_by:
+        return None
+    why, _, which = facts.stopped_by.partition(":")
+    if why not in STOPS:
+        return states.FAILED, f"it was stopped ({_quoted(facts.stopped_by)})"
+    how, words = STOPS[why]
+    detail = facts.detail or which
+    return how, f"{words}: {_quoted(detail, 240)}" if detail else words
+
+
+# -- where it went ----------------------------------------------------------------------------
+
+
+def _lost_its_worktree(facts: EndFacts) -> tuple[str, str] | None:
+    return (states.STRAYED, "its worktree was gone when it ended") if facts.is_worktree_gone else None
+
+
+def _moved_main(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.main_moved_to:
+        return None
+    return states.STRAYED, f"it moved main itself, to {_quoted(facts.main_moved_to, 60)}; main was put back"
+
+
+def _left_its_branch(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.head_moved_to:
+        return None
+    return states.STRAYED, f"it left its branch for {_quoted(facts.head_moved_to, 80)}"
+
+
+# -- causes outside the client ----------------------------------------------------------------
+
+
+def _rebooted(facts: EndFacts) -> tuple[str, str] | None:
+    if facts.exit_code is not None or not facts.is_rebooted or facts.end_ok:
+        return None
+    return states.INTERRUPTED, "the machine was started anew while it was working"
+
+
+def _program_missing(facts: EndFacts) -> tuple[str, str] | None:
+    if facts.exit_code not in _NOT_RUNNABLE or facts.lines_read:
+        return None
+    words = "is not installed" if facts.exit_code == 127 else "cannot be run"
+    return states.MISSING, f"{_program(facts)} {words}{_said(facts)}"
+
+
+def _out_of_memory(facts: EndFacts) -> tuple[str, str] | None:
+    number = signal_of(facts.exit_code)
+    if facts.oom_kills > 0 and number == _SIGKILL:
+        return states.MEMORY, f"the system had no memory left and killed it{_peak(facts)}"
+    is_over = 0 < facts.memory_limit_bytes <= facts.peak_memory_bytes
+    if is_over and facts.exit_code:
+        return states.MEMORY, f"it used more memory than it may{_peak(facts)}"
+    if number in _BROKEN_BY_MEMORY and _mentions(facts, _MEMORY_WORDS):
+        return states.MEMORY, f"it found no more memory{_peak(facts)}{_said(facts)}"
+    return None
+
+
+def _disk_full(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.exit_code and facts.end_ok is not False:
+        return None
+    if facts.is_disk_full or _mentions(facts, _DISK_WORDS):
+        return states.DISK, f"the disk was full{_said(facts)}"
+    return None
+
+
+def _login(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.is_login or facts.end_ok:
+        return None
+    return states.LOGIN, f"{_program(facts)} is not logged in, or no longer{_reason(facts)}"
+
+
+def _limited(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.is_limited or facts.end_ok:
+        return None
+    return states.LIMITED, f"the model's server was over its limit or out of order{_reason(facts)}"
+
+
+# -- the client itself ------------------------------------------------------------------------
+
+
+def _killed(facts: EndFacts) -> tuple[str, str] | None:
+    number = signal_of(facts.exit_code)
+    if not number:
+        return None
+    # What the client said, without the exit code: the signal has been named.
+    said = facts.end_reason.rpartition(f"exit code {facts.exit_code}")[2].removeprefix(": ").strip()
+    words = f": {_quoted(said)}" if said else _said(facts)
+    return states.CRASHED, f"{_SIGNALS.get(number, f'signal {number}')} ended it{words}"
+
+
+def _vanished(facts: EndFacts) -> tuple[str, str] | None:
+    """Nobody saw its end: that it did not say it went well is all we have."""
+    if facts.exit_code is not None or facts.end_ok:
+        return None
+    return states.CRASHED, f"it was gone and nobody saw it end{_reason(facts)}"
+
+
+def _said_it_failed(facts: EndFacts) -> tuple[str, str] | None:
+    if facts.end_ok is not False:
+        return None
+    return states.FAILED, f"it ended with an error{_reason(facts) or _exit(facts)}"
+
+
+def _bad_exit(facts: EndFacts) -> tuple[str, str] | None:
+    return (states.FAILED, f"it ended with an error{_exit(facts)}") if facts.exit_code else None
+
+
+def _spoke_garbage(facts: EndFacts) -> tuple[str, str] | None:
+    if not facts.has_stream or facts.lines_read or facts.end_ok:
+        return None
+    if facts.lines_unread:
+        return (
+            states.FAILED,
+            f"it wrote {facts.lines_unread} lines that are not what {_program(facts)} writes",
+        )
+    return states.FAILED, "it ended without a word"
+
+
+RULES: tuple[Callable[[EndFacts], tuple[str, str] | None], ...] = (
+    _could_not_start,
+    _waited_while_stopped_for_silence,
+    _was_stopped,
+    _lost_its_worktree,
+    _moved_main,
+    _left_its_branch,
+    _rebooted,
+    _program_missing,
+    _out_of_memory,
+    _disk_full,
+    _login,
+    _limited,
+    _killed,
+    _vanished,
+    _said_it_failed,
+    _bad_exit,
+    _spoke_garbage,
+)
+
+
+# -- words ------------------------------------------------------------------------------------
+
+
+def signal_of(exit_code: int | None) -> int:
+    """The signal that ended a process, or 0. A shell in between says 128 + signal."""
+    if exit_code is None:
+        return 0
+    number = -exit_code if exit_code < 0 else exit_code - 128
+    return number if 0 < number <= _LARGEST_SIGNAL else 0
+
+
+def _quoted(text: str, limit: int = MOST_QUOTED_CHARS) -> str:
+    return shorten(text.strip(), limit)
+
+
+def _program(facts: EndFacts) -> str:
+    return _quoted(facts.program, 60) or "its program"
+
+
+def _mentions(facts: EndFacts, words: tuple[str, ...]) -> bool:
+    said = f"{facts.last_words} {facts.end_reason}".lower()
+    return any(word in said for word in words)
+
+
+def _reason(facts: EndFacts) -> str:
+    return f": {_quoted(facts.end_reason)}" if facts.end_reason.strip() else _said(facts)
+
+
+def _said(facts: EndFacts) -> str:
+    """The last line it wrote: what a person would look at first."""
+    lines = [line for line in facts.last_words.splitlines() if line.strip()]
+    return f'; it last said "{_quoted(lines[-1])}"' if lines else ""
+
+
+def _exit(facts: EndFacts) -> str:
+    code = f" (exit code {facts.exit_code})" if facts.exit_code else ""
+    return f"{code}{_said(facts)}"
+
+
+def _peak(facts: EndFacts) -> str:
+    if facts.peak_memory_bytes < 0:
+        return ""
+    limit = f" of {show_bytes(facts.memory_limit_bytes)}" if facts.memory_limit_bytes > 0 else ""
+    return f" ({show_bytes(facts.peak_memory_bytes)}{limit})"

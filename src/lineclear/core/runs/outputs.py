@@ -1,0 +1,123 @@
+"""Is what a run brought what its task asks for? Facts in, problems out; nothing is looked up in here."""
+
+from __future__ import annotations
+
+from lineclear.core.claims.resources import overlaps, parse_resource
+from lineclear.core.claims.rules import resource_of
+from lineclear.core.refusals import Refusal
+from lineclear.core.runs import states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from lineclear.core.claims.resources import Resource
+
+# Kinds of problems.
+STRAYED, HOOK, UNMERGED, EMPTY = "strayed", "hook", "unmerged", "empty"
+SCOPE, PRODUCES, CHECK = "scope", "produces", "check"
+# What happens with changes outside the scope.
+WARN, REFUSE, OFF = "warn", "refuse", "off"
+# What a task can ask for besides files: a message, or a value by its key.
+MESSAGE, VALUE = "message", "value:"
+
+MOST_NAMED, MOST_REASON, MOST_TAIL = 5, 2_000, 1_200
+
+
+class Problem:
+    """Something that is not as asked. One that is not `fatal` is only told."""
+
+    __slots__ = ("fatal", "files", "kind", "words")
+
+    def __init__(self, kind: str, words: str, files: Sequence[str] = (), *, fatal: bool = True) -> None:
+        self.kind, self.words, self.files, self.fatal = kind, words, list(files), fatal
+
+
+class Check:
+    """How a check command ended: 0 is well, -1 out of time."""
+
+    __slots__ = ("code", "command", "tail")
+
+    def __init__(self, command: str, code: int, tail: str) -> None:
+        self.command, self.code, self.tail = command, code, tail
+
+
+class Work:
+    """What a run brought. `present`: those of `produces` that are there. Without a worktree there are
+    no changes to look for."""
+
+    __slots__ = ("changed", "checks", "has_worktree", "present", "produces", "scope")
+
+    def __init__(
+        self,
+        *,
+        changed: Sequence[str] = (),
+        scope: Sequence[str] = (),
+        produces: Sequence[str] = (),
+        present: Collection[str] = (),
+        checks: Sequence[Check] = (),
+        has_worktree: bool = True,
+    ) -> None:
+        self.changed, self.scope, self.produces = list(changed), list(scope), list(produces)
+        self.present, self.checks, self.has_worktree = present, list(checks), has_worktree
+
+
+def validate(work: Work, *, scope: str = WARN) -> list[Problem]:
+    """In the order in which somebody would mend them."""
+    found = []
+    if work.has_worktree and not work.changed:
+        found.append(Problem(EMPTY, "its branch holds no change"))
+    outside = outside_scope(work.changed, work.scope) if scope != OFF else []
+    if outside:
+        words = f"it changed what is outside the task's scope: {named(outside)}"
+        found.append(Problem(SCOPE, words, outside, fatal=scope == REFUSE))
+    missing = [name for name in work.produces if name not in work.present]
+    if missing:
+        found.append(Problem(PRODUCES, f"what it has to produce is not there: {named(missing)}", missing))
+    return found + [failed(check) for check in work.checks if check.code != 0]
+
+
+def failed(check: Check) -> Problem:
+    how = "was not done in time" if check.code < 0 else f"failed with exit code {check.code}"
+    tail = check.tail.strip()[-MOST_TAIL:]
+    return Problem(CHECK, f"the check `{check.command}` {how}" + (f":\n{tail}" if tail else ""))
+
+
+def outside_scope(changed: Sequence[str], scope: Sequence[str]) -> list[str]:
+    """Changed files that no part of the scope covers; none when the scope names no files at all."""
+    parts = [resource_of(text) for text in scope]
+    places = [part for part in parts if part.scheme in ("file", "symbol")]
+    if not places:
+        return []
+    return [path for path in changed if not is_inside(path, places)]
+
+
+def is_inside(path: str, places: Sequence[Resource]) -> bool:
+    """Is a file of the repository in one of the places?"""
+    file = file_named(path)
+    return file is not None and any(overlaps(file, place) for place in places)
+
+
+def file_named(path: str) -> Resource | None:
+    """A file of the repository as a resource; None for a name that no scope can name."""
+    try:
+        # Literally: a file may be called `[id].tsx` or even `*`.
+        return parse_resource(f"file:{path}", is_dir=False, literal=True)
+    except Refusal:
+        return None
+
+
+def named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    more = len(names) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def conclude(problems: Sequence[Problem]) -> tuple[str, str]:
+    """(how the run ends, why): done unless something fatal was found."""
+    fatal = [problem for problem in problems if problem.fatal]
+    if not fatal:
+        return states.DONE, ""
+    how = states.STRAYED if any(problem.kind == STRAYED for problem in fatal) else states.REJECTED
+    reason = "; ".join(problem.words for problem in fatal)
+    return how, reason if len(reason) <= MOST_REASON else reason[: MOST_REASON - 3] + "..."

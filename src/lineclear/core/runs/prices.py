@@ -1,0 +1,24 @@
+"""Tokens to money. What is not known stays unknown: it is never taken for nothing."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.runs.money import Price
+
+UNKNOWN = -1
+
+
+def cost_micros(
+    *, told_micros: int, tokens_in: int, tokens_out: int, tokens_cached: int, price: Price | None
+) -> int:
+    """What a run has cost: as the client told, else by the price; -1 when neither is known.
+
+    `tokens_in` is the whole input; of it `tokens_cached` (unknown: none) are paid at the lower price.
+    """
+    if told_micros >= 0:
+        return told_micros
+    if price is None or tokens_in < 0 or tokens_out < 0:
+        return UNKNOWN
+    cached = min(max(tokens_cached, 0), tokens_in)
+    return price.cost_micros(tokens_in=tokens_in - cached, tokens_out=tokens_out, tokens_cached=cached)

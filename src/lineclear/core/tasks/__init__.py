@@ -1,0 +1,1 @@
+"""Tasks: states and moves, who gets which one next, lists that people keep."""

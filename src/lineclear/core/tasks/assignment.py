@@ -1,0 +1,222 @@
+"""Which tasks start now, and on which workers; and why some will never start.
+
+Workers are matched to tasks so that as many as possible work. A task whose scope nobody is busy in
+goes first; a crowded one is better than an idle worker, since work is told of each other and merged.
+Only what somebody holds exclusively is left alone. Nothing here takes a task: the store decides that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lineclear.core.agents.names import is_family
+from lineclear.core.claims.resources import overlaps
+from lineclear.core.claims.rules import resource_of
+from lineclear.core.log.tables import split_names
+from lineclear.core.refusals import shorten
+from lineclear.core.tasks.states import CANCELLED, FAILED, OPEN, is_fit, show_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.log.tables import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """Somebody who could run a task: its name, what it can do, and whether it gets a worktree."""
+
+    name: str
+    client: str = ""
+    labels: frozenset[str] = frozenset()
+    has_worktree: bool = True
+
+    def skills(self) -> frozenset[str]:
+        return self.labels | ({self.client, self.name} - {""})
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """`is_crowded`: somebody already works where this task will."""
+
+    task_id: int
+    worker: str
+    is_crowded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A task that no worker can ever begin as things are, and why, in words for a person."""
+
+    task_id: int
+    reason: str
+
+
+# -- what starts now --------------------------------------------------------------------------
+
+
+def choose_starts(
+    *,
+    workers: Iterable[Worker],
+    ready: Iterable[Task],
+    busy_scopes: Iterable[str] = (),
+    exclusive: Iterable[tuple[str, str]] = (),
+    avoid: Mapping[int, str] | None = None,
+) -> list[Start]:
+    """Pairs to start, at most one for each idle worker, in the order of the tasks.
+
+    `ready` comes in order of priority, then age. `busy_scopes` are the scopes of tasks at work and
+    the claims of agents, as stored; `exclusive` are (holder, resource) of exclusive claims. `avoid`
+    says who has just failed at a task: it gets that task only where nobody else can.
+    """
+    held = [(holder, resource_of(text)) for holder, text in exclusive]
+    busy = [resource_of(text) for text in busy_scopes]
+    matching = _Matching(sorted(workers, key=_narrowness))
+    seen: list[_Wish] = []
+    crowded: list[_Wish] = []
+    for task in ready:
+        # The list of tasks may be long, the team is not: most of the list is never looked at.
+        if matching.is_full():
+            break
+        wish = _Wish(task, held, avoid.get(task.id, "") if avoid else "")
+        seen.append(wish)
+        if wish.touches(busy):
+            crowded.append(wish)
+        elif matching.seat(wish):
+            busy.extend(wish.scope)
+    late = {wish.task.id for wish in crowded if matching.seat(wish)}
+    pairs = matching.pairs()
+    ids = [wish.task.id for wish in seen if wish.task.id in pairs]
+    return [Start(task_id, pairs[task_id], task_id in late) for task_id in ids]
+
+
+def _narrowness(worker: Worker) -> tuple[int, str]:
+    """Those who can do less are tried first, so that the others stay free for what only they can do."""
+    return len(worker.labels), worker.name
+
+
+class _Wish:
+    """A ready task with its scope read, those who hold a part of it for themselves, and who failed at it."""
+
+    __slots__ = ("avoided", "holders", "scope", "task")
+
+    def __init__(self, task: Task, held: list[tuple[str, Resource]], avoided: str) -> None:
+        self.task, self.avoided = task, avoided
+        self.scope = [resource_of(text) for text in split_names(task.scope)]
+        self.holders = [holder for holder, resource in held if self.touches([resource])]
+
+    def touches(self, others: list[Resource]) -> bool:
+        return any(overlaps(own, other) for own in self.scope for other in others)
+
+    def suits(self, worker: Worker) -> bool:
+        if not can_do(worker, self.task):
+            return False
+        return all(is_family(worker.name, holder) for holder in self.holders)
+
+
+def can_do(worker: Worker, task: Task) -> bool:
+    """Everything the task needs, the worker is or has.
+
+    Who has no worktree cannot change files: it takes only tasks that ask for somebody like it.
+    """
+    return is_fit(task, worker.skills()) and (worker.has_worktree or bool(task.needs))
+
+
+class _Matching:
+    """Tasks seated on workers. A seated task keeps a seat, but may move to let another one in."""
+
+    __slots__ = ("_seated", "_workers")
+
+    def __init__(self, workers: list[Worker]) -> None:
+        self._workers = workers
+        self._seated: dict[str, _Wish] = {}
+
+    def is_full(self) -> bool:
+        return len(self._seated) == len(self._workers)
+
+    def seat(self, wish: _Wish) -> bool:
+        return not self.is_full() and self._try(wish, set())
+
+    def _try(self, wish: _Wish, asked: set[str]) -> bool:
+        suitable = [worker.name for worker in self._workers if wish.suits(worker)]
+        others = [name for name in suitable if name != wish.avoided]
+        return self._try_among(wish, others, asked) or self._try_among(wish, suitable, asked)
+
+    def _try_among(self, wish: _Wish, names: list[str], asked: set[str]) -> bool:
+        for name in names:
+            if name not in self._seated:
+                self._seated[name] = wish
+                return True
+        for name in names:
+            if name in asked:
+                continue
+            asked.add(name)
+            if self._try(self._seated[name], asked):
+                self._seated[name] = wish
+                return True
+        return False
+
+    def pairs(self) -> dict[int, str]:
+        return {wish.task.id: name for name, wish in self._seated.items()}
+
+
+# -- what never starts ------------------------------------------------------------------------
+
+
+def blocked_forever(
+    *, tasks: Iterable[Task], workers: Iterable[Worker], deps: Mapping[int, Iterable[int]]
+) -> list[Stuck]:
+    """Open tasks that nothing now known will ever set free, by number, each with the nearest reason.
+
+    `tasks` are all that the open ones depend on, ended ones too; `deps` says what each comes after;
+    `workers` are all of the team, busy ones too.
+    """
+    known = {task.id: task for task in tasks}
+    team = list(workers)
+    reasons = {task.id: _own_reason(task, known, team, deps) for task in known.values() if task.state == OPEN}
+    _spread(reasons, deps)
+    return [Stuck(number, reason) for number, reason in sorted(reasons.items()) if reason]
+
+
+def _own_reason(
+    task: Task, known: Mapping[int, Task], team: list[Worker], deps: Mapping[int, Iterable[int]]
+) -> str:
+    for dep in sorted(deps.get(task.id, ())):
+        if dep in known and known[dep].state in (FAILED, CANCELLED):
+            return f"it comes after {show_id(dep)}, which is {known[dep].state}"
+    if any(can_do(worker, task) for worker in team):
+        return ""
+    return _nobody(task, team)
+
+
+def _nobody(task: Task, team: list[Worker]) -> str:
+    if not team:
+        return "there is no worker"
+    everything = frozenset().union(*(worker.skills() for worker in team))
+    missing = [need for need in split_names(task.needs) if need not in everything]
+    if missing:
+        return f"it needs {_listed(missing)}, and no worker has that"
+    if task.needs:
+        return f"it needs {_listed(split_names(task.needs))}, and no single worker has all of that"
+    return "no worker has a worktree"
+
+
+def _listed(names: list[str]) -> str:
+    return shorten(", ".join(names), 120)
+
+
+def _spread(reasons: dict[int, str], deps: Mapping[int, Iterable[int]]) -> None:
+    """Whoever comes after a stuck task is stuck too."""
+    after: dict[int, list[int]] = {}
+    for number in sorted(reasons):
+        for dep in deps.get(number, ()):
+            after.setdefault(dep, []).append(number)
+    found = sorted(number for number, reason in reasons.items() if reason)
+    while found:
+        stuck = found.pop(0)
+        for number in after.get(stuck, ()):
+            if not reasons[number]:
+                reasons[number] = f"it comes after {show_id(stuck)}, which cannot start"
+                found.append(number)

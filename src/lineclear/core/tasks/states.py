@@ -1,0 +1,105 @@
+"""States of a task, the one table of legal moves, and which task an agent should take next."""
+
+from __future__ import annotations
+
+from lineclear.core.log.events import Draft
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from lineclear.core.instants import Instant
+    from lineclear.core.log.tables import Task
+
+OPEN, TAKEN, HANDED_OVER = "open", "taken", "handed over"
+MERGED, ACCEPTED, FAILED, CANCELLED = "merged", "accepted", "failed", "cancelled"
+STATES = (OPEN, TAKEN, HANDED_OVER, MERGED, ACCEPTED, FAILED, CANCELLED)
+
+# A dependent becomes ready when all it waits for is finished; ended tasks never move by themselves.
+FINISHED = frozenset((MERGED, ACCEPTED))
+ENDED = frozenset((MERGED, ACCEPTED, FAILED, CANCELLED))
+
+MOVES: dict[tuple[str, str], str] = {
+    (OPEN, "TaskTaken"): TAKEN,
+    (OPEN, "TaskCancelled"): CANCELLED,
+    (OPEN, "TaskSame"): CANCELLED,
+    (OPEN, "TaskFailed"): FAILED,
+    (TAKEN, "TaskReturned"): OPEN,
+    (TAKEN, "TaskPutBack"): OPEN,
+    (TAKEN, "TaskHandedOver"): HANDED_OVER,
+    (TAKEN, "TaskAccepted"): ACCEPTED,
+    (TAKEN, "TaskFailed"): FAILED,
+    (TAKEN, "TaskCancelled"): CANCELLED,
+    (TAKEN, "TaskSame"): CANCELLED,
+    (HANDED_OVER, "TaskReturned"): OPEN,
+    (HANDED_OVER, "TaskMerged"): MERGED,
+    (HANDED_OVER, "TaskAccepted"): ACCEPTED,
+    (HANDED_OVER, "TaskFailed"): FAILED,
+    (HANDED_OVER, "TaskCancelled"): CANCELLED,
+    (FAILED, "TaskReopened"): OPEN,
+    (CANCELLED, "TaskReopened"): OPEN,
+}
+
+DEFAULT_PRIORITY, LEAST_PRIORITY = 5, 9
+
+
+def show_id(task_id: int) -> str:
+    return f"T-{task_id}"
+
+
+def end_lapsed(taken: Iterable[Task], now: Instant, is_gone: Callable[[str], bool]) -> list[Draft]:
+    """Tasks whose holder fell silent or died go back, or fail when they were tried often enough."""
+    drafts = []
+    for task in taken:
+        if is_gone(task.agent):
+            drafts.append(give_back(task, f"{task.agent} is gone"))
+        elif task.until_ns <= now.tick_ns:
+            drafts.append(give_back(task, f"the lease of {task.agent} ran out"))
+    return drafts
+
+
+def give_back(task: Task, why: str) -> Draft:
+    """The next attempt, or the end when the attempts are used up."""
+    subject = show_id(task.id)
+    if task.attempt >= task.attempts_max:
+        times = "1 attempt" if task.attempt == 1 else f"{task.attempt} attempts, the last one"
+        reason = f"given up after {times}: {why}"
+        return Draft("TaskFailed", subject, id=task.id, reason=reason)
+    return Draft("TaskReturned", subject, id=task.id, why=why)
+
+
+def is_fit(task: Task, skills: frozenset[str]) -> bool:
+    """Everything the task needs (a client's name, a skill) is something this agent has."""
+    return all(need in skills for need in task.needs.split("\n")) if task.needs else True
+
+
+def choose_next(
+    ready: Iterable[Task], skills: frozenset[str], is_crowded: Callable[[Task], bool]
+) -> tuple[Task | None, bool]:
+    """The first fitting task whose scope nobody else works on, else the first fitting one.
+
+    `ready` comes in order of priority, then age. The flag says that the choice is crowded.
+    """
+    crowded: Task | None = None
+    for task in ready:
+        if not is_fit(task, skills):
+            continue
+        if not is_crowded(task):
+            return task, False
+        crowded = crowded or task
+    return crowded, crowded is not None
+
+
+def closes_cycle(task_id: int, after: int, deps_of: Callable[[int], list[int]]) -> list[int]:
+    """The chain task -> after -> ... -> task that a new dependency would close, or nothing."""
+    paths = [[task_id, after]]
+    seen: set[int] = set()
+    while paths:
+        path = paths.pop()
+        if path[-1] == task_id:
+            return path
+        if path[-1] in seen:
+            continue
+        seen.add(path[-1])
+        paths.extend([*path, dep] for dep in deps_of(path[-1]))
+    return []

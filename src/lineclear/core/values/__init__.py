@@ -1,0 +1,1 @@
+"""Values and proposals: merging JSON, and files as somebody proposes them."""

@@ -1,0 +1,1 @@
+"""What we say: refusals, quoted words, and how both become text."""

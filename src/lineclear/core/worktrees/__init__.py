@@ -1,0 +1,1 @@
+"""Worktrees: names, places and ports, snapshots, cleanup, syncing with main."""

@@ -1,0 +1,246 @@
+"""Worktrees: their names and branches, where they may lie, their ports, and when one may go.
+
+Facts come in as arguments; nothing here looks at a disk, a port or git.
+"""
+
+from __future__ import annotations
+
+from lineclear.core import refusals, refusals_worktrees
+from lineclear.core.agents.names import is_plain_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+# Who made a worktree: we, one of the clients, or somebody with `git worktree add`.
+OURS, CLAUDE, CODEX, GIT = "lineclear", "claude", "codex", "git"
+
+MOST_PORT = 65_535
+_MOST_SLUG_CHARS = 40
+_MOST_BRANCH_CHARS = 200
+_BAD_IN_REF = frozenset(" ~^:?*[\\\x7f")
+_SMALL_WORDS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+
+
+# -- names ------------------------------------------------------------------------------------
+
+
+def worktree_name(text: str) -> str:
+    """A plain name that git keeps as it is: the directory's name and git's own name for the worktree."""
+    if not is_plain_name(text) or ".." in text or text.endswith((".", ".lock")):
+        why = '1 to 64 of A-Z a-z 0-9 "." "_" "-", a letter or digit first, no "..", no ".lock" at its end'
+        raise refusals.bad_value("worktree", text, why)
+    if text.lower() == "main":
+        raise refusals.bad_value("worktree", text, "that is the main worktree's name")
+    return text
+
+
+def name_for(agent: str, task: int) -> str:
+    """The name of an agent's worktree where nobody chose one; a sub-agent's levels are joined."""
+    return worktree_name(agent.replace("/", "-")[:64].rstrip(".-") if agent else f"T-{task}")
+
+
+def branch_for(prefix: str, name: str, task: int, title: str) -> str:
+    """`lineclear/ada`, or `lineclear/T-12-login-form` for work on a task."""
+    if not task:
+        return prefix + name
+    words = slug(title)
+    return f"{prefix}T-{task}-{words}" if words else f"{prefix}T-{task}"
+
+
+def is_own_branch(branch: str, prefix: str, name: str, task: int) -> bool:
+    """Did we choose this branch's name (also with a number behind it), so that it is ours to delete?"""
+    chosen = f"{prefix}T-{task}" if task else prefix + name
+    return branch == chosen or branch.startswith(chosen + "-")
+
+
+def slug(title: str) -> str:
+    """A title's words as they can stand in a branch: small ASCII letters, digits and dashes, not cut."""
+    plain = "".join(ch if ch in _SMALL_WORDS else " " for ch in title.lower())
+    kept = ""
+    for word in plain.split():
+        longer = f"{kept}-{word}" if kept else word
+        if len(longer) > _MOST_SLUG_CHARS:
+            break
+        kept = longer
+    return kept
+
+
+def branch_name(text: str) -> str:
+    """A branch as git allows it (`git check-ref-format --branch`), or a refusal."""
+    why = _why_no_branch(text)
+    if why:
+        raise refusals.bad_value("branch", text, why)
+    return text
+
+
+def _why_no_branch(text: str) -> str:
+    if not 0 < len(text) <= _MOST_BRANCH_CHARS:
+        return f"it has 1 to {_MOST_BRANCH_CHARS} characters"
+    if text[0] == "-" or text in ("@", "HEAD"):
+        return "git does not take it for a branch"
+    if any(ch < " " or ch in _BAD_IN_REF for ch in text):
+        return "git allows no blanks and none of ~ ^ : ? * [ \\ in it"
+    if ".." in text or "@{" in text or text.endswith("."):
+        return 'git allows no "..", no "@{" and no dot at its end'
+    if any(not part or part[0] == "." or part.endswith(".lock") for part in text.split("/")):
+        return 'no part of it may be empty, begin with a dot or end with ".lock"'
+    return ""
+
+
+def check_clash(kind: str, wanted: str, others: Iterable[str]) -> None:
+    """Refuse a name that a case-insensitive disk would take for another one."""
+    folded = wanted.casefold()
+    for other in others:
+        if other != wanted and other.casefold() == folded:
+            raise refusals_worktrees.differs_in_case(kind, wanted, other)
+
+
+def check_room_for_ref(branch: str, others: Iterable[str]) -> None:
+    """Git keeps branches like files: `a` and `a/b` cannot both be there."""
+    for other in others:
+        if other.startswith(branch + "/") or branch.startswith(other + "/"):
+            raise refusals_worktrees.branch_blocked(branch, other)
+
+
+def next_free(wanted: str, taken: Iterable[str]) -> str:
+    """`wanted`, else `wanted-2`, `wanted-3`, ...: the first that differs from all by more than case."""
+    folded = {name.casefold() for name in taken}
+    candidate, number = wanted, 1
+    while candidate.casefold() in folded:
+        number += 1
+        candidate = f"{wanted}-{number}"
+    return candidate
+
+
+# -- places -----------------------------------------------------------------------------------
+
+
+def check_place(path: str, common_dir: str, worktrees: Mapping[str, str]) -> None:
+    """Refuse a path inside git's own directory, or inside a worktree, where it would be read as content."""
+    if is_inside(path, common_dir):
+        raise refusals_worktrees.bad_place(path, "it is inside git's own directory")
+    for name, root in worktrees.items():
+        if is_inside(path, root):
+            raise refusals_worktrees.bad_place(path, f"it is inside the worktree {name}")
+        if is_inside(root, path):
+            raise refusals_worktrees.bad_place(path, f"the worktree {name} is inside it")
+
+
+def is_inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def origin_of(path: str, codex_home: str) -> str:
+    """Who made a worktree, told by where it lies."""
+    if "/.claude/worktrees/" in path:
+        return CLAUDE
+    return CODEX if codex_home and is_inside(path, f"{codex_home}/worktrees") else GIT
+
+
+def check_pattern(setting: str, pattern: str) -> None:
+    """Patterns of files to copy or link stay inside the repository, and out of git's directory."""
+    parts = pattern.split("/")
+    if not pattern or pattern[0] in "/~" or ".." in parts:
+        raise refusals.bad_value(setting, pattern, "it counts from the repository's root and stays inside it")
+    if ".git" in (part.lower() for part in parts):
+        raise refusals.bad_value(setting, pattern, "the .git directory belongs to git")
+
+
+# -- ports ------------------------------------------------------------------------------------
+
+
+def choose_ports(
+    taken: Iterable[tuple[int, int]], *, count: int, low: int, high: int, is_free: Callable[[int], bool]
+) -> int:
+    """The first of `count` consecutive ports in [low, high] that no other worktree has and `is_free`
+    finds free; 0 when none are wanted. `taken` are (first, count)."""
+    if count == 0:
+        return 0
+    ranges = sorted((first, first + length - 1) for first, length in taken if length)
+    start = low
+    while start + count - 1 <= high:
+        blocked = _last_in_the_way(start, count, ranges, is_free)
+        if blocked < 0:
+            return start
+        start = blocked + 1
+    raise refusals_worktrees.no_ports(count, low, high)
+
+
+def _last_in_the_way(
+    start: int, count: int, ranges: list[tuple[int, int]], is_free: Callable[[int], bool]
+) -> int:
+    """The highest port that rules this start out, so that the search goes on behind it; -1 for none."""
+    end = start + count - 1
+    for first, last in reversed(ranges):
+        if first <= end and last >= start:
+            return last
+    for port in range(end, start - 1, -1):
+        if not is_free(port):
+            return port
+    return -1
+
+
+def ports_meet(first: int, count: int, taken: Iterable[tuple[int, int]]) -> bool:
+    return any(a < first + count and first < a + length for a, length in taken if length)
+
+
+def environment(
+    *, name: str, path: str, port_first: int, port_count: int, stated: Mapping[str, str]
+) -> dict[str, str]:
+    """What a process in the worktree finds: its place, its ports, and what the settings state.
+
+    In a stated value `{port}`, `{ports}`, `{name}` and `{path}` stand for the worktree's own.
+    """
+    own = {"LINECLEAR_WORKTREE": path}
+    ports = ""
+    if port_count:
+        ports = f"{port_first}-{port_first + port_count - 1}"
+        own |= {"LINECLEAR_PORT": str(port_first), "LINECLEAR_PORTS": ports, "PORT": str(port_first)}
+    words = {"port": str(port_first or ""), "ports": ports, "name": name, "path": path}
+    return own | {variable: _filled(value, words) for variable, value in stated.items()}
+
+
+def _filled(value: str, words: Mapping[str, str]) -> str:
+    """Only our own words in braces are replaced: JSON and shell text keep theirs."""
+    for word, meaning in words.items():
+        value = value.replace("{" + word + "}", meaning)
+    return value
+
+
+# -- room -------------------------------------------------------------------------------------
+
+
+def check_room(*, count: int, each_bytes: int, free_bytes: int, reserve_bytes: int) -> None:
+    needed = count * each_bytes
+    if free_bytes - needed < reserve_bytes:
+        raise refusals_worktrees.no_room(count, needed, free_bytes, reserve_bytes)
+
+
+# -- going ------------------------------------------------------------------------------------
+
+
+class Condition:
+    """What would be lost with a worktree: files that are in no commit, commits that are on no branch."""
+
+    __slots__ = ("changed", "loose_commits", "lock")
+
+    def __init__(self, *, changed: int = 0, loose_commits: int = 0, lock: str = "") -> None:
+        """`lock`: why git keeps it from being removed; "" when it does not."""
+        self.changed, self.loose_commits, self.lock = changed, loose_commits, lock
+
+
+def check_removal(
+    name: str, path: str, condition: Condition, *, is_saved: Callable[[], bool], force: bool
+) -> None:
+    """Refuse to remove what nobody could bring back. `is_saved` is asked only where it matters."""
+    if force:
+        return
+    if condition.lock:
+        raise refusals_worktrees.worktree_locked(name, path, condition.lock)
+    if (condition.changed or condition.loose_commits) and is_saved():
+        return
+    if condition.changed:
+        raise refusals_worktrees.worktree_dirty(name, path, condition.changed)
+    if condition.loose_commits:
+        raise refusals_worktrees.worktree_unmerged(name, path, condition.loose_commits)

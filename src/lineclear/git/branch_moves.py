@@ -1,0 +1,449 @@
+"""Moves a branch by compare-and-set, and where it is checked out its files and index with it.
+
+The order is files, index, ref, all under the tree's own `index.lock`: a checked-out ref that moved alone
+would make the user's next commit revert what came in. A small journal is written first; whoever comes
+after a death finds it, and `repair` puts the tree back to the old commit or finishes the move. Nothing
+of the user's is overwritten: git refuses where their changes overlap, and so do we for ignored files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+
+from lineclear.git import layout as layouts
+from lineclear.git.restoring import put_back
+from lineclear.git.run import GitFailed, git
+from lineclear.host.files import write_atomically
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Protocol
+
+    from lineclear.git.restoring import Entry
+
+    class CloneFacts(Protocol):
+        """What a move has to know of its clone."""
+
+        @property
+        def cwd(self) -> str: ...
+
+        def commit_of(self, name: str, /) -> str:
+            """The commit that a ref names now; "" when there is none."""
+
+        def differences(self, old: str, new: str, /) -> dict[str, tuple[Entry, Entry]]:
+            """path -> ((mode, object id) or None, on each side) for everything that differs."""
+
+
+# What stands in an index.lock of ours; it is how a later process knows it for ours.
+_MARK = (
+    "lineclear is moving this branch. "
+    "If this file stays, run `lineclear land`, or `lineclear sync` in this worktree: they repair.\n"
+)
+_STEPS = (
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+)
+# Another git holds its locks for moments; longer means that it waits for a person, or is dead.
+INDEX_WAIT_S = 5.0
+_POLL_S, _STALE_LOCK_S, _NEAR_NS = 0.05, 1.0, 60_000_000_000
+
+
+class Moved:
+    """`how`: "moved"; "stale" (the branch was elsewhere by then); "blocked", with the reason and files."""
+
+    __slots__ = ("files", "how", "why")
+
+    def __init__(self, how: str, why: str = "", files: Sequence[str] = ()) -> None:
+        self.how, self.why, self.files = how, why, list(files)
+
+
+class Checkout:
+    """A worktree in which a branch is checked out."""
+
+    __slots__ = ("git_dir", "path")
+
+    def __init__(self, path: str, git_dir: str) -> None:
+        self.path, self.git_dir = path, git_dir
+
+    @property
+    def index(self) -> str:
+        return self.git_dir + "/index"
+
+    @property
+    def lock(self) -> str:
+        return self.git_dir + "/index.lock"
+
+    @property
+    def coming(self) -> str:
+        """The index as it will be."""
+        return self.git_dir + "/lineclear.index"
+
+    @property
+    def going(self) -> str:
+        """The index as it was."""
+        return self.git_dir + "/lineclear.index.old"
+
+
+def checkouts_of(common_dir: str, ref: str) -> list[Checkout]:
+    """Every worktree that has the branch checked out."""
+    found = []
+    for name, path in layouts.worktrees(common_dir):
+        git_dir = common_dir if name == layouts.MAIN_TREE else f"{common_dir}/worktrees/{name}"
+        if head_ref(path, common_dir, git_dir) == ref:
+            found.append(Checkout(path, git_dir))
+    return found
+
+
+def head_ref(path: str, common_dir: str, git_dir: str) -> str:
+    """The branch that a worktree is on, as a full ref; "" when detached."""
+    if os.path.isdir(common_dir + "/reftable"):
+        return git(["symbolic-ref", "--quiet", "HEAD"], path, check=False).decode().strip()
+    branch = layouts.head_branch(git_dir)
+    return f"refs/heads/{branch}" if branch else ""
+
+
+def step_in_progress(git_dir: str) -> str:
+    """The merge, rebase or the like that a person has begun in this worktree; "" when there is none."""
+    return next((words for name, words in _STEPS if os.path.exists(f"{git_dir}/{name}")), "")
+
+
+def rebased_in(common_dir: str, ref: str) -> str:
+    """The worktree in which the branch itself is being rebased: it is checked out nowhere meanwhile."""
+    for name, path in layouts.worktrees(common_dir):
+        git_dir = common_dir if name == layouts.MAIN_TREE else f"{common_dir}/worktrees/{name}"
+        for kind in ("rebase-merge", "rebase-apply"):
+            if _read(f"{git_dir}/{kind}/head-name").strip() == ref:
+                return path
+    return ""
+
+
+class Mover:
+    """Moves one branch of one clone. Only with the lock held that guards `journal`, a file's path; the
+    lock's descriptor is `lock_fd`."""
+
+    def __init__(self, clone: CloneFacts, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
+        self._clone, self._common_dir, self._ref, self._fds = clone, common_dir, ref, (lock_fd,)
+        self._journal = journal
+
+    def move(self, old: str, new: str, why: str) -> Moved:
+        places = checkouts_of(self._common_dir, self._ref)
+        blocked = self._blocked(places)
+        if blocked:
+            return Moved("blocked", blocked)
+        if not places:
+            self._write_journal(old, new, None, touched=False)
+            return Moved(
+                "moved" if self._close_journal(self._set_ref(old, new, why, self._clone.cwd)) else "stale"
+            )
+        return self._move_with_files(places[0], old, new, why)
+
+    def _blocked(self, places: list[Checkout]) -> str:
+        branch = self._ref.removeprefix("refs/heads/")
+        rebased = rebased_in(self._common_dir, self._ref)
+        if rebased:
+            return f"{branch} is being rebased in {rebased}"
+        if len(places) > 1:
+            return f"{branch} is checked out in {places[0].path} and in {places[1].path}"
+        step = step_in_progress(places[0].git_dir) if places else ""
+        return f"{step} is in progress in {places[0].path}" if step else ""
+
+    def _move_with_files(self, place: Checkout, old: str, new: str, why: str) -> Moved:
+        changes = self._clone.differences(old, new)
+        in_the_way = self._in_the_way(place, old, changes)
+        if in_the_way is not None:
+            return in_the_way
+        self._write_journal(old, new, place, touched=False)
+        if not _lock_index(place):
+            self._remove_journal()
+            return Moved("blocked", f"another git is at work in {place.path}, or left its index.lock there")
+        try:
+            is_moved = self._value() == old  # nobody can commit here any more: better seen now than later
+            if is_moved:
+                self._move_files(place, old, new)
+                is_moved = self._set_ref(old, new, why, place.path)
+        except GitFailed as error:
+            self.repair()
+            files = overlapping(place, old, set(changes))
+            reason = f"uncommitted changes in {place.path} overlap" if files else _last_line(error.stderr)
+            return Moved("blocked", reason, files)
+        if not is_moved:
+            self.repair()
+            return Moved("stale")
+        self._finish(self._facts(old, new, place, touched=True), is_moved=True)
+        return Moved("moved")
+
+    def _in_the_way(self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> Moved | None:
+        """What git itself would overwrite, or bring back, without a word."""
+        untracked = self._untracked(place, changes)
+        if untracked:
+            return Moved(
+                "blocked", f"files that git does not track are in the way in {place.path}", untracked
+            )
+        deleted = _deleted(place, old, changes)
+        if deleted:
+            return Moved("blocked", f"files that would change are deleted in {place.path}", deleted)
+        return None
+
+    def _move_files(self, place: Checkout, old: str, new: str) -> None:
+        """Work tree and index from one commit to the other, the user's own changes kept; or GitFailed.
+
+        Asked first, then done: after the first answer every file that will change is known to be as
+        the old commit has it, and whatever is found there later is what the move left.
+        """
+        env = {"GIT_INDEX_FILE": place.coming}
+        # A monitor that git starts here would inherit the landing lock and hold it for ever.
+        calm = ["-c", "core.fsmonitor=false"]
+        if os.path.exists(place.index):
+            shutil.copy2(place.index, place.coming)  # with its time: git judges by it which entries are fresh
+            _twin(place.index, place.going)
+        move = [*calm, "read-tree", "-m", "-u", old, new]
+        try:
+            git([*move, "--dry-run"], place.path, env=env, timeout_s=600)
+        except GitFailed:  # perhaps only touched, not changed
+            git([*calm, "update-index", "-q", "--refresh"], place.path, env=env, check=False, timeout_s=600)
+            git([*move, "--dry-run"], place.path, env=env, timeout_s=600)
+        self._write_journal(old, new, place, touched=True)
+        git(move, place.path, env=env, timeout_s=600, keep_fds=self._fds)
+        self._complete_index(place)
+        os.replace(place.coming, place.index)
+
+    def _complete_index(self, place: Checkout) -> None:
+        """What the index that is coming still needs, before it takes its place."""
+
+    def _set_ref(self, old: str, new: str, why: str, cwd: str) -> bool:
+        """From inside the worktree that has it checked out, so that HEAD's own log tells it too."""
+        try:
+            git(["update-ref", "-m", why, self._ref, new, old], cwd)
+        except GitFailed:
+            if self._value() == old:
+                raise
+            return self._value() == new
+        return True
+
+    def _value(self) -> str:
+        return self._clone.commit_of(self._ref)
+
+    def _untracked(self, place: Checkout, changes: dict[str, tuple[Entry, Entry]]) -> list[str]:
+        """Files where new ones go: git overwrites ignored ones without a word, and names only the first
+        of the others."""
+        folds = layouts.ignores_case(self._common_dir)
+        gone = {path.casefold() for path, (_, new) in changes.items() if new is None}
+        added = [
+            path
+            for path, (old, _) in changes.items()
+            if old is None and not (folds and path.casefold() in gone)
+        ]
+        found = {name for path in added for name in _found_at(place.path, path)}
+        tracked = _index_entries(place, found) if found else {}
+        return sorted(found - set(tracked))
+
+    # -- the journal --------------------------------------------------------------------------------
+
+    def repair(self) -> str:
+        """Finish, or undo, what a move left half done; what was done, or "" when there was nothing."""
+        _remove(f"{self._journal}.new")
+        found = _journal(self._journal)
+        if found is None:
+            return ""
+        _drop_lock(f"{self._common_dir}/{self._ref}.lock", f"{found['new']}\n")
+        is_moved = self._is_done(found)
+        self._finish(found, is_moved=is_moved)
+        return f"the move to {found['new'][:12]} was {'finished' if is_moved else 'undone'}"
+
+    def _is_done(self, found: dict[str, str]) -> bool:
+        return self._value() == found["new"]
+
+    def _finish(self, found: dict[str, str], *, is_moved: bool) -> None:
+        """Tidy up after a move that took place, put back what one did that did not."""
+        if found["path"] and os.path.isdir(found["path"]):
+            place = Checkout(found["path"], found["git_dir"])
+            if not is_moved:
+                self._undo(place, found["old"], found["new"], touched=found["touched"] == "yes")
+            _tidy(place, _age_ns(self._journal))
+        self._remove_journal()
+
+    def _undo(self, place: Checkout, old: str, new: str, *, touched: bool) -> None:
+        """Index first, while our lock is on it; then each file that is as the move left it."""
+        if _read(place.lock) == _MARK and os.path.exists(place.going):
+            os.replace(place.going, place.index)
+        if touched:
+            changes = self._clone.differences(old, new)
+            indexed = _index_entries(place, set(changes))
+            ours = {path: pair for path, pair in changes.items() if indexed.get(path) == pair[0]}
+            put_back(place.path, old, ours, self._fds)
+
+    def _write_journal(self, old: str, new: str, place: Checkout | None, *, touched: bool) -> None:
+        facts = self._facts(old, new, place, touched=touched)
+        write_synced(self._journal, json.dumps(facts))
+
+    def _facts(self, old: str, new: str, place: Checkout | None, *, touched: bool) -> dict[str, str]:
+        """`touched`: from here on files may be half moved."""
+        return {
+            "ref": self._ref,
+            "old": old,
+            "new": new,
+            "path": place.path if place else "",
+            "git_dir": place.git_dir if place else "",
+            "touched": "yes" if touched else "no",
+        }
+
+    def _close_journal(self, result: bool) -> bool:
+        self._remove_journal()
+        return result
+
+    def _remove_journal(self) -> None:
+        _remove(self._journal)
+
+
+def write_synced(path: str, text: str) -> None:
+    """Whole and on the disk; a killed process leaves at most PATH.new."""
+    write_atomically(path, text.encode("utf-8", "surrogateescape"), temporary=f"{path}.new")
+
+
+def _index_entries(place: Checkout, wanted: set[str]) -> dict[str, Entry]:
+    """What the index holds for these paths; an unmerged one is as good as none."""
+    output = git(["ls-files", "--stage", "-z", "--full-name"], place.path, timeout_s=600)
+    found: dict[str, Entry] = {}
+    for row in output.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        info, _, path = row.partition("\t")
+        mode, oid, stage = info.split()
+        if path in wanted and stage == "0":
+            found[path] = (mode, oid)
+    return found
+
+
+def overlapping(place: Checkout, old: str, paths: set[str]) -> list[str]:
+    """Those of the paths that the user has changed and not committed, staged or not."""
+    words = ["--no-optional-locks", "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames"]
+    names: set[str] = set()
+    for more in ([old], ["--cached", old]):
+        output = git([*words, *more, "--"], place.path, check=False, timeout_s=600)
+        names.update(output.decode("utf-8", "surrogateescape").split("\0")[:-1])
+    return sorted(names & paths)
+
+
+def _deleted(place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> list[str]:
+    """What the user has deleted and not yet committed; git would bring it back without asking."""
+    missing = [
+        path
+        for path, (before, after) in changes.items()
+        if before is not None and after is not None and not os.path.lexists(f"{place.path}/{path}")
+    ]
+    # Asking git tells them from files outside a sparse checkout.
+    return overlapping(place, old, set(missing)) if missing else []
+
+
+def _found_at(root: str, path: str) -> Iterator[str]:
+    """What stands where a new file goes: a file there, files below there, a file in place of a directory."""
+    full = f"{root}/{path}"
+    if os.path.isdir(full) and not os.path.islink(full):
+        for directory, _, names in os.walk(full):
+            yield from (os.path.relpath(f"{directory}/{name}", root) for name in names)
+    elif os.path.lexists(full):
+        yield path
+    else:
+        parent = os.path.dirname(path)
+        while parent and not os.path.lexists(f"{root}/{parent}"):
+            parent = os.path.dirname(parent)
+        if parent and (os.path.islink(f"{root}/{parent}") or not os.path.isdir(f"{root}/{parent}")):
+            yield parent
+
+
+def _lock_index(place: Checkout) -> bool:
+    """Git's own way: who creates the file has the index. Waits a little for another git to end."""
+    end_at = time.monotonic() + INDEX_WAIT_S
+    marked = place.coming + ".mark"
+    with open(marked, "w", encoding="utf-8") as file:
+        file.write(_MARK)
+    try:
+        # Linked, not written: an index.lock of ours says so from its first instant.
+        while not _linked(marked, place.lock):
+            if time.monotonic() >= end_at:
+                return False
+            time.sleep(_POLL_S)
+    finally:
+        _remove(marked)
+    return True
+
+
+def _linked(source: str, target: str) -> bool:
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _twin(source: str, target: str) -> None:
+    """The same content under a second name, which stays when the first is replaced."""
+    _remove(target)
+    os.link(source, target)
+
+
+def _tidy(place: Checkout, begun_ns: int) -> None:
+    for path in (place.coming, place.coming + ".lock", place.coming + ".mark", place.going):
+        _remove(path)
+    _drop_lock(place.lock, _MARK)
+    _drop_old_lock(place.git_dir + "/HEAD.lock", begun_ns)
+
+
+def _drop_lock(path: str, content: str) -> None:
+    """Remove a lock that we, or a git that we started, left behind: known by what it holds."""
+    if _read(path) == content:
+        _remove(path)
+
+
+def _drop_old_lock(path: str, begun_ns: int) -> None:
+    """Remove an empty lock that a killed git left behind: made within a minute of our own beginning,
+    and still the very same file after longer than any git keeps it."""
+    made_ns = _age_ns(path)
+    if not begun_ns <= made_ns <= begun_ns + _NEAR_NS or _read(path):
+        return
+    end_at = time.monotonic() + _STALE_LOCK_S
+    while _age_ns(path) == made_ns:
+        if time.monotonic() >= end_at:
+            _remove(path)
+        time.sleep(_POLL_S)
+
+
+def _age_ns(path: str) -> int:
+    """When the file was last written; -1 when it is not there."""
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return -1
+
+
+def _last_line(text: str) -> str:
+    return text.strip().split("\n")[-1][:200]
+
+
+def _journal(path: str) -> dict[str, str] | None:
+    text = _read(path)
+    try:
+        found = json.loads(text) if text else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

@@ -1,0 +1,162 @@
+"""Bonds: a process is alive as long as the kernel says that it holds a lock. Never by pid.
+
+The holder has `flock(LOCK_EX)` on the bond's file; whoever asks tries `LOCK_SH`, so that two who ask
+never take each other for the holder. The first who finds a bond free appends `boot tick` to its file
+while it has that shared lock: no holder can be there then, and of two such lines the first one counts.
+A holder empties the file. A bond whose file is gone was released by its holder, for good.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+from lineclear.core import refusals, refusals_repo
+from lineclear.host.locks import lock, share
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.instants import Instant
+
+# The bond of the one supervisor of a clone.
+SUPERVISOR = "supervisor"
+LONG_DEAD_NS = 1 << 62
+_NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_NAME_LIMIT = 128
+_HOLD_TRIES = 2000
+_HOLD_PAUSE_S = 0.0005
+
+
+class Bond:
+    """A held bond. It lasts until `release`, or until every process that has its descriptor is gone."""
+
+    __slots__ = ("_fd", "_path", "name")
+
+    def __init__(self, name: str, path: str, fd: int) -> None:
+        self.name = name
+        self._path = path
+        self._fd = fd
+
+    def inheritable(self) -> int:
+        """Let children that are started from now on keep the bond alive; gives the descriptor."""
+        os.set_inheritable(self._fd, True)
+        return self._fd
+
+    def fileno(self) -> int:
+        """The descriptor, to be lent to one child that is named for it."""
+        return self._fd
+
+    def release(self) -> None:
+        """End the bond, also for children that inherited it. Twice is once."""
+        if self._fd < 0:
+            return
+        fd, self._fd = self._fd, -1
+        try:
+            if _is_same_file(self._path, fd):
+                os.unlink(self._path)
+        except OSError:
+            pass  # read-only by now: the unlocked file left behind reads as dead, which is true
+        fcntl.flock(fd, fcntl.LOCK_UN)
+        os.close(fd)
+
+
+class Bonds:
+    """All bonds of one directory."""
+
+    __slots__ = ("_directory",)
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+
+    def hold(self, bond: str) -> Bond:
+        """Take the bond, or refuse when a live process has it."""
+        path = self._path(bond)
+        os.makedirs(self._directory, mode=0o700, exist_ok=True)
+        for _ in range(_HOLD_TRIES):
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if lock(fd, 0) and _is_same_file(path, fd):
+                os.ftruncate(fd, 0)
+                return Bond(bond, path, fd)
+            is_held = not share(fd) and _is_same_file(path, fd)
+            os.close(fd)
+            if is_held:
+                break
+            time.sleep(_HOLD_PAUSE_S)  # somebody is only asking, or has just released it
+        raise refusals_repo.bond_held(bond)
+
+    def is_held(self, bond: str) -> bool:
+        fd = self._open(bond)
+        if fd < 0:
+            return False
+        try:
+            return not share(fd)
+        finally:
+            os.close(fd)
+
+    def dead_for_ns(self, bond: str, now: Instant) -> int | None:
+        """None while held, else the time since it was first seen free; LONG_DEAD_NS when it was
+        released, or was already free in an earlier boot."""
+        fd = self._open(bond)
+        if fd < 0:
+            return LONG_DEAD_NS
+        try:
+            if not share(fd):
+                return None
+            return _age_of_mark(_mark(fd, now), now)
+        finally:
+            os.close(fd)
+
+    def _path(self, bond: str) -> str:
+        if not 0 < len(bond) <= _NAME_LIMIT or not _NAME_CHARS.issuperset(bond) or bond in (".", ".."):
+            raise refusals.bad_value("bond", bond, "use 1 to 128 letters, digits, dots, dashes, underscores")
+        return f"{self._directory}/{bond}"
+
+    def _open(self, bond: str) -> int:
+        """A descriptor of our own, read-only where we may not write; -1 when there is no such file."""
+        path = self._path(bond)
+        for flags in (os.O_RDWR | os.O_APPEND, os.O_RDONLY):
+            try:
+                return os.open(path, flags | os.O_CLOEXEC)
+            except (FileNotFoundError, NotADirectoryError):
+                return -1
+            except OSError:
+                if flags == os.O_RDONLY:
+                    raise
+        return -1
+
+
+def _is_same_file(path: str, fd: int) -> bool:
+    """Is the file we have locked still the one that others find under this name?"""
+    try:
+        there = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    ours = os.fstat(fd)
+    return (there.st_ino, there.st_dev) == (ours.st_ino, ours.st_dev)
+
+
+def _mark(fd: int, now: Instant) -> tuple[str, int]:
+    """Boot and tick at which the bond was first seen free, written now if nobody has yet."""
+    mark = _first_mark(os.pread(fd, 4096, 0))
+    if mark is None:
+        try:
+            os.write(fd, f"{now.boot} {now.tick_ns}\n".encode("ascii"))
+        except OSError:
+            pass  # read-only or full: seen now, and remembered by whoever can write
+        mark = _first_mark(os.pread(fd, 4096, 0))
+    return mark or (now.boot, now.tick_ns)
+
+
+def _first_mark(data: bytes) -> tuple[str, int] | None:
+    """The first whole line that is a mark; a line torn by a full disk is skipped."""
+    for line in data.split(b"\n")[:-1]:
+        boot, _, tick = line.partition(b" ")
+        if boot and tick.isdigit():
+            return boot.decode("ascii", "replace"), int(tick)
+    return None
+
+
+def _age_of_mark(mark: tuple[str, int], now: Instant) -> int:
+    boot, tick_ns = mark
+    return max(0, now.tick_ns - tick_ns) if boot == now.boot else LONG_DEAD_NS

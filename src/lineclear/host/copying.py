@@ -1,0 +1,128 @@
+"""Bring files of one directory into another: copy or link. First a plan, then one function that does it.
+
+Nothing that is there already is replaced, and nothing is written through a symlink that leads elsewhere.
+What was brought can be taken out again, and its content named, so that a change of it can be seen.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from hashlib import sha256
+
+from lineclear.host.files import remove_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from hashlib import _Hash
+
+COPY, LINK = "copy", "link"
+
+
+class Step:
+    """One file or directory to bring; `how` is copy or link, `path` is relative to both roots."""
+
+    __slots__ = ("how", "path")
+
+    def __init__(self, how: str, path: str) -> None:
+        self.how, self.path = how, path
+
+
+class CannotBring(Exception):
+    """A file could not be brought; `path` says which one, the words say why."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(why)
+        self.path = path
+
+
+def plan_steps(target: str, *, copies: Iterable[str], links: Iterable[str]) -> list[Step]:
+    """What is to be done in the target, without what is there already; a path in both lists is linked."""
+    linked = list(links)
+    steps = [Step(LINK, path) for path in linked]
+    steps += [Step(COPY, path) for path in copies if path not in linked]
+    return [step for step in steps if _is_ours_to_fill(target, step.path)]
+
+
+def _is_ours_to_fill(target: str, path: str) -> bool:
+    """Not there yet, and no directory above it is a symlink: a branch can hold one that leads outside."""
+    return not os.path.lexists(f"{target}/{path}") and _is_really_inside(target, path)
+
+
+def _is_really_inside(target: str, path: str) -> bool:
+    above = os.path.dirname(f"{target}/{path}")
+    return os.path.realpath(above) == os.path.normpath(above)
+
+
+def take_out(target: str, path: str) -> None:
+    """Remove what was brought to this path; nothing that a symlink above it leads to."""
+    if not _is_really_inside(target, path):
+        return
+    try:
+        remove_tree(f"{target}/{path}")
+    except OSError as error:
+        raise CannotBring(path, os.strerror(error.errno or 0)) from error
+
+
+def content_digest(path: str) -> str:
+    """Of all that a copy would hold: names, permissions, content. "" when it is not there or not readable."""
+    found = sha256()
+    try:
+        _add_content(found, path)
+    except OSError:
+        return ""
+    return found.hexdigest()
+
+
+def _add_content(found: _Hash, path: str) -> None:
+    mode = os.lstat(path).st_mode
+    found.update(b"%o\0" % mode)
+    if stat.S_ISLNK(mode):
+        found.update(os.fsencode(os.readlink(path)) + b"\0")
+    elif stat.S_ISREG(mode):
+        with open(path, "rb") as file:
+            size_bytes = 0
+            while data := file.read(1 << 20):
+                found.update(data)
+                size_bytes += len(data)
+        found.update(b"\0%d\0" % size_bytes)
+    elif stat.S_ISDIR(mode):
+        for name in sorted(os.listdir(path)):
+            found.update(os.fsencode(name) + b"\0")
+            _add_content(found, f"{path}/{name}")
+        found.update(b"/\0")
+
+
+def apply_steps(source: str, target: str, steps: Iterable[Step]) -> None:
+    """Do it; what vanished from the source in the meantime is passed over."""
+    for step in steps:
+        old, new = f"{source}/{step.path}", f"{target}/{step.path}"
+        try:
+            os.makedirs(os.path.dirname(new), exist_ok=True)
+            if step.how == LINK:
+                os.symlink(old, new)
+            else:
+                _copy(old, new)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise CannotBring(step.path, os.strerror(error.errno or 0)) from error
+
+
+def _copy(old: str, new: str) -> None:
+    """With permissions and times; symlinks stay symlinks; sockets, pipes and devices are left out."""
+    mode = os.lstat(old).st_mode
+    if stat.S_ISLNK(mode):
+        os.symlink(os.readlink(old), new)
+    elif stat.S_ISREG(mode):
+        shutil.copy2(old, new, follow_symlinks=False)
+    elif stat.S_ISDIR(mode) and not os.path.lexists(old + "/.git"):  # else another repository or worktree
+        os.mkdir(new)
+        for name in sorted(os.listdir(old)):
+            try:
+                _copy(f"{old}/{name}", f"{new}/{name}")
+            except FileNotFoundError:
+                continue
+        shutil.copystat(old, new)

@@ -1,0 +1,101 @@
+"""Heartbeats: one small file per agent. Its mtime is the last sign of life, its text the highest log
+position delivered to that agent. Not events, not durable, and never a reason to fail.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from lineclear.host.locks import lock
+
+_DIGITS = 20
+_LOCK_WAIT_S = 0.004
+
+
+class Presence:
+    """The heartbeat files of one directory."""
+
+    __slots__ = ("_directory",)
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+
+    def touch(self, agent: str, seen: int | None = None) -> None:
+        """Say that the agent is there and, if given, up to which log position it has been told."""
+        try:
+            fd = self._open(agent)
+        except OSError:
+            return
+        try:
+            _write_highest(fd, seen)
+        except OSError:
+            pass
+        finally:
+            os.close(fd)
+
+    def seen(self, agent: str) -> int:
+        """The highest position delivered to the agent; 0 if nothing is known."""
+        try:
+            fd = os.open(self._path(agent), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return 0
+        try:
+            return _read_position(fd)
+        except OSError:
+            return 0
+        finally:
+            os.close(fd)
+
+    def idle_ns(self, agent: str) -> int | None:
+        """Time since the last touch by the wall clock; None for an agent never seen here."""
+        try:
+            touched_at = os.stat(self._path(agent)).st_mtime_ns
+        except OSError:
+            return None
+        return max(0, time.time_ns() - touched_at)
+
+    def _path(self, agent: str) -> str:
+        return f"{self._directory}/{agent.replace('/', '+')}"
+
+    def _open(self, agent: str) -> int:
+        path = self._path(agent)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            return os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+            return os.open(path, flags, 0o600)
+
+
+class PendingPresence(Presence):
+    """The same files; what is touched waits for `flush`."""
+
+    __slots__ = ("_touched",)
+
+    def __init__(self, presence: Presence) -> None:
+        super().__init__(presence._directory)
+        self._touched: list[tuple[str, int | None]] = []
+
+    def touch(self, agent: str, seen: int | None = None) -> None:
+        self._touched.append((agent, seen))
+
+    def flush(self) -> None:
+        for agent, seen in self._touched:
+            super().touch(agent, seen)
+
+
+def _write_highest(fd: int, seen: int | None) -> None:
+    if seen is None:
+        os.utime(fd)
+        return
+    # Let nobody write a lower position over a higher one. Not for ever: a stopped process may have the lock,
+    # and a position that is too low errs on the safe side.
+    lock(fd, _LOCK_WAIT_S)
+    highest = max(_read_position(fd), seen, 0)
+    os.pwrite(fd, b"%0*d" % (_DIGITS, highest), 0)
+
+
+def _read_position(fd: int) -> int:
+    text = os.pread(fd, _DIGITS, 0)
+    return int(text) if len(text) == _DIGITS and text.isdigit() else 0

@@ -1,0 +1,196 @@
+"""A census of this host's processes: who descends from whom, what they use, and whose mark they bear.
+
+Reads /proc where there is one, else asks `ps`. Only looks; stops nobody.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.host.spawning import output_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_PS = ("/bin/ps", "-axo", "pid=,ppid=,pgid=,rss=,time=")
+_PROC = "/proc"
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+# Elsewhere a process's environment cannot be looked at.
+HAS_MARKS = os.path.isdir(_PROC + "/self")
+_NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+class Process:
+    """One process. `busy_ns` only grows, also by what its ended children used."""
+
+    __slots__ = ("busy_ns", "group", "memory_bytes", "parent", "pid", "session")
+
+    def __init__(
+        self, pid: int, parent: int, group: int, session: int, busy_ns: int, memory_bytes: int
+    ) -> None:
+        self.pid, self.parent, self.group, self.session = pid, parent, group, session
+        self.busy_ns, self.memory_bytes = busy_ns, memory_bytes
+
+
+class Family:
+    """What a process and all that it started use together."""
+
+    __slots__ = ("busy_ns", "memory_bytes", "pids")
+
+    def __init__(self, members: Iterable[Process]) -> None:
+        self.pids, self.busy_ns, self.memory_bytes = [], 0, 0
+        for process in members:
+            self.pids.append(process.pid)
+            self.busy_ns += process.busy_ns
+            self.memory_bytes += process.memory_bytes
+
+
+def take_census() -> dict[int, Process]:
+    return _from_proc() if HAS_MARKS else parse_ps(os.fsdecode(output_of(_PS)))
+
+
+def families(
+    census: dict[int, Process], leaders: Iterable[int], adopted: Mapping[int, int] | None = None
+) -> dict[int, Family]:
+    """Per leader: everybody in its session, and everybody below any of those, whatever their session.
+
+    Clients start their shells in sessions of their own, and a shell whose parent has died belongs to
+    init: the first are found by descent, the second by session. Who did both is in `adopted`.
+    """
+    adopted = adopted or {}
+    below: dict[int, list[Process]] = {}
+    for process in census.values():
+        below.setdefault(process.parent, []).append(process)
+    found = {}
+    for leader in leaders:
+        members = {
+            pid: p for pid, p in census.items() if leader in (p.session, p.group, pid, adopted.get(pid))
+        }
+        queue = list(members.values())
+        while queue:
+            for child in below.get(queue.pop().pid, ()):
+                if child.pid not in members:
+                    members[child.pid] = child
+                    queue.append(child)
+        found[leader] = Family(members.values())
+    return found
+
+
+def oom_kills() -> int:
+    """How often this host has killed a process for want of memory; 0 where nobody tells."""
+    for line in _read(f"{_PROC}/vmstat").split(b"\n"):
+        name, _, count = line.partition(b" ")
+        if name == b"oom_kill" and count.isdigit():
+            return int(count)
+    return 0
+
+
+def adopted(census: dict[int, Process], name: str, leaders: Iterable[int]) -> dict[int, int]:
+    """pid -> leader of those who have left its session and its line of descent, by the mark `name` that
+    both have in their environment. Only heads of sessions are looked at: whoever is below comes along."""
+    marks = {mark: leader for leader in leaders if (mark := mark_of(leader, name))}
+    found = {}
+    for pid, process in census.items() if marks else ():
+        parent = census.get(process.parent)
+        if parent is None or parent.session != process.session:
+            leader = marks.get(mark_of(pid, name), pid)
+            if leader != pid:
+                found[pid] = leader
+    return found
+
+
+def mark_of(pid: int, name: str) -> bytes:
+    """The value of a variable of its environment; nothing when it is not there or not for us to see."""
+    _, _, rest = (b"\0" + _read(f"{_PROC}/{pid}/environ")).partition(f"\0{name}=".encode())
+    return rest.partition(b"\0")[0]
+
+
+def marked(mark: str) -> list[int]:
+    """Processes of ours whose environment holds `mark` (NAME=VALUE), wherever they have wandered to.
+
+    Without /proc there is no such sign, and the group must do.
+    """
+    return [pid for pid in _pids() if pid != os.getpid() and is_marked(pid, mark)]
+
+
+def is_marked(pid: int, mark: str) -> bool:
+    """Does this process live, and bear the mark?"""
+    return b"\0" + mark.encode() + b"\0" in b"\0" + _read(f"{_PROC}/{pid}/environ")
+
+
+def _from_proc() -> dict[int, Process]:
+    census = {}
+    for pid in _pids():
+        process = parse_stat(_read(f"{_PROC}/{pid}/stat"), _read(f"{_PROC}/{pid}/schedstat"))
+        if process is not None:
+            census[pid] = process
+    return census
+
+
+def _pids() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(_PROC) if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _read(path: str) -> bytes:
+    """What is there now; nothing when the process has gone or is not ours."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        chunks = []
+        while chunk := os.read(fd, 65_536):
+            chunks.append(chunk)
+        return b"".join(chunks)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def parse_stat(stat: bytes, schedstat: bytes = b"") -> Process | None:
+    """One line of /proc/PID/stat: the name in brackets may hold anything, so count from the last bracket.
+
+    Ticks are a hundredth of a second; the scheduler's own count, where it is kept, sees the shortest work.
+    """
+    head, bracket, rest = stat.rpartition(b")")
+    fields = rest.split()
+    if not bracket or len(fields) < 22 or fields[0] in (b"Z", b"X"):
+        return None
+    own_ticks, children_ticks = int(fields[11]) + int(fields[12]), int(fields[13]) + int(fields[14])
+    counted = schedstat.split()
+    own_ns = int(counted[0]) if counted and counted[0].isdigit() else own_ticks * _NS_PER_TICK
+    return Process(
+        int(head.partition(b" ")[0]),
+        int(fields[1]),
+        int(fields[2]),
+        int(fields[3]),
+        own_ns + children_ticks * _NS_PER_TICK,
+        int(fields[21]) * _PAGE_BYTES,
+    )
+
+
+def parse_ps(text: str) -> dict[int, Process]:
+    """Lines of `pid ppid pgid rss time`; ps on macOS cannot tell the session, the group stands in."""
+    census = {}
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) == 5 and all(field.isdigit() for field in fields[:4]):
+            pid, parent, group, rss_kib = (int(field) for field in fields[:4])
+            census[pid] = Process(pid, parent, group, group, _time_ns(fields[4]), rss_kib * 1024)
+    return census
+
+
+def _time_ns(text: str) -> int:
+    """`[[DD-]HH:]MM:SS[.hh]` as nanoseconds."""
+    days, _, clock = text.rpartition("-")
+    whole, _, fraction = clock.partition(".")
+    seconds = 0
+    for part in whole.split(":"):
+        seconds = seconds * 60 + int(part)
+    seconds += int(days or 0) * 86_400
+    return seconds * 1_000_000_000 + int((fraction or "0").ljust(9, "0")[:9])
