@@ -22,8 +22,8 @@ from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.events import Draft
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.repo import open_sqlite
 from lineclear.wiring.store_copies import new_sqlite
 

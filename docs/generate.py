@@ -1,8 +1,8 @@
 """Write docs/reference/, lineclear.example.toml and parts of plugin/ from the program's own tables.
 
 `python docs/generate.py` writes, `--check` compares and exits 1 when a page differs. Everything comes
-from the code: verbs and their parsers, settings, events, refusals, tables, moves of tasks. A refusal
-without a sample, or an exit code without words, stops the generator.
+from the code: verbs and their parsers, settings, events, refusals, tables, moves of tasks. An exit
+code without words stops the generator.
 """
 
 from __future__ import annotations
@@ -11,29 +11,40 @@ import argparse
 import ast
 import inspect
 import json
-import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from types import FunctionType, ModuleType
+from string import Formatter
 
 import merge_coverage
 import plugin_files
 import settings_file
-from refusal_samples import SAMPLES
 
 from lineclear import core
 from lineclear.cli.index import GROUPS, INDEX
 from lineclear.cli.main import load, make_parser
 from lineclear.cli.render import SCHEMA, Output
 from lineclear.clients.registry import coding_agents
-from lineclear.core import refusals, refusals_values
 from lineclear.core.log.events import KINDS, Event
 from lineclear.core.log.tables import ALL, PROJECTED, Entry, Table
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.states import ENDED, FINISHED, MOVES, STATES
+from lineclear.core.words import refusals
+from lineclear.core.words.refusals import (
+    BUDGET,
+    FAILED,
+    FINDINGS,
+    HELD,
+    NOT_ALLOWED,
+    NOT_FOUND,
+    STALE,
+    TIMED_OUT,
+    USAGE,
+    Row,
+    following,
+    refuse,
+)
+from lineclear.core.words.rows import ROWS
 from lineclear.mcp.catalog import TOOLS, Tool
 from lineclear.mcp.pages import PAGES as PAGES_SHOWN
 from lineclear.mcp.pages import TEMPLATES
@@ -111,18 +122,18 @@ GROUP_WORDS = {
 
 EXIT_CODES = {
     0: ("", "done"),
-    refusals.FAILED: ("FAILED", "failed: a fault of the environment, or of ours"),
-    refusals.USAGE: ("USAGE", "the command line, or what it was given, is not usable"),
-    refusals.HELD: ("HELD", "refused: somebody else holds it, or stands before you"),
-    refusals.NOT_ALLOWED: ("NOT_ALLOWED", "not allowed for you, or not here"),
-    refusals.NOT_FOUND: ("NOT_FOUND", "not found, or nothing to take"),
-    refusals.FINDINGS: (
+    FAILED: ("FAILED", "failed: a fault of the environment, or of ours"),
+    USAGE: ("USAGE", "the command line, or what it was given, is not usable"),
+    HELD: ("HELD", "refused: somebody else holds it, or stands before you"),
+    NOT_ALLOWED: ("NOT_ALLOWED", "not allowed for you, or not here"),
+    NOT_FOUND: ("NOT_FOUND", "not found, or nothing to take"),
+    FINDINGS: (
         "FINDINGS",
         "looked, and found something wrong (`audit`, `check`, `land`, `db verify`, `demo`)",
     ),
-    refusals.STALE: ("STALE", "stale: read again, then decide again"),
-    refusals.TIMED_OUT: ("TIMED_OUT", "waited in vain; asking again may work"),
-    refusals.BUDGET: ("BUDGET", "a budget is used up (no verb gives it yet)"),
+    STALE: ("STALE", "stale: read again, then decide again"),
+    TIMED_OUT: ("TIMED_OUT", "waited in vain; asking again may work"),
+    BUDGET: ("BUDGET", "a budget is used up (no verb gives it yet)"),
     130: ("", "interrupted with Ctrl-C"),
 }
 
@@ -441,85 +452,71 @@ def _mermaid(state: str) -> str:
 
 
 def refusals_page() -> str:
-    shown = sample_refusals()
     parts = [
         "A refusal says what is refused, who has it and until when, and one next action that can be run as "
         "it stands. On stderr it is text; with `--json` it is the `error` of the answer (see "
-        "[JSON](json.md)). The code never changes its meaning; the words may. Names and numbers below are "
-        "samples.",
+        "[JSON](json.md)). The code never changes its meaning; the words may. A word in capitals "
+        "stands for a fact. Where a sentence can be said in several ways, all of them are listed, divided "
+        "by `|`.",
     ]
-    area = ""
-    for name, found in _by_code(shown).items():
-        if name.partition(".")[0] != area:
-            area = name.partition(".")[0]
+    area, facts = "", _facts_by_code()
+    for key, row in sorted([*ROWS.items(), *_not_found_rows()], key=lambda pair: pair[0]):
+        code = key.partition("/")[0]
+        if code.partition(".")[0] != area:
+            area = code.partition(".")[0]
             parts.append(f"## {area}")
-        parts.append(_refusal_part(name, found))
+        heading = [] if "/" in key else [f"### {code}"]
+        told = f" Facts: {codes(facts[key])}." if facts.get(key) else ""
+        parts.append("\n\n".join([*heading, f"Exit code {row.exit_code}.{told}", block(_sentences(row))]))
     return page("Refusals", *parts)
 
 
-def sample_refusals() -> list[Refusal]:
-    """Every refusal the program can give, with sample facts."""
-    made = []
-    functions = refusal_functions()
-    for name in functions.keys() ^ SAMPLES.keys():
-        raise Incomplete(f"the refusal {name} has no entry in SAMPLES, or the entry has no refusal")
-    for name, make in functions.items():
-        arguments = _not_found_samples() if name == "not_found" else SAMPLES[name]
-        made += [make(*given) for given in arguments]
-    return made
+def _sentences(row: Row) -> str:
+    lines = [" | ".join(_in_capitals(one) for one in part if one) for part in (row.what, row.who)]
+    next_ = " | ".join(following(_in_capitals(one), row.next_is) for one in row.next if one)
+    return "\n".join(line for line in (*lines, next_) if line)
 
 
-def refusal_functions() -> dict[str, Callable[..., Refusal]]:
-    found: dict[str, Callable[..., Refusal]] = {}
-    for module in _refusal_modules():
-        for name, value in vars(module).items():
-            if _is_refusal_function(module, name, value):
-                found[name] = value
-    return found
+def _in_capitals(template: str) -> str:
+    """`{path:PATH}` as PATH; a fact that may be missing stands in brackets."""
+    shown = ""
+    for text, name, how, _ in Formatter().parse(template):
+        fact = (name or "").upper()
+        if how == "?":
+            fact = f"[{fact}]"
+        elif how and how.isalpha() and how.islower() and how not in ("path", "few", "proposal", "duration"):
+            fact = f"{fact} {how}s"
+        shown += text + fact
+    return shown
 
 
-def _refusal_modules() -> list[ModuleType]:
-    names = sorted(
-        info.name for info in pkgutil.iter_modules(core.__path__) if info.name.startswith("refusals")
-    )
-    return [import_module(f"lineclear.core.{name}") for name in names]
+def _facts_by_code() -> dict[str, list[str]]:
+    """The facts that come as data, read from the places that give the refusal."""
+    found: dict[str, dict[str, None]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "refuse":
+                names = [keyword.arg or "expires_at" for keyword in node.keywords]
+                for constant in ast.walk(node.args[0]):
+                    if isinstance(constant, ast.Constant) and constant.value in ROWS:
+                        kept = [name for name in names if name not in ROWS[constant.value].words]
+                        found.setdefault(constant.value, {}).update(dict.fromkeys(kept))
+    return {code: list(names) for code, names in found.items()}
 
 
-def _is_refusal_function(module: ModuleType, name: str, value: object) -> bool:
-    return (
-        isinstance(value, FunctionType)
-        and value.__module__ == module.__name__
-        and not name.startswith("_")
-        and value.__annotations__.get("return") == "Refusal"
-    )
-
-
-def _not_found_samples() -> list[tuple[object, ...]]:
+def _not_found_rows() -> list[tuple[str, Row]]:
     """The kinds of thing that the source says are not there, each with its own next action."""
-    found: dict[str, tuple[object, ...]] = {}
+    found: dict[str, Row] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("not_found"):
                 kind, _, next_ = node.args
                 if not isinstance(kind, ast.Constant):
                     raise Incomplete(f"{path.name}: not_found is asked for a kind that is not a plain text")
-                action = next_.value if isinstance(next_, ast.Constant) else "lineclear value list"
-                found.setdefault(str(kind.value), (kind.value, "NAME", action))
-    return [found[kind] for kind in sorted(found)]
-
-
-def _by_code(shown: list[Refusal]) -> dict[str, list[Refusal]]:
-    found: dict[str, list[Refusal]] = {}
-    for refusal in sorted(shown, key=lambda refusal: refusal.code):
-        found.setdefault(refusal.code, []).append(refusal)
-    return found
-
-
-def _refusal_part(name: str, found: list[Refusal]) -> str:
-    facts = [fact for fact in found[0].as_data() if fact not in ("code", "message", "next")]
-    told = f" Facts: {codes(facts)}." if facts else ""
-    texts = [block(str(refusal)) for refusal in found]
-    return "\n\n".join([f"### {name}", f"Exit code {found[0].exit_code}.{told}", *texts])
+                action = str(next_.value) if isinstance(next_, ast.Constant) else "lineclear value list"
+                row = Row(NOT_FOUND, f'There is no {kind.value} "{{name}}".', next=action)
+                found.setdefault(f"{kind.value}.unknown", row)
+    return list(found.items())
 
 
 # -- JSON -------------------------------------------------------------------------------------
@@ -528,7 +525,9 @@ def _refusal_part(name: str, found: list[Refusal]) -> str:
 def json_page() -> str:
     answer = _written(lambda out: out.data({"key": "config", "version": 4, "value": {"burst": 20}}))
     warned = _written(_warn_and_answer)
-    refused = _written(lambda out: out.refuse(refusals_values.value_stale("config", 3, 4, "codex-2")))
+    refused = _written(
+        lambda out: out.refuse(refuse("value.stale", key="config", given=3, version=4, holder="codex-2"))
+    )
     streamed = _written(lambda out: out.stream({"position": 42, "kind": "ClaimGranted"}, ""))
     return page(
         "JSON",

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import VALUE
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.words.refusals import Refusal
 from tests.engines import Place
 from tests.linearizability import ATTEMPTS, NEVER, Operation
 from tests.mutants import mutated

@@ -10,9 +10,10 @@ import apsw
 from lineclear.app import claims
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
-from lineclear.core import refusals, refusals_values
 from lineclear.core.log.events import Draft, Event
 from lineclear.core.log.tables import VALUE
+from lineclear.core.words.claims import claim_held
+from lineclear.core.words.refusals import refuse
 from lineclear.store.sqlite.engine import SqliteStore, SqliteTx
 from tests.verbs import Answer, Desk, request_of
 
@@ -54,7 +55,7 @@ class HastyWriter(Desk):
         value = self.store.read(lambda view: view.get(VALUE, (key,)))
         newest = value.version if value is not None else 0
         if version != newest:
-            raise refusals_values.value_stale(key, version, newest, "somebody")
+            raise refuse("value.stale", key=key, given=version, version=newest, holder="somebody")
         draft = Draft("ValuePut", f"value:{key}", key=key, version=newest + 1, base=newest, json=json)
         self.store.transact(Caller(agent), lambda tx: tx.append(draft).position)
         return {"version": newest + 1}
@@ -67,7 +68,7 @@ class HastyClaimer(Desk):
         request = request_of(agent, resources)
         now, answer = self.store.read(lambda view: (view.now, claims._decide(view, request, self.liveness)))
         if answer.blockers:
-            raise refusals.claim_held(answer.blockers[0], request, now, 1)
+            raise claim_held(answer.blockers[0], request, now, 1)
 
         def work(tx: Tx) -> Answer:
             ensure_agent(tx, Caller(agent))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
 from tests.landings import Team

@@ -12,8 +12,8 @@ from lineclear.app.waiting import claim_or_wait
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import WAIT
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Liveness, Store

@@ -16,7 +16,7 @@ from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.instants import NS_PER_MS, Instant
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.tables import LOG
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.store.memory import MemoryStore
 
 NOON_NS = 1_767_268_800 * 1_000_000_000  # 2026-01-01T12:00:00Z

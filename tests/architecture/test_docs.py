@@ -93,11 +93,10 @@ def test_every_refusal_code_is_in_the_reference() -> None:
 
 
 def refusal_codes() -> Iterator[str]:
-    """Read from the source, not by calling: what the generator overlooks is to be found here."""
-    for path in SOURCE.glob("core/refusals*.py"):
-        for call in calls_in(path, ("Refusal", "_store")):
-            yield from plain_texts(call.args[0])
+    """Read from the source, not from the rows: what the generator overlooks is to be found here."""
     for path in SOURCE.rglob("*.py"):
+        for call in calls_in(path, ("refuse",)):
+            yield from (code.partition("/")[0] for code in plain_texts(call.args[0]))
         for call in calls_in(path, ("not_found",)):
             yield from (f"{kind}.unknown" for kind in plain_texts(call.args[0]))
 

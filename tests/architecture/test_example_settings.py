@@ -11,7 +11,7 @@ import pytest
 
 from lineclear import settings as module
 from lineclear.core.claims.strategies import STRATEGIES
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.settings import (
     CHECK_PATH_KEYS,
     COUNT,

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import ALL
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from tests.contract.commands import GROUPS, Command, Door, History, remember
 from tests.contract.three_engines import Engine, MemoryEngine, PostgresEngine, SqliteEngine, rows_of
 from tests.sampling import some

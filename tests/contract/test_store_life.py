@@ -41,10 +41,10 @@ def test_a_refused_first_write_begins_no_epoch(store: Store) -> None:
 
 
 def _refuse(tx: Tx) -> None:
-    from lineclear.core import refusals
+    from lineclear.core.words.refusals import refuse
 
     tx.append(say("x"))
-    raise refusals.bad_value("x", "y", "z")
+    raise refuse("input.bad", name="x", given="y", why="z")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from tests.crash.commands import OPEN, Command
 from tests.crash.deaths import ways_to_die, worst_ways_to_die
 from tests.crash.faults import AFTER, BEFORE, POWERLESS

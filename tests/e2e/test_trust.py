@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.trust import judged, require_trust, trust, untrusted
 from tests.e2e.commandline import CommandLine

@@ -9,7 +9,7 @@ from lineclear.app.claims import ask
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.store_copies import backup, copy_store

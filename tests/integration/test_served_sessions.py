@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import anyio
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.mcp.desk import VISITOR, Call, Reply, Visitor
 from lineclear.serve.app import Served
 from lineclear.serve.sessions import BRIEFLY_IDLE_S, Sessions

@@ -13,7 +13,7 @@ import pytest
 
 from lineclear.app import messages
 from lineclear.app.ports import Caller
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.store.sqlite import engine
 from lineclear.store.sqlite.gate import Gate
 from tests.engines import Place, new_sqlite

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git import branch_moves
 from lineclear.wiring import sync as wired
 from tests.integration.test_landing_random import START, change

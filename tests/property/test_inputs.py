@@ -14,9 +14,9 @@ from lineclear.core.agents import names
 from lineclear.core.durations import DAY_MS, HOUR_MS, LONGEST_MS, MINUTE_MS, parse_duration
 from lineclear.core.instants import show_duration
 from lineclear.core.json_text import canonical, digest, parse_json
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.lists import TaskDraft, read_json, read_markdown, write_markdown
 from lineclear.core.values.json_merge import is_same, merge_json
+from lineclear.core.words.refusals import Refusal
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lineclear.core.claims.paths import escape, fold, glob, globs_meet, is_glob, normalise, unescape
 from lineclear.core.claims.resources import Resource, ancestors, covers, overlaps, parse_resource
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 # -- the second reading: a glob as a regular expression ---------------------------------------
 

@@ -19,8 +19,8 @@ from lineclear.app.agents import membership
 from lineclear.app.agents.heartbeat import renew
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import CLAIM, LOG, TASK, TASK_DEP, VALUE, WAIT, Claim, Entry, Wait
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.lists import TaskDraft
+from lineclear.core.words.refusals import Refusal
 from tests.world import HOUR_MS, MINUTE_MS, World
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """Every door gives the same answer to "may this agent write this, now?".
 
 Random facts are set up in a memory store, once for each door, and each door is asked through its own entry
-function. A disagreement that is not one of the documented arguments of core/claims/write_rule.py fails the test.
-The facts exist twice, for a file and for a value of the same name, so that values can be compared too.
+function. A disagreement that is not one of the documented arguments of core/claims/write_rule.py fails the
+test. The facts exist twice, for a file and for a value of the same name, so that values can be compared too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lineclear.core.claims.strategies import (
 )
 from lineclear.core.claims.write_rule import LANDING, Verdict, Write
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, PARALLEL, TEST
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
 from lineclear.wiring.hooking_team import refusal_alone
 from lineclear.wiring.repo import read_settings

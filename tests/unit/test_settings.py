@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lineclear.core import refusals_settings as words
 from lineclear.core.durations import DAY_MS, LONGEST_MS, parse_duration
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.settings import broken_settings, settings_too_large
 from lineclear.settings import (
     MAX_DOTS_IN_LINE,
     MAX_FILE_BYTES,
@@ -574,52 +574,65 @@ def test_any_text_as_a_variable_or_flag_gives_settings_or_a_refusal(name: str, t
     ("refusal", "code", "exit_code", "text"),
     [
         (
-            words.bad_setting("lineclear.toml", "claims.ttl", '"soon"', expected(SETTINGS["claims.ttl"])),
+            refuse(
+                "settings.value",
+                origin="lineclear.toml",
+                name="claims.ttl",
+                given='"soon"',
+                expected=expected(SETTINGS["claims.ttl"]),
+            ),
             "settings.value",
             2,
             'claims.ttl (lineclear.toml) is not usable: "soon".\n'
             'Expected: a duration from 1s to 24h, like "90s" or "1h30m".',
         ),
         (
-            words.bad_strategy("lineclear.toml", 3, "owner is not an agent's name"),
+            refuse(
+                "settings.strategy", origin="lineclear.toml", number=3, reason="owner is not an agent's name"
+            ),
             "settings.strategy",
             2,
             "[[strategy]] number 3 in lineclear.toml is not usable.\nIts owner is not an agent's name.",
         ),
         (
-            words.too_many_strategies("local.toml", 1_000),
+            refuse("settings.strategies", origin="local.toml", most=1_000),
             "settings.strategies",
             2,
             "local.toml has too many [[strategy]] entries.\n"
             "At most 1000 count, in all files together; a glob can stand for many paths.",
         ),
         (
-            words.broken_settings("lineclear.toml", 7, "Invalid value"),
+            broken_settings("lineclear.toml", 7, "Invalid value"),
             "settings.syntax",
             2,
             "The settings cannot be read because of line 7 of lineclear.toml.\n"
             "The reader says: Invalid value.",
         ),
         (
-            words.broken_settings("lineclear.toml", 0, "it is nested too deeply"),
+            broken_settings("lineclear.toml", 0, "it is nested too deeply"),
             "settings.syntax",
             2,
             "The settings cannot be read because of lineclear.toml.\n"
             "The reader says: it is nested too deeply.",
         ),
         (
-            words.settings_too_large("lineclear.toml", 262_144),
+            settings_too_large("lineclear.toml", 262_144),
             "settings.size",
             2,
             "lineclear.toml is too large: at most 256 KiB are read.",
         ),
         (
-            words.settings_unreadable("local.toml", "/a/local.toml", "Permission denied"),
+            refuse("settings.unreadable", origin="local.toml", path="/a/local.toml", why="Permission denied"),
             "settings.unreadable",
             1,
             "local.toml is there, but cannot be read: Permission denied.\nIt is /a/local.toml",
         ),
-        (words.unknown_setting("claims", "."), "settings.unknown", 2, 'There is no setting "claims".'),
+        (
+            refuse("settings.unknown", name="claims", hint="."),
+            "settings.unknown",
+            2,
+            'There is no setting "claims".',
+        ),
     ],
 )
 def test_what_is_said(refusal: Refusal, code: str, exit_code: int, text: str) -> None:
@@ -630,11 +643,17 @@ def test_what_is_said(refusal: Refusal, code: str, exit_code: int, text: str) ->
 @pytest.mark.parametrize(
     "refusal",
     [
-        words.bad_setting("LINECLEAR_RESOURCES_SCHEMES", "resources.schemes", "x" * 500, "y" * 500),
-        words.bad_strategy("lineclear.toml", 1_000, "x" * 500),
-        words.broken_settings("lineclear.toml", 262_144, "x" * 500),
-        words.settings_unreadable("lineclear.toml", "x" * 500, "y" * 500),
-        words.unknown_setting("x" * 500, "y" * 500),
+        refuse(
+            "settings.value",
+            origin="LINECLEAR_RESOURCES_SCHEMES",
+            name="resources.schemes",
+            given="x" * 500,
+            expected="y" * 500,
+        ),
+        refuse("settings.strategy", origin="lineclear.toml", number=1_000, reason="x" * 500),
+        broken_settings("lineclear.toml", 262_144, "x" * 500),
+        refuse("settings.unreadable", origin="lineclear.toml", path="x" * 500, why="y" * 500),
+        refuse("settings.unknown", name="x" * 500, hint="y" * 500),
     ],
 )
 def test_long_words_do_not_make_long_refusals(refusal: Refusal) -> None:

@@ -10,8 +10,8 @@ from time import monotonic
 from lineclear.app.log import tail
 from lineclear.app.tasks import DEFAULT_LEASE_MS, take
 from lineclear.core.outages import is_outage
-from lineclear.core.refusals import Refusal
-from lineclear.core.refusals_waiting import no_message_came, no_task_came
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.tasks import no_task_came
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def await_messages(store: Store, limit_ms: int, look: Callable[[], dict[str, Any
 
     found = _until(store, limit_ms, attempt)
     if found is None:
-        raise no_message_came(limit_ms)
+        raise refuse("inbox.timeout", waited_ms=limit_ms)
     return found
 
 

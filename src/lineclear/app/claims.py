@@ -5,7 +5,6 @@ from __future__ import annotations
 from lineclear.app.agents.membership import ensure_agent, free_agent
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core import refusals
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import ancestors, overlaps
 from lineclear.core.claims.rules import (
@@ -31,7 +30,8 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.fold import granted_claim
 from lineclear.core.log.questions import any_of, around, by_index, by_key
 from lineclear.core.log.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_names, split_names
-from lineclear.core.refusals_values import not_the_writer
+from lineclear.core.words.claims import claim_deadlock, claim_held, claim_not_held, claim_not_yours
+from lineclear.core.words.refusals import not_found, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def ask_in(tx: Tx, liveness: Liveness, caller: Caller, request: Request) -> dict
     ensure_agent(tx, caller)
     answer = _decide_now(tx, request, liveness)
     if answer.blockers:
-        raise refusals.claim_held(answer.blockers[0], request, tx.now, len(answer.blockers))
+        raise claim_held(answer.blockers[0], request, tx.now, len(answer.blockers))
     return _grant(tx, caller, request, answer)
 
 
@@ -119,7 +119,7 @@ def refuse_owned(rules: list[Rule], caller: Caller, request: Request) -> None:
     for resource in request.resources:
         sharing = strategy_for(resource, rules)
         if sharing.strategy == SINGLE_WRITER and sharing.owner and not _is_writer(sharing, caller.name):
-            raise not_the_writer(resource.text, sharing.owner)
+            raise refuse("write.not_owner", resource=resource.text, holder=sharing.owner)
 
 
 def _is_writer(sharing: Sharing, name: str) -> bool:
@@ -155,7 +155,7 @@ def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Reques
 
     def work(tx: Tx) -> dict[str, Any]:
         if _ticket_of(tx, caller, request.ticket) is None:
-            raise refusals.ticket_lost(request.ticket)
+            raise refuse("claim.ticket", ticket=request.ticket)
         answer = _decide_now(tx, request, liveness)
         if answer.blockers:
             for draft in answer.ended:
@@ -220,7 +220,7 @@ def release(
 def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
     """A person takes resources away from whoever holds them; the holders are told, the log says so."""
     if not caller.is_person:
-        raise refusals.person_only("take over a claim", caller.name)
+        raise refuse("person.only", what="take over a claim", agent=caller.name)
     _check(request)
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -327,12 +327,14 @@ def show_blocker(blocker: Blocker, view: View) -> dict[str, Any]:
 
 def _check(request: Request) -> None:
     if request.mode not in MODES:
-        raise refusals.bad_value("mode", request.mode, f"it is one of {', '.join(MODES)}")
+        raise refuse("input.bad", name="mode", given=request.mode, why=f"it is one of {', '.join(MODES)}")
     if not 1 <= len(request.resources) <= MOST_RESOURCES:
         count = str(len(request.resources))
-        raise refusals.bad_value("number of resources", count, f"ask for 1 to {MOST_RESOURCES} at once")
+        raise refuse(
+            "input.bad", name="number of resources", given=count, why=f"ask for 1 to {MOST_RESOURCES} at once"
+        )
     if not LEAST_TTL_MS <= request.ttl_ms <= MOST_TTL_MS:
-        raise refusals.bad_value("ttl", f"{request.ttl_ms} ms", "a lease lasts 1 s to 24 h")
+        raise refuse("input.bad", name="ttl", given=f"{request.ttl_ms} ms", why="a lease lasts 1 s to 24 h")
     check_words("note", request.note, MOST_NOTE)
 
 
@@ -348,7 +350,7 @@ def _arguments(request: Request) -> dict[str, Any]:
 
 def _refuse_unknown_task(view: View, request: Request) -> None:
     if request.task and view.get(TASK, (request.task,)) is None:
-        raise refusals.not_found("task", f"T-{request.task}", "lineclear task list")
+        raise not_found("task", f"T-{request.task}", "lineclear task list")
 
 
 def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
@@ -452,7 +454,7 @@ def _refuse_deadlock(tx: Tx, request: Request, answer: Answer, liveness: Livenes
 
     cycle = find_cycle(request, answer.blockers, waits, blockers_of)
     if cycle:
-        raise refusals.claim_deadlock(request.agent, request.resources[0].text, cycle)
+        raise claim_deadlock(request.agent, request.resources[0].text, cycle)
 
 
 def _mine(tx: Tx, caller: Caller, resources: list[Resource]) -> list[Claim]:
@@ -465,8 +467,8 @@ def _mine(tx: Tx, caller: Caller, resources: list[Resource]) -> list[Claim]:
         inside = [c for c in holders(tx, resource) if c.agent == caller.name]
         others = [c for c in holders(tx, resource) if c.agent != caller.name]
         if others:
-            raise refusals.claim_not_yours(resource.text, others[0], tx.now)
-        raise refusals.claim_not_held(resource.text, [c.resource for c in inside])
+            raise claim_not_yours(resource.text, others[0], tx.now)
+        raise claim_not_held(resource.text, [c.resource for c in inside])
     return mine
 
 

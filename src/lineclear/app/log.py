@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals
 from lineclear.core.agents.names import OWN_OPERATION
 from lineclear.core.instants import show_wall
 from lineclear.core.log.audit import Auditor
 from lineclear.core.log.causality import relation
 from lineclear.core.log.codec import decode_body, event_of
 from lineclear.core.log.tables import LOG, PROJECTED
+from lineclear.core.words.refusals import not_found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def order_of(view: View, first: int, second: int) -> dict[str, Any]:
 def _known(view: View, position: int) -> Entry:
     entry = view.get(LOG, (position,))
     if entry is None:
-        raise refusals.not_found("event", str(position), "lineclear log")
+        raise not_found("event", str(position), "lineclear log")
     return entry
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core import refusals
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import any_of, by_index, by_key
 from lineclear.core.log.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, Reader, split_names
 from lineclear.core.messages.inbox import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,12 @@ def say(
     check_words("message", text, MAX_TEXT_BYTES, least_chars=1)
     size = len(text.encode())
     if size > MAX_TEXT_BYTES:
-        raise refusals.bad_value("message", text, f"it has 1 to {MAX_TEXT_BYTES} bytes, this one {size}")
+        raise refuse(
+            "input.bad",
+            name="message",
+            given=text,
+            why=f"it has 1 to {MAX_TEXT_BYTES} bytes, this one {size}",
+        )
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)

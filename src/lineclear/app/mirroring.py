@@ -8,17 +8,16 @@ from lineclear.app import tasks
 from lineclear.app.claims import live_waits, show_claim
 from lineclear.app.ports import Caller
 from lineclear.app.status import show_wait
-from lineclear.core import refusals
 from lineclear.core.agents.names import agent_name
 from lineclear.core.claims.coordination import write_coordination
 from lineclear.core.claims.lock_files import Lock
 from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
 from lineclear.core.log.tables import AGENT, CLAIM, TASK, TASK_DEP, split_names
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks import page as task_page
 from lineclear.core.tasks.lists import read_markdown
 from lineclear.core.tasks.page import PageTask
 from lineclear.core.tasks.states import ENDED, HANDED_OVER, OPEN, TAKEN, show_id
+from lineclear.core.words.refusals import Refusal, not_found, refuse, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def _add(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once: st
         text = text[: text.rindex(line.name)].rstrip().removesuffix("@").rstrip()
     drafts = read_markdown(text)
     if not drafts:
-        raise refusals.bad_value("task", edit.value, "it has no title")
+        raise refuse("input.bad", name="task", given=edit.value, why="it has no title")
     caller = _caller(store, editor, editor.tree_agent, once)
     answer = tasks.add(store, caller, drafts[0])
     number = int(answer["task"]["id"][2:])
@@ -190,7 +189,9 @@ def _reorder(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once
 def _refuse_stale(field: str, edit: Edit, now: str) -> None:
     """The page that was edited showed another text than the store has: two people changed it."""
     if now != edit.old:
-        raise refusals.bad_value(field, edit.value, f'it has become "{refusals.shorten(now, 60)}" meanwhile')
+        raise refuse(
+            "input.bad", name=field, given=edit.value, why=f'it has become "{shorten(now, 60)}" meanwhile'
+        )
 
 
 def _take(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
@@ -239,7 +240,7 @@ _ACTS: dict[str, Callable[[Store, Liveness, Editor, Edit, str], int]] = {
 def _known(store: Store, number: int) -> Task:
     task = store.read(lambda view: view.get(TASK, (number,)))
     if task is None:
-        raise refusals.not_found("task", show_id(number), "lineclear task list")
+        raise not_found("task", show_id(number), "lineclear task list")
     return task
 
 

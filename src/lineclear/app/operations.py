@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import chain
 
-from lineclear.core import refusals
 from lineclear.core.log.questions import by_index
 from lineclear.core.log.tables import OPERATION, Operation
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _replay(
     from lineclear.core.log.codec import decode_body
 
     if known.digest != mark:
-        raise refusals.operation_differs(caller.op)
+        raise refuse("operation.differs", key=caller.op)
     result = decode_body(known.result)
     result["replayed"] = True
     if still_valid is not None:

@@ -8,7 +8,6 @@ from lineclear.app.operations import once
 from lineclear.app.queue.phases import candidate_of, phase_of
 from lineclear.app.words import check_words
 from lineclear.app.writing import refuse_write
-from lineclear.core import refusals, refusals_values
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.rules import EXCLUSIVE, resource_of
 from lineclear.core.claims.strategies import strategy_for
@@ -17,6 +16,7 @@ from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import PROPOSAL, VALUE
 from lineclear.core.queue.candidates import show_number
+from lineclear.core.words.refusals import not_found, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def accept(
         proposal = _decidable(tx, caller, rules, number)
         first = _oldest_open(tx, proposal.resource)
         if first.id != number:
-            raise refusals_values.proposal_out_of_order(number, first.id, proposal.resource)
+            raise refuse("proposal.order", proposal=number, first=first.id, resource=proposal.resource)
         version = _write_value(tx, liveness, caller, rules, proposal)
         decide(tx, caller, proposal, ACCEPTED, "")
         return {"proposal": show_proposal(_known(tx, number)), "version": version}
@@ -130,7 +130,7 @@ def show_proposal(proposal: Proposal) -> dict[str, Any]:
 def _known(view: View, number: int) -> Proposal:
     proposal = view.get(PROPOSAL, (number,))
     if proposal is None:
-        raise refusals.not_found("proposal", str(number), "lineclear proposal list")
+        raise not_found("proposal", str(number), "lineclear proposal list")
     return proposal
 
 
@@ -144,10 +144,10 @@ def _current_version(view: View, resource: Resource) -> int:
 def _decidable(tx: Tx, caller: Caller, rules: list[Rule], number: int) -> Proposal:
     proposal = _known(tx, number)
     if proposal.state != OPEN:
-        raise refusals_values.proposal_decided(number, proposal.state, proposal.decided_by)
+        raise refuse("proposal.decided", proposal=number, state=proposal.state, holder=proposal.decided_by)
     owner = owner_of(tx, resource_of(proposal.resource), rules)
     if not caller.is_person and not (owner and is_family(owner, caller.name)):
-        raise refusals_values.not_the_owner(proposal.resource, owner)
+        raise refuse("proposal.not_owner", resource=proposal.resource, holder=owner)
     return proposal
 
 
@@ -167,7 +167,13 @@ def _write_value(tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], 
     value = tx.get(VALUE, (key,))
     newest = value.version if value is not None else 0
     if newest != proposal.base_version:
-        raise refusals_values.proposal_stale(proposal.id, proposal.resource, proposal.base_version, newest)
+        raise refuse(
+            "proposal.stale",
+            proposal=proposal.id,
+            resource=proposal.resource,
+            base=proposal.base_version,
+            version=newest,
+        )
     tx.append(
         Draft("ValuePut", proposal.resource, key=key, version=newest + 1, base=newest, json=proposal.payload)
     )
@@ -191,9 +197,9 @@ def decide(tx: Tx, caller: Caller, proposal: Proposal, state: str, reason: str) 
 def _supersede(tx: Tx, caller: Caller, number: int, resource: Resource) -> None:
     old = _known(tx, number)
     if old.author != caller.name or old.resource != resource.text:
-        raise refusals_values.not_the_owner(f"proposal {number}", old.author)
+        raise refuse("proposal.not_owner", resource=f"proposal {number}", holder=old.author)
     if old.state != OPEN:
-        raise refusals_values.proposal_decided(number, old.state, old.decided_by)
+        raise refuse("proposal.decided", proposal=number, state=old.state, holder=old.decided_by)
     tx.append(
         Draft("ProposalDecided", resource.text, id=number, state=SUPERSEDED, reason="replaced by its author")
     )

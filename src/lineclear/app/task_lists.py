@@ -17,12 +17,12 @@ from lineclear.app.tasks import (
     number_of,
     show_brief,
 )
-from lineclear.core import refusals_tasks
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import TASK, split_names
 from lineclear.core.tasks.duplicates import likely_twins
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import ENDED, FAILED, show_id
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,4 +95,4 @@ def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:
     try:
         order.prepare()
     except CycleError as error:
-        raise refusals_tasks.import_cycle([str(ref) for ref in error.args[1]]) from error
+        raise refuse("task.cycle/import", cycle=[str(ref) for ref in error.args[1]]) from error

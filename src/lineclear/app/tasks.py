@@ -6,7 +6,6 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core import refusals, refusals_landing, refusals_tasks
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.paths import normalise
 from lineclear.core.claims.resources import overlaps
@@ -31,6 +30,8 @@ from lineclear.core.tasks.states import (
     give_back,
     show_id,
 )  # fmt: skip
+from lineclear.core.words.refusals import Refusal, not_found, refuse
+from lineclear.core.words.tasks import no_task, task_cycle, task_needs, task_not_yours, task_taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def take(
     near.append(by_index(TASK, "ready", TAKEN))
     try:
         return once(store, caller, "task next", arguments, work, _still_mine, near)
-    except refusals.Refusal:
+    except Refusal:
         # A refusal rolls back, and nobody else may ever ask: what has lapsed ends all the same.
         end_lapses(store, liveness, caller)
         raise
@@ -152,7 +153,12 @@ def edit(
     """Change texts and numbers of a task that has not ended, and what it waits for."""
     unknown = sorted(set(changes) - EDITABLE)
     if unknown:
-        raise refusals.bad_value("field", unknown[0], f"a task's fields are {', '.join(sorted(EDITABLE))}")
+        raise refuse(
+            "input.bad",
+            name="field",
+            given=unknown[0],
+            why=f"a task's fields are {', '.join(sorted(EDITABLE))}",
+        )
     check_texts(changes.get("title", "x"), changes.get("body", ""))
     check_numbers(changes.get("priority", 0), changes.get("attempts_max", 1))
     columns = {
@@ -168,7 +174,7 @@ def edit(
         ensure_agent(tx, caller)
         task = known_task(tx, number)
         if task.state in ENDED:
-            raise refusals_tasks.task_wrong_state(show_id(number), task.state, "edit")
+            raise refuse("task.state", task=show_id(number), state=task.state, verb="edit")
         if columns:
             tx.append(Draft("TaskEdited", show_id(number), id=number, changes=columns))
         for ref in linked:
@@ -213,7 +219,7 @@ def finish(
         else:
             _refuse_unless_held(task, caller, tx, "done")
             if not is_there:
-                raise refusals_landing.branch_unknown(branch, subject)
+                raise refuse("branch.unknown", branch=branch, task=subject)
             if not branch:
                 _refuse_in_run(tx, task)
             draft = Draft("TaskHandedOver", subject, id=number, branch=branch)
@@ -280,9 +286,11 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
         ensure_agent(tx, caller)
         task, other = known_task(tx, number), known_task(tx, same_as)
         if number == same_as:
-            raise refusals.bad_value("task", show_id(number), "a task cannot be the same as itself")
+            raise refuse(
+                "input.bad", name="task", given=show_id(number), why="a task cannot be the same as itself"
+            )
         if other.same_as:
-            raise refusals_tasks.task_is_same(show_id(other.id), show_id(other.same_as))
+            raise refuse("task.same", task=show_id(other.id), same_as=show_id(other.same_as))
         if task.state == TAKEN and not caller.is_person:
             _refuse_unless_held(task, caller, tx, "same")
         for link in tx.pick(TASK_DEP, "dep", (number,)):
@@ -384,7 +392,7 @@ def _body(text: str) -> dict[str, Any]:
 def known_task(view: View, number: int) -> Task:
     task = view.get(TASK, (number,))
     if task is None:
-        raise refusals.not_found("task", show_id(number), "lineclear task list")
+        raise not_found("task", show_id(number), "lineclear task list")
     return task
 
 
@@ -424,7 +432,12 @@ def _produces(texts: list[str]) -> str:
     found = [normalise(text) for text in texts]
     for path, text in zip(found, texts, strict=True):
         if not path or ".git" in path.lower().split("/"):
-            raise refusals.bad_value("produced path", text, "name a file or directory of the repository")
+            raise refuse(
+                "input.bad",
+                name="produced path",
+                given=text,
+                why="name a file or directory of the repository",
+            )
     return join_names(list(dict.fromkeys(found)))
 
 
@@ -441,7 +454,7 @@ def _link(tx: Tx, number: int, after: int) -> None:
 def _refuse_cycle(view: View, number: int, after: int) -> None:
     cycle = closes_cycle(number, after, lambda n: deps_of(view, n))
     if cycle:
-        raise refusals_tasks.task_cycle(cycle)
+        raise task_cycle(cycle)
 
 
 def is_gone(view: View, liveness: Liveness, name: str) -> bool:
@@ -451,19 +464,19 @@ def is_gone(view: View, liveness: Liveness, name: str) -> bool:
 
 def _takeable(tx: Tx, task: Task, caller: Caller, skills: frozenset[str] | set[str]) -> Task:
     if task.state == TAKEN:
-        raise refusals_tasks.task_taken(show_id(task.id), task.agent, task.until_ns, tx.now)
+        raise task_taken(show_id(task.id), task.agent, task.until_ns, tx.now)
     if task.state != OPEN:
-        raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, "take")
+        raise refuse("task.state", task=show_id(task.id), state=task.state, verb="take")
     if task.unmet:
         waits = [
             show_id(dep)
             for dep in deps_of(tx, task.id)
             if known_task(tx, dep).state not in ("merged", "accepted")
         ]
-        raise refusals_tasks.task_not_ready(show_id(task.id), waits)
+        raise refuse("task.not_ready", task=show_id(task.id), waits_for=waits)
     missing = [need for need in split_names(task.needs) if need not in skills]
     if missing and not caller.is_person:
-        raise refusals_tasks.task_needs(show_id(task.id), missing)
+        raise task_needs(show_id(task.id), missing)
     return task
 
 
@@ -484,7 +497,7 @@ def _next_fit(
         task, crowded = choose_next(tx.scan(TASK, "ready", (OPEN, 0)), frozenset(skills), is_crowded)
     if task is None:
         ready = len(tx.scan(TASK, "ready", (OPEN, 0)))
-        raise refusals_tasks.no_task(ready, len(tx.scan(TASK, "ready", (OPEN,))) - ready, len(busy))
+        raise no_task(ready, len(tx.scan(TASK, "ready", (OPEN,))) - ready, len(busy))
     return task, crowded
 
 
@@ -506,20 +519,23 @@ def _refuse_in_run(view: View, task: Task) -> None:
     """Work on a branch under a supervisor has its own way to its end."""
     last = view.scan(RUN, "task", (task.id,), reverse=True, limit=1)
     if last and last[0].state != RUN_ENDED and last[0].agent == task.agent and last[0].tree:
-        raise refusals_tasks.task_ends_with_run(show_id(task.id), last[0].branch)
+        raise refuse("task.run", task=show_id(task.id), branch=last[0].branch)
 
 
 def _refuse_unless_held(task: Task, caller: Caller, view: View, verb: str) -> None:
     if task.state != TAKEN:
-        raise refusals_tasks.task_wrong_state(show_id(task.id), task.state, verb)
+        raise refuse("task.state", task=show_id(task.id), state=task.state, verb=verb)
     if task.agent != caller.name:
-        raise refusals_tasks.task_not_yours(show_id(task.id), task.agent, task.until_ns, view.now)
+        raise task_not_yours(show_id(task.id), task.agent, task.until_ns, view.now)
 
 
 def _move(tx: Tx, task: Task, draft: Draft) -> dict[str, Any]:
     if (task.state, draft.kind) not in MOVES:
-        raise refusals_tasks.task_wrong_state(
-            show_id(task.id), task.state, draft.kind.removeprefix("Task").lower()
+        raise refuse(
+            "task.state",
+            task=show_id(task.id),
+            state=task.state,
+            verb=draft.kind.removeprefix("Task").lower(),
         )
     # Its end changes the tasks that wait for it.
     tx.prefetch(*(by_key(TASK, link.task) for link in tx.pick(TASK_DEP, "dep", (task.id,))))
@@ -541,12 +557,16 @@ def _still_mine(view: View, caller: Caller, result: dict[str, Any]) -> bool:
 def check_texts(title: str, body: str) -> None:
     check_words("title", title, MOST_TITLE, least_chars=1)
     if not title.strip() or "\n" in title:
-        raise refusals.bad_value("title", title, f"it is one line of 1 to {MOST_TITLE} characters")
+        raise refuse(
+            "input.bad", name="title", given=title, why=f"it is one line of 1 to {MOST_TITLE} characters"
+        )
     check_words("body", body, MOST_BODY)
 
 
 def check_numbers(priority: int, attempts_max: int) -> None:
     if not 0 <= priority <= LEAST_PRIORITY:
-        raise refusals.bad_value("priority", str(priority), f"it is 0 (first) to {LEAST_PRIORITY}")
+        raise refuse(
+            "input.bad", name="priority", given=str(priority), why=f"it is 0 (first) to {LEAST_PRIORITY}"
+        )
     if not 1 <= attempts_max <= MOST_ATTEMPTS:
-        raise refusals.bad_value("attempts", str(attempts_max), f"it is 1 to {MOST_ATTEMPTS}")
+        raise refuse("input.bad", name="attempts", given=str(attempts_max), why=f"it is 1 to {MOST_ATTEMPTS}")

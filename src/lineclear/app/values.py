@@ -6,7 +6,6 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import near_claims
 from lineclear.app.operations import once
 from lineclear.app.writing import refuse_write
-from lineclear.core import refusals, refusals_values
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.write_rule import VALUE_WRITE, Write
@@ -15,8 +14,9 @@ from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import by_key
 from lineclear.core.log.tables import COPY, LOG, VALUE
-from lineclear.core.refusals import STALE, Refusal
 from lineclear.core.values.json_merge import ABSENT, merge_json
+from lineclear.core.words.refusals import STALE, Refusal, not_found, quote, refuse
+from lineclear.core.words.values import copy_conflicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ MOST_KEY = 200
 
 def value_resource(key: str) -> Resource:
     if len(key) > MOST_KEY:
-        raise refusals.bad_value("key", key, f"it is longer than {MOST_KEY} characters")
+        raise refuse("input.bad", name="key", given=key, why=f"it is longer than {MOST_KEY} characters")
     resource = parse_resource(f"value:{key}", literal=True)
     if resource.kind != "name":
-        raise refusals.bad_value("key", key, "it names one value, not a pattern")
+        raise refuse("input.bad", name="key", given=key, why="it names one value, not a pattern")
     return resource
 
 
@@ -47,7 +47,7 @@ def get(view: View, key: str, *, copy: str = "") -> dict[str, Any]:
         return _show_copy(_known_copy(view, copy, key))
     value = view.get(VALUE, (key,))
     if value is None or value.deleted:
-        raise refusals.not_found("value", key, "lineclear value list")
+        raise not_found("value", key, "lineclear value list")
     return show_value(value)
 
 
@@ -88,7 +88,7 @@ def delete(
             return _change_copy(tx, caller, _known_copy(tx, copy, key), "", deleted=1)
         current = tx.get(VALUE, (key,))
         if current is None or current.deleted:
-            raise refusals.not_found("value", key, "lineclear value list")
+            raise not_found("value", key, "lineclear value list")
         base = _writable_base(tx, liveness, caller, rules, resource, version, fence)
         tx.append(Draft("ValueDeleted", resource.text, key=key, version=base + 1, base=base))
         return {"key": key, "version": base + 1, "deleted": True}
@@ -151,13 +151,13 @@ def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, 
 
     label_name(copy)
     if not keys:
-        raise refusals.bad_value("copy", copy, "name at least one value to copy")
+        raise refuse("input.bad", name="copy", given=copy, why="name at least one value to copy")
     keys = list(dict.fromkeys(value_resource(key).path for key in keys))
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         if tx.pick(COPY, "key", (copy,)):
-            raise refusals_values.copy_exists(copy)
+            raise refuse("copy.exists", copy=copy)
         for key in keys:
             value = tx.get(VALUE, (key,))
             version = value.version if value is not None else 0
@@ -177,12 +177,12 @@ def merge(store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], c
         ensure_agent(tx, caller)
         rows = tx.pick(COPY, "key", (copy,))
         if not rows:
-            raise refusals.not_found("copy", copy, "lineclear value list")
+            raise not_found("copy", copy, "lineclear value list")
         _refuse_foreign(caller, rows)
         plans = [_plan_merge(tx, row) for row in rows]
         conflicts = [conflict for _, _, found in plans for conflict in found]
         if conflicts:
-            raise refusals_values.copy_conflicts(copy, conflicts)
+            raise copy_conflicts(copy, conflicts)
         merged = [_bring_home(tx, liveness, caller, rules, row, json) for row, json, _ in plans]
         tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="merged"))
         return {"copy": copy, "merged": [shown for shown in merged if shown is not None]}
@@ -195,7 +195,7 @@ def drop_copy(store: Store, caller: Caller, copy: str) -> dict[str, Any]:
         ensure_agent(tx, caller)
         rows = tx.pick(COPY, "key", (copy,))
         if not rows:
-            raise refusals.not_found("copy", copy, "lineclear value list")
+            raise not_found("copy", copy, "lineclear value list")
         _refuse_foreign(caller, rows)
         tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="dropped"))
         return {"copy": copy}
@@ -234,7 +234,7 @@ def _show_copy(row: Copy) -> dict[str, Any]:
 def _known(view: View, key: str) -> Value:
     value = view.get(VALUE, (key,))
     if value is None:
-        raise refusals.not_found("value", key, "lineclear value list")
+        raise not_found("value", key, "lineclear value list")
     return value
 
 
@@ -244,9 +244,7 @@ def _known_copy(view: View, copy: str, key: str) -> Copy:
     label_name(copy)
     row = view.get(COPY, (copy, key))
     if row is None:
-        raise refusals.not_found(
-            "copy", f"{copy} of {key}", f"lineclear value fork {copy} {refusals.quote(key)}"
-        )
+        raise not_found("copy", f"{copy} of {key}", f"lineclear value fork {copy} {quote(key)}")
     return row
 
 
@@ -254,7 +252,7 @@ def _refuse_foreign(caller: Caller, rows: list[Copy]) -> None:
     """A copy is isolated: only who made it (or a person) changes, merges or drops it."""
     for row in rows:
         if not caller.is_person and not is_family(row.agent, caller.name):
-            raise refusals_values.copy_not_yours(row.copy, row.agent)
+            raise refuse("copy.not_yours", copy=row.copy, holder=row.agent)
 
 
 def _change_copy(tx: Tx, caller: Caller, row: Copy, json: str, *, deleted: int) -> dict[str, Any]:
@@ -286,12 +284,12 @@ def _base_version(current: Value | None, caller: Caller, key: str, version: int 
     is_there = current is not None and not current.deleted
     if version == 0:
         if is_there:
-            raise refusals_values.value_exists(key, newest, writer)
+            raise refuse("value.exists", key=key, version=newest, holder=writer)
     elif version is None:
         if is_there and writer != caller.name:
-            raise refusals_values.value_stale(key, None, newest, writer)
+            raise refuse("value.stale", key=key, given=None, version=newest, holder=writer)
     elif version != newest:
-        raise refusals_values.value_stale(key, version, newest, writer)
+        raise refuse("value.stale", key=key, given=version, version=newest, holder=writer)
     return newest
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from time import monotonic
 
 from lineclear.app.claims import TICKET_TTL_MS, ask, is_my_turn, leave_line, stand_in_line, try_ticket
-from lineclear.core import refusals
 from lineclear.core.outages import is_outage
+from lineclear.core.words.claims import claim_timed_out
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,11 +50,9 @@ def claim_or_wait(
             if "claims" in granted:
                 return granted
             blocker = granted["blocker"]
-            raise refusals.claim_timed_out(
-                request.resources[0].text, limit_ms, blocker["agent"], blocker["until_at"]
-            )
+            raise claim_timed_out(request.resources[0].text, limit_ms, blocker["agent"], blocker["until_at"])
         except BaseException as error:
-            if not (isinstance(error, refusals.Refusal) and error.code == "claim.ticket"):
+            if not (isinstance(error, Refusal) and error.code == "claim.ticket"):
                 _leave(store, caller, request.ticket)
             raise
 
@@ -78,7 +77,7 @@ def _wait(
             if "claims" in answer:
                 return answer
             until_lapse = lapse_ms / 1000 + 0.001 if lapse_ms else POLL_S
-        except refusals.Refusal as refusal:
+        except Refusal as refusal:
             if is_outage(refusal) and monotonic() < deadline:
                 was_out = True
             elif was_out and refusal.code == "claim.ticket":
@@ -97,6 +96,6 @@ def _leave(store: Store, caller: Caller, ticket: int) -> None:
     """Out of reach, the place in the line ends by itself."""
     try:
         leave_line(store, caller, ticket, "gave up")
-    except refusals.Refusal as refusal:
+    except Refusal as refusal:
         if not is_outage(refusal):
             raise

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 
 
 def check_words(kind: str, text: str, most_chars: int, *, least_chars: int = 0) -> None:
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise refusals.bad_value(kind, text, "it holds bytes that are not UTF-8")
+        raise refuse("input.bad", name=kind, given=text, why="it holds bytes that are not UTF-8")
     if "\0" in text:
-        raise refusals.bad_value(kind, text, "it holds a NUL character")
+        raise refuse("input.bad", name=kind, given=text, why="it holds a NUL character")
     if not least_chars <= len(text) <= most_chars:
-        raise refusals.bad_value(kind, text, f"it has {least_chars} to {most_chars} characters")
+        raise refuse(
+            "input.bad", name=kind, given=text, why=f"it has {least_chars} to {most_chars} characters"
+        )

@@ -1,4 +1,4 @@
-"""The facts near a write, gathered from the store by index, and the verdict of core/claims/write_rule.py on it.
+"""The facts near a write, gathered from the store by index, and the verdict of core/claims/write_rule.py.
 
 On the hook's path: cheap to import, and what only some writes need is read only for those.
 """

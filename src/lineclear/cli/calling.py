@@ -10,9 +10,9 @@ from json import dumps, loads
 from typing import TYPE_CHECKING
 
 from lineclear import __version__
-from lineclear.core import refusals_serve
 from lineclear.core.agents.identity import is_about_caller
-from lineclear.core.refusals import quote
+from lineclear.core.words.refusals import quote
+from lineclear.core.words.serve import answer_lost
 from lineclear.host.frames import CODE, ERR, OUT, read_frames
 
 if TYPE_CHECKING:
@@ -82,4 +82,4 @@ def perform(door: Door, words: list[str], environ: Mapping[str, str], out: Outpu
                     out.relay(text, is_error=True)
         except (OSError, HTTPException, ValueError):
             pass
-    raise refusals_serve.answer_lost(" ".join(["lineclear", *map(quote, words)]))
+    raise answer_lost(" ".join(["lineclear", *map(quote, words)]))

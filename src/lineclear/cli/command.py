@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.render import plain
-from lineclear.core.refusals import FINDINGS, TIMED_OUT, pasted
+from lineclear.core.words.refusals import FINDINGS, TIMED_OUT, pasted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

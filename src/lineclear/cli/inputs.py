@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import not_found, refuse
 
 MOST_BYTES = 2 * 1024 * 1024
 
@@ -22,11 +22,11 @@ def read_input(name: str, cwd: str, verb: str = "task import") -> str:
 
 def _stdin() -> str:
     if sys.stdin is None:
-        raise refusals.bad_value("input", "-", "stdin is closed")
+        raise refuse("input.bad", name="input", given="-", why="stdin is closed")
     try:
         return _decoded(sys.stdin.buffer.read(MOST_BYTES + 1), "-")
     except OSError as error:
-        raise refusals.bad_value("input", "-", _why(error)) from None
+        raise refuse("input.bad", name="input", given="-", why=_why(error)) from None
 
 
 def _file(path: str, shown: str, verb: str) -> str:
@@ -34,9 +34,9 @@ def _file(path: str, shown: str, verb: str) -> str:
         with open(path, "rb") as file:
             return _decoded(file.read(MOST_BYTES + 1), shown)
     except FileNotFoundError:
-        raise refusals.not_found("file", shown, f"lineclear {verb} --help") from None
+        raise not_found("file", shown, f"lineclear {verb} --help") from None
     except OSError as error:
-        raise refusals.bad_value("file", shown, _why(error)) from None
+        raise refuse("input.bad", name="file", given=shown, why=_why(error)) from None
 
 
 def _why(error: OSError) -> str:
@@ -45,8 +45,10 @@ def _why(error: OSError) -> str:
 
 def _decoded(data: bytes, shown: str) -> str:
     if len(data) > MOST_BYTES:
-        raise refusals.bad_value("input", shown, f"it is larger than {MOST_BYTES} bytes")
+        raise refuse("input.bad", name="input", given=shown, why=f"it is larger than {MOST_BYTES} bytes")
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise refusals.bad_value("input", shown, f"byte {error.start} is not UTF-8 text") from None
+        raise refuse(
+            "input.bad", name="input", given=shown, why=f"byte {error.start} is not UTF-8 text"
+        ) from None

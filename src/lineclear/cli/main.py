@@ -17,9 +17,8 @@ from lineclear.cli.index import (
     split_globals,
 )
 from lineclear.cli.render import Output, Unwritable
-from lineclear.core import refusals
 from lineclear.core.agents.names import OWN_OPERATION, agent_name, operation_id
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import FAILED, USAGE, Refusal, quote, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def run(argv: list[str], environ: Mapping[str, str] | None = None, around: Surro
         out.silence()
         if not lost.is_reader_gone:
             out.hint(str(lost))
-            return code or refusals.FAILED
+            return code or FAILED
     return code
 
 
@@ -69,7 +68,7 @@ def _attempt(
     except passes:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary of this surface
-        return refusals.FAILED, as_bug(error)
+        return FAILED, as_bug(error)
 
 
 def _keep_name(refusal: Refusal, argv: list[str]) -> None:
@@ -80,7 +79,7 @@ def _keep_name(refusal: Refusal, argv: list[str]) -> None:
     if " --as " in refusal.next:
         return  # it says under which name
     if not refusal.next.endswith("--help"):
-        refusal.next += f" --as {refusals.quote(own[own.index('--as') + 1])}"
+        refusal.next += f" --as {quote(own[own.index('--as') + 1])}"
 
 
 def _as_git_reads(argv: list[str], code: int) -> int:
@@ -147,7 +146,7 @@ def _run_verb(
     args.command = arguments[len(own) + 1 :]
     cwd = os.path.abspath(os.path.join(around.cwd, args.cwd)) if args.cwd else around.cwd
     if cwd and not os.path.isdir(cwd):
-        raise refusals.bad_value("directory", args.cwd, "it is not there")
+        raise refuse("input.bad", name="directory", given=args.cwd, why="it is not there")
     given = args.given or environ.get("LINECLEAR_AGENT", "")
     if given:
         agent_name(given)  # now, not when half of the answer is out
@@ -189,11 +188,11 @@ def _refuse_unreadable(verb: str, words: list[str]) -> None:
     """Arguments are text; what is not UTF-8 reaches us as half of a surrogate pair."""
     for word in words:
         if any("\ud800" <= ch <= "\udfff" for ch in word):
-            raise refusals.bad_value("argument", word, "it holds bytes that are not UTF-8")
+            raise refuse("input.bad", name="argument", given=word, why="it holds bytes that are not UTF-8")
     for word in before_dashes(words):
         # argparse of Python 3.11 takes such a `--` out and leaves the option without any value.
         if word.startswith("-") and word.endswith(("=--", "-C--")):
-            raise refusals.bad_usage(f"lineclear {verb}", "an option cannot have the value --")
+            raise refuse("usage", command=f"lineclear {verb}", message="an option cannot have the value --")
 
 
 def _key(args: Namespace, environ: Mapping[str, str]) -> str:
@@ -224,10 +223,10 @@ def _unknown(words: list[str], out: Output) -> int:
     wants_help = words[-1] in ("-h", "--help")
     if nouns and (len(words) == 1 or wants_help):
         out.data({"verbs": nouns}, *(f"  lineclear {verb:<16} {INDEX[verb][2]}" for verb in nouns))
-        return 0 if wants_help else refusals.USAGE
+        return 0 if wants_help else USAGE
     typed = " ".join(words[:2])
     close = get_close_matches(typed, INDEX, 1) or get_close_matches(words[0], INDEX, 1) or nouns[:1]
-    raise refusals.unknown_verb(typed, close[0] if close else "")
+    raise refuse("usage.verb", typed=typed, close=close[0] if close else "")
 
 
 def as_bug(error: Exception) -> Refusal:
@@ -237,4 +236,4 @@ def as_bug(error: Exception) -> Refusal:
     place = f"{os.path.basename(where[-1].filename)}:{where[-1].lineno}" if where else "nowhere"
     if os.environ.get("LINECLEAR_DEBUG"):
         traceback.print_exception(error, file=sys.stderr)
-    return refusals.our_bug(f"{type(error).__name__}: {error}", place)
+    return refuse("bug", error=f"{type(error).__name__}: {error}", place=place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import Refusal, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
         """A refused value says which option or argument it was given for."""
         try:
             return super()._get_value(action, arg_string)  # argparse has no public place for it
-        except refusals.Refusal as refusal:
+        except Refusal as refusal:
             if refusal.code == "input.bad":
                 name = action.option_strings[0] if action.option_strings else action.metavar or action.dest
                 refusal.what = f"{name}: {refusal.what}"
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def error(self, message: str) -> NoReturn:
-        raise refusals.bad_usage(self.prog, message)
+        raise refuse("usage", command=self.prog, message=message)
 
 
 def duration(least_ms: int, most_ms: int) -> Callable[[str], int]:
@@ -51,7 +51,9 @@ def task_number(text: str) -> int:
 def whole_number(least: int, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 18) or not least <= int(text) <= most:
-            raise refusals.bad_value("number", text, f"it is a whole number from {least} to {most}")
+            raise refuse(
+                "input.bad", name="number", given=text, why=f"it is a whole number from {least} to {most}"
+            )
         return int(text)
 
     return parse
@@ -61,5 +63,5 @@ def candidate_number(text: str) -> int:
     """A candidate of the queue, written `7` or `Q-7`."""
     word = text[2:] if text[:2] in ("Q-", "q-") else text
     if not (word.isascii() and word.isdigit() and len(word) <= 15) or int(word) < 1:
-        raise refusals.bad_value("candidate", text, "it is a number such as 7 or Q-7")
+        raise refuse("input.bad", name="candidate", given=text, why="it is a number such as 7 or Q-7")
     return int(word)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TextIO
 
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.refusals import Refusal
 
 SCHEMA = "lineclear/1"
 # A model reads the output: no colour, no decoration, no waiting for keys.

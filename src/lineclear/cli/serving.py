@@ -14,11 +14,10 @@ from lineclear.cli.command import Context, Surroundings
 from lineclear.cli.index import is_served
 from lineclear.cli.main import as_bug, load, make_parser, run
 from lineclear.cli.render import SCHEMA, Output
-from lineclear.core import refusals_serve
 from lineclear.core.agents.identity import read_environment
 from lineclear.core.agents.names import agent_name, operation_id
 from lineclear.core.outages import is_outage
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.desk import Call, Reply, Stopped
 from lineclear.wiring.repo import stay_warm
 
@@ -252,7 +251,7 @@ class Sitting(Context):
         kept = self._office.borrow(self._place)
         is_stranger = kept is None and self._call.visitor is not None
         if is_stranger and not self._office.is_ours(self.cwd, self.environ):
-            raise refusals_serve.elsewhere(self.cwd)
+            raise refuse("serve.elsewhere", path=self.cwd)
         self._opened_at, repo = kept or (monotonic(), super()._open())
         repo.environ = self.environ
         return repo

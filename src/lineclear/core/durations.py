@@ -5,8 +5,8 @@ On the hook's path: imports nothing but our own words. All arithmetic is in whol
 
 from __future__ import annotations
 
-from lineclear.core import refusals
 from lineclear.core.instants import show_duration
+from lineclear.core.words.refusals import refuse
 
 SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1_000, 60_000, 3_600_000, 86_400_000
 # Ten years: in nanoseconds, added to any clock of ours, it still fits 64 bits.
@@ -23,15 +23,15 @@ def parse_duration(text: str, *, least_ms: int = 0, most_ms: int = LONGEST_MS) -
     """Milliseconds. A bare number is seconds; what is finer than a millisecond is dropped."""
     written = text.strip()
     if written.startswith("-"):
-        raise refusals.bad_value("duration", text, "it must not be negative")
+        raise refuse("input.bad", name="duration", given=text, why="it must not be negative")
     parts = _parts(written) if len(written) <= _MAX_CHARS else []
     total_ms = _sum_ms(parts)
     if total_ms is None:
-        raise refusals.bad_value("duration", text, _FORM)
+        raise refuse("input.bad", name="duration", given=text, why=_FORM)
     if total_ms < least_ms:
-        raise refusals.bad_value("duration", text, f"the least is {show_duration(least_ms)}")
+        raise refuse("input.bad", name="duration", given=text, why=f"the least is {show_duration(least_ms)}")
     if total_ms > most_ms:
-        raise refusals.bad_value("duration", text, f"the most is {show_duration(most_ms)}")
+        raise refuse("input.bad", name="duration", given=text, why=f"the most is {show_duration(most_ms)}")
     return total_ms
 
 

@@ -11,7 +11,7 @@ import json
 import math
 import re
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import Refusal, refuse, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ def _written(value: object, *, sort_keys: bool) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
 
 
-def _refused(text: str, why: str) -> refusals.Refusal:
+def _refused(text: str, why: str) -> Refusal:
     # A refusal quotes at most 200 characters: a large text is not walked for more.
-    return refusals.bad_value("JSON", text[:201], why)
+    return refuse("input.bad", name="JSON", given=text[:201], why=why)
 
 
 # -- the text, before it is parsed --------------------------------------------------------------
@@ -118,7 +118,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise _UnusableError(key, f'the key "{refusals.shorten(key, 40)}" is given twice')
+            raise _UnusableError(key, f'the key "{shorten(key, 40)}" is given twice')
         found[key] = value
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.refusals import Refusal
 
 
 def is_outage(refusal: Refusal) -> bool:

@@ -5,7 +5,7 @@ On the hook's path: imports nothing but our own words. All arithmetic is in whol
 
 from __future__ import annotations
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 LARGEST_BYTES = 1 << 60
@@ -27,11 +27,11 @@ def parse_size(text: str, *, least_bytes: int = 0, most_bytes: int = LARGEST_BYT
     """Bytes. A bare number is bytes; what is finer than a byte is dropped."""
     size_bytes = _read(text.strip().lower())
     if size_bytes is None:
-        raise refusals.bad_value("size", text, _FORM)
+        raise refuse("input.bad", name="size", given=text, why=_FORM)
     if size_bytes < least_bytes:
-        raise refusals.bad_value("size", text, f"the least is {write_size(least_bytes)}")
+        raise refuse("input.bad", name="size", given=text, why=f"the least is {write_size(least_bytes)}")
     if size_bytes > most_bytes:
-        raise refusals.bad_value("size", text, f"the most is {write_size(most_bytes)}")
+        raise refuse("input.bad", name="size", given=text, why=f"the most is {write_size(most_bytes)}")
     return size_bytes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from lineclear.core import refusals_landing
+from lineclear.core.words.refusals import refuse
 from lineclear.git import layout as layouts
 from lineclear.git.branch_moves import Mover
 from lineclear.git.commits import Commits, Signer
@@ -163,7 +163,7 @@ class LockedMain:
 def locked_main(git: CloneGit, state_dir: str, wait_s: float) -> Iterator[LockedMain]:
     lock = LandingLock(state_dir)
     if not lock.take(wait_s):
-        raise refusals_landing.landing_busy(int(wait_s))
+        raise refuse("land.busy", waited_s=int(wait_s))
     try:
         yield LockedMain(git, state_dir, lock)
     finally:

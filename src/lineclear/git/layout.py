@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals_repo
+from lineclear.core.words.refusals import refuse
 from lineclear.git import parse
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ def _from_env(name: str, env: Mapping[str, str], cwd: str) -> str:
 def _named_git_dir(path: str) -> str:
     git_dir = linked_git_dir(path) if os.path.isfile(path) else os.path.realpath(path)
     if git_dir is None or not _is_git_dir(git_dir):
-        raise refusals_repo.not_a_repo(path)
+        raise refuse("repo.none", path=path)
     return git_dir
 
 
@@ -76,7 +76,7 @@ def _discover(cwd: str) -> tuple[str, str]:
         if os.path.isfile(link):
             git_dir = linked_git_dir(link)
             if git_dir is None or not _is_git_dir(git_dir):
-                raise refusals_repo.broken_git_link(link, git_dir or "")
+                raise refuse("repo.broken_link", path=link, target=git_dir or "")
             return git_dir, place
         if _is_git_dir(link):
             return os.path.realpath(link), place
@@ -84,7 +84,7 @@ def _discover(cwd: str) -> tuple[str, str]:
             return place, ""
         parent = os.path.dirname(place)
         if parent == place:
-            raise refusals_repo.not_a_repo(cwd)
+            raise refuse("repo.none", path=cwd)
         place = parent
 
 
@@ -116,7 +116,7 @@ def _worktree_of(git_dir: str, common_dir: str, found_at: str) -> str:
     else:
         worktree = _configured_worktree(common_dir) or found_at or _main_worktree(common_dir)
     if not worktree:
-        raise refusals_repo.bare_repo(git_dir)
+        raise refuse("repo.bare", path=git_dir)
     return worktree
 
 
@@ -124,7 +124,7 @@ def _worktree_for_named(git_dir: str, common_dir: str, cwd: str) -> str:
     """With GIT_DIR: the git directory's own worktree if we are in it, else where we are."""
     is_linked = git_dir != common_dir
     if not is_linked and _is_bare(common_dir):
-        raise refusals_repo.bare_repo(git_dir)
+        raise refuse("repo.bare", path=git_dir)
     own = _linked_worktree(git_dir) if is_linked else _main_worktree(common_dir)
     return own if own and (cwd + "/").startswith(own + "/") else cwd
 

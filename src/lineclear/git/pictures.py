@@ -129,7 +129,7 @@ def _is_changed(root: str, path: bytes, before: Picture, after: Picture, start_n
 
 def undo_command(root: str, path: bytes, before: Picture, after: Picture) -> str:
     """The words for a shell that bring back what was there before; "" when that was not kept."""
-    from lineclear.core.refusals import quote
+    from lineclear.core.words.refusals import quote
 
     was, now = before.paths.get(path), after.paths.get(path)
     name = os.fsdecode(path)

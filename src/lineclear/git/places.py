@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import stat
 
-from lineclear.core import refusals
 from lineclear.core.claims import paths
+from lineclear.core.words.refusals import refuse
 from lineclear.git import layout as layouts
 
 TYPE_CHECKING = False
@@ -42,7 +42,11 @@ class Places:
         and `?` make a glob and a backslash before them a plain name. "" is the root of the repository.
         """
         if not text or "\0" in text:
-            raise refusals.bad_resource(text, "it is empty" if not text else "it holds a control character")
+            raise refuse(
+                "resource.bad",
+                resource=text,
+                why="it is empty" if not text else "it holds a control character",
+            )
         if literal:
             return self._place(text, text, cwd)
         if paths.is_glob(text):
@@ -53,7 +57,11 @@ class Places:
     def find(self, name: str, cwd: str) -> tuple[str, str]:
         """(the root of the worktree that a plain name lies in, the path below it)."""
         if not name or "\0" in name:
-            raise refusals.bad_resource(name, "it is empty" if not name else "it holds a control character")
+            raise refuse(
+                "resource.bad",
+                resource=name,
+                why="it is empty" if not name else "it holds a control character",
+            )
         real, _ = self._resolve(name if name[0] == "/" else f"{cwd}/{name}")
         return self._split_at_root(real, name)
 
@@ -66,7 +74,7 @@ class Places:
         parts = text.split("/")
         first = next(at for at, part in enumerate(parts) if paths.is_glob(part))
         if ".." in parts[first:]:
-            raise refusals.bad_resource(text, "`..` after a wildcard has no fixed meaning")
+            raise refuse("resource.bad", resource=text, why="`..` after a wildcard has no fixed meaning")
         prefix = "/".join(parts[:first]) or ("/" if first else ".")
         path, _ = self._place(paths.unescape(prefix), text, cwd)
         rest = [part for part in parts[first:] if part not in ("", ".")]
@@ -107,7 +115,9 @@ class Places:
         root = self._root_above(real, shown)
         path = real[len(root) + 1 :] if root != "/" else real[1:]
         if ".git" in path.lower().split("/"):
-            raise refusals.bad_resource(shown, "it is inside a .git directory, which belongs to git")
+            raise refuse(
+                "resource.bad", resource=shown, why="it is inside a .git directory, which belongs to git"
+            )
         return root, path
 
     def _root_above(self, real: str, shown: str) -> str:
@@ -115,11 +125,13 @@ class Places:
         while True:
             key = self._key(place)
             if key in self._git_dirs:
-                raise refusals.bad_resource(shown, "it is inside a .git directory, which belongs to git")
+                raise refuse(
+                    "resource.bad", resource=shown, why="it is inside a .git directory, which belongs to git"
+                )
             if key == self._worktree_key or self._is_root(place):
                 return place
             if place == "/":
-                raise refusals.outside_repo(shown, self._prefix[:-1])
+                raise refuse("resource.outside", resource=shown, root=self._prefix[:-1])
             place = place[: place.rfind("/")] or "/"
 
     def _is_root(self, place: str) -> bool:

@@ -17,7 +17,7 @@ import shutil
 import stat
 import time
 
-from lineclear.core import refusals_snapshots
+from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import (
     NESTED,
     ROLLING,
@@ -145,7 +145,7 @@ class Snapshots:
                     state = State()
                 except _Moved:
                     continue
-            raise refusals_snapshots.snapshot_failed(self._layout.worktree, _RESTLESS)
+            raise refuse("snapshot.failed", path=self._layout.worktree, why=_RESTLESS)
 
     def tree_now(self) -> tuple[str, str, list[LeftOut]]:
         """(HEAD's commit, the tree that a snapshot without limits would have now, what it would not
@@ -162,27 +162,27 @@ class Snapshots:
                     continue
                 except GitFailed as failed:
                     raise self._failure(failed) from failed
-            raise refusals_snapshots.snapshot_failed(self._layout.worktree, _RESTLESS)
+            raise refuse("snapshot.failed", path=self._layout.worktree, why=_RESTLESS)
 
     def _turn(self) -> LockFile:
         """One snapshot of a worktree at a time, over all processes: the lock, taken."""
         if not os.path.isdir(self._layout.worktree) or not os.path.isdir(self._layout.git_dir):
-            raise refusals_snapshots.worktree_gone(self._layout.worktree)
+            raise refuse("snapshot.no_worktree", path=self._layout.worktree)
         lock = LockFile(self._lock)
         try:
             os.makedirs(os.path.dirname(self._lock), mode=0o700, exist_ok=True)
             is_taken = lock.take(_WAIT_S)
         except OSError as error:
-            raise refusals_snapshots.snapshot_failed(self._layout.worktree, str(error)) from error
+            raise refuse("snapshot.failed", path=self._layout.worktree, why=str(error)) from error
         if not is_taken:
-            raise refusals_snapshots.snapshot_busy(self._layout.worktree)
+            raise refuse("snapshot.busy", path=self._layout.worktree)
         return lock
 
     def _failure(self, error: Exception) -> Exception:
         if not os.path.isdir(self._layout.worktree) or not os.path.isdir(self._layout.git_dir):
-            return refusals_snapshots.worktree_gone(self._layout.worktree)
+            return refuse("snapshot.no_worktree", path=self._layout.worktree)
         why = error.stderr.strip() if isinstance(error, GitFailed) else str(error)
-        return refusals_snapshots.snapshot_failed(self._layout.worktree, why)
+        return refuse("snapshot.failed", path=self._layout.worktree, why=why)
 
     def _take(
         self, state: State, agent: str, task: int, why: str, at_s: int, limits: Limits

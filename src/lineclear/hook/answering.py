@@ -160,9 +160,9 @@ def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
         log(now, error)
         if now.hooking is not None and _is_closed(now):
             from lineclear.core.agents.hooks import HookAnswer
-            from lineclear.core.refusals_hooks import hook_failed
+            from lineclear.core.words.refusals import refuse
 
-            words = str(hook_failed(type(error).__name__))
+            words = str(refuse("hook.failed", error=type(error).__name__))
             return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words)), 0
     except BaseException:  # noqa: BLE001  an agent never suffers from our error
         pass
@@ -177,7 +177,7 @@ def _is_closed(now: Situation) -> bool:
 
 
 def log(now: Situation, error: BaseException) -> None:
-    from lineclear.core.refusals import shorten
+    from lineclear.core.words.refusals import shorten
 
     if now.layout is None:
         return

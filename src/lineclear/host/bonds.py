@@ -12,7 +12,7 @@ import fcntl
 import os
 import time
 
-from lineclear.core import refusals, refusals_repo
+from lineclear.core.words.refusals import refuse
 from lineclear.host.locks import lock, share
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ class Bonds:
             if is_held:
                 break
             time.sleep(_HOLD_PAUSE_S)  # somebody is only asking, or has just released it
-        raise refusals_repo.bond_held(bond)
+        raise refuse("bond.held", bond=bond)
 
     def is_held(self, bond: str) -> bool:
         fd = self._open(bond)
@@ -109,7 +109,12 @@ class Bonds:
 
     def _path(self, bond: str) -> str:
         if not 0 < len(bond) <= _NAME_LIMIT or not _NAME_CHARS.issuperset(bond) or bond in (".", ".."):
-            raise refusals.bad_value("bond", bond, "use 1 to 128 letters, digits, dots, dashes, underscores")
+            raise refuse(
+                "input.bad",
+                name="bond",
+                given=bond,
+                why="use 1 to 128 letters, digits, dots, dashes, underscores",
+            )
         return f"{self._directory}/{bond}"
 
     def _open(self, bond: str) -> int:

@@ -25,9 +25,9 @@ def boot_id() -> str:
 def _read_boot_id() -> str:
     boot = _from_file(_BOOT_ID_FILE) or _from_command(_MACOS_COMMAND)
     if not boot:
-        from lineclear.core.refusals_repo import no_boot_id
+        from lineclear.core.words.refusals import refuse
 
-        raise no_boot_id()
+        raise refuse("host.no_boot_id")
     return boot
 
 

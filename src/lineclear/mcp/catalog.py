@@ -8,7 +8,7 @@ the tool, since the verb's help names options that a tool does not have.
 from __future__ import annotations
 
 from lineclear.core.durations import parse_duration
-from lineclear.core.refusals import Refusal, bad_arguments, following, shorten
+from lineclear.core.words.refusals import Refusal, following, refuse, shorten
 from lineclear.mcp.desk import Reply
 
 TYPE_CHECKING = False
@@ -152,7 +152,7 @@ class Tool:
             raise self._bad(refusal.what.removesuffix("."), "wait") from None
 
     def _bad(self, why: str, *names: str) -> Refusal:
-        return bad_arguments(self.name, why, self.example(*names))
+        return refuse("usage/tool", command=self.name, message=why, example=self.example(*names))
 
 
 def _meant(value: Any, asked: str) -> Any:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any, Protocol, TextIO
 
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.refusals import Refusal
 
     class Desk(Protocol):
         """Safe to call from several threads at once."""

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 from lineclear import __version__
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.mcp import catalog, pages, prompts
 from lineclear.mcp.callers import signs_of
 from lineclear.mcp.desk import EXCHANGE, VISITOR, Call, Reply, Stopped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lineclear.app.mirroring import head_of
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.mirror.conventions import facts_of, states
 from lineclear.mirror.files import read_small
 from lineclear.mirror.publishing import COORDINATION_FILE, PAGE

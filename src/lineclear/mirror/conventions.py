@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals_mirror
 from lineclear.core.agents.conventions import (
     AGENTS_FILE,
     POINTER,
@@ -20,6 +19,7 @@ from lineclear.core.agents.conventions import (
     state_of,
     write_conventions,
 )
+from lineclear.core.words.refusals import refuse
 from lineclear.host.files import write_atomically
 
 TYPE_CHECKING = False
@@ -90,9 +90,9 @@ def _read(root: str, name: str) -> str | None:
     except FileNotFoundError:
         return None
     except IsADirectoryError:
-        raise refusals_mirror.block_broken(name, "it is a directory") from None
+        raise refuse("conventions.broken", path=name, why="it is a directory") from None
     if len(data) > MOST_BYTES or b"\0" in data:
-        raise refusals_mirror.block_broken(name, "it is not a text of reasonable size")
+        raise refuse("conventions.broken", path=name, why="it is not a text of reasonable size")
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -100,5 +100,5 @@ def _real(root: str, name: str) -> str:
     """The file itself: a link is followed, but not out of the repository."""
     path = os.path.realpath(os.path.join(root, name))
     if not path.startswith(os.path.realpath(root) + "/"):
-        raise refusals_mirror.block_broken(name, "it is a link that leads out of the repository")
+        raise refuse("conventions.broken", path=name, why="it is a link that leads out of the repository")
     return path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.core import refusals_mirror
 from lineclear.core.claims.lock_files import (
     MOST_READ_BYTES,
     SUFFIX,
@@ -16,6 +15,7 @@ from lineclear.core.claims.lock_files import (
     write_lock,
 )
 from lineclear.core.claims.rules import EXCLUSIVE
+from lineclear.core.words.refusals import refuse
 from lineclear.mirror.files import create, read_small, remove, replace
 from lineclear.wiring.mirroring import LOCKS, live_trees, parts_on
 
@@ -127,8 +127,12 @@ def _refuse_if_held(resource: Resource, path: str) -> None:
     held = _held(path)
     if held is not None:
         words, age_ms = held
-        raise refusals_mirror.lock_file_held(
-            resource.path or "./", os.path.basename(path), words, age_ms // 60_000
+        raise refuse(
+            "claim.lock_file",
+            path=resource.path or "./",
+            lock=os.path.basename(path),
+            words=words,
+            age_minutes=age_ms // 60_000,
         )
 
 

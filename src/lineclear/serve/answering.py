@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
-from lineclear.core import refusals_serve
+from lineclear.core.words.refusals import refuse
 from lineclear.hook.serving import Elsewhere
 from lineclear.mcp.desk import VISITOR
 from lineclear.serve.commanding import Commands
@@ -58,7 +58,7 @@ class HooksAndCommands:
         visitor: Visitor = scope[VISITOR]
         client, _, event = str(scope["path"]).removeprefix("/hook/").partition("/")
         if not client or not event or "/" in event:
-            raise refusals_serve.bad_call("a hook is /hook/CLIENT/EVENT")
+            raise refuse("serve.call", why="a hook is /hook/CLIENT/EVENT")
         body = await read_body(receive, MOST_HOOK_BYTES)
         cwd = one(scope["headers"], b"x-lineclear-cwd").decode("utf-8", "surrogateescape") or visitor.cwd
 
@@ -66,7 +66,7 @@ class HooksAndCommands:
             try:
                 return self._answer_hook(client, event, body, visitor.environ, cwd)
             except Elsewhere:
-                raise refusals_serve.elsewhere(cwd) from None
+                raise refuse("serve.elsewhere", path=cwd) from None
 
         with anyio.move_on_after(HOOK_WITHIN_S):
             output, code = await to_thread.run_sync(work, limiter=self._hooks, abandon_on_cancel=True)
@@ -82,11 +82,11 @@ async def read_body(receive: Receive, limit: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            raise refusals_serve.bad_call("it was cut off")
+            raise refuse("serve.call", why="it was cut off")
         pieces.append(message.get("body", b""))
         size += len(pieces[-1])
         if size > limit:
-            raise refusals_serve.body_too_large(limit)
+            raise refuse("serve.body", limit=limit)
         if not message.get("more_body"):
             return b"".join(pieces)
 

@@ -14,11 +14,11 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.mcp.desk import EXCHANGE, VISITOR, Exchange
 from lineclear.mcp.server import Service
 from lineclear.serve.answering import MOST_BODY_BYTES, HooksAndCommands, answer, answer_json
-from lineclear.serve.doorkeeper import is_from_socket, one, refuse
+from lineclear.serve.doorkeeper import is_from_socket, one, turn_away
 from lineclear.serve.sessions import IDLE_S, Sessions
 
 TYPE_CHECKING = False
@@ -93,7 +93,7 @@ class Served:
         try:
             await self._serve(scope, receive, send)
         except Refusal as refusal:
-            await refuse(send, refusal)
+            await turn_away(send, refusal)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         method, path = scope["method"], scope["path"]

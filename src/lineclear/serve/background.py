@@ -15,7 +15,7 @@ from contextlib import closing
 
 from lineclear.app.ports import Caller
 from lineclear.core.instants import show_wall
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.host.shielding import shield_thread
 from lineclear.serve.works import WORKS, hear
 from lineclear.settings import LOCAL_FILE, TEAM_FILE

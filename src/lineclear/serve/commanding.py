@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import from_thread, to_thread
 
-from lineclear.core import refusals_serve
 from lineclear.core.agents.identity import is_about_caller
+from lineclear.core.words.refusals import refuse
 from lineclear.host.frames import CODE, ERR, OUT, frame
 from lineclear.mcp.desk import Call, Stopped, Visitor
 from lineclear.serve.doorkeeper import LOCAL, impersonal
@@ -47,7 +47,7 @@ class Commands:
 
     async def answer(self, visitor: Visitor, body: bytes, receive: Receive, send: Send) -> None:
         if visitor.proof != LOCAL:
-            raise refusals_serve.bad_call("a token is good for tools and hooks, not for commands")
+            raise refuse("serve.call", why="a token is good for tools and hooks, not for commands")
         words, call = _read(body, visitor)
         answer, out = _Answer(send), io.StringIO()
         err = _Lines(lambda text: from_thread.run(answer.send, frame(ERR, _encode(text))))
@@ -122,12 +122,12 @@ def _read(body: bytes, visitor: Visitor) -> tuple[list[str], Call]:
         given = loads(body.decode("utf-8", "surrogateescape"))
         fields = [given[name] for name in _FIELDS]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise refusals_serve.bad_call("a command is words, cwd and environ, as JSON") from None
+        raise refuse("serve.call", why="a command is words, cwd and environ, as JSON") from None
     if not all(isinstance(field, kind) for field, kind in zip(fields, _FIELDS.values(), strict=True)):
-        raise refusals_serve.bad_call("a field of the command is of the wrong type")
+        raise refuse("serve.call", why="a field of the command is of the wrong type")
     words, cwd, told = fields
     if not all(isinstance(text, str) for text in (*words, *told.values())):
-        raise refusals_serve.bad_call("words and variables are texts")
+        raise refuse("serve.call", why="words and variables are texts")
     environ = impersonal(visitor.environ)
     environ.update({name: value for name, value in told.items() if is_about_caller(name)})
     return words, Call(visitor=Visitor(environ, cwd=cwd, is_person=False, proof=visitor.proof))

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from hmac import compare_digest
 
-from lineclear.core import refusals_serve
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import PERSON, SIGNS, is_about_caller
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.desk import VISITOR, Visitor
 
 TYPE_CHECKING = False
@@ -48,7 +47,7 @@ class Doorkeeper:
             try:
                 visitor = await self._let_in(scope, headers)
             except Refusal as refusal:
-                await refuse(send, refusal)
+                await turn_away(send, refusal)
                 return
             scope[VISITOR] = visitor
         await self._app(scope, receive, send)
@@ -61,7 +60,7 @@ class Doorkeeper:
         scheme, _, proof = given.partition(b" ")
         proof = proof.strip()
         if scheme.lower() != b"bearer" or not proof:
-            raise refusals_serve.no_proof()
+            raise refuse("serve.proof")
         if compare_digest(proof, self._key):
             return self._local(headers)
         return await self._bearer(proof.decode("utf-8", "replace"), headers)
@@ -70,9 +69,9 @@ class Doorkeeper:
         """A page that a browser shows cannot call us under another name, nor for another site."""
         host, origin = one(headers, b"host").lower(), one(headers, b"origin").lower()
         if host not in self.hosts:
-            raise refusals_serve.wrong_host(host.decode("latin-1"))
+            raise refuse("serve.host", host=host.decode("latin-1"))
         if origin and origin.removeprefix(b"http://") not in self.hosts:
-            raise refusals_serve.wrong_origin(origin.decode("latin-1"))
+            raise refuse("serve.origin", origin=origin.decode("latin-1"))
 
     def _local(self, headers: list[tuple[bytes, bytes]]) -> Visitor:
         """A process of this user: it says who it is, as the environment of a command does."""
@@ -132,11 +131,24 @@ def one(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:
     return found or b""
 
 
-async def refuse(send: Send, refusal: Refusal) -> None:
+# The HTTP status of a refusal; 403 for every other one.
+_STATUS = {
+    "serve.proof": 401,
+    "serve.host": 421,
+    "serve.body": 413,
+    "serve.call": 400,
+    "serve.elsewhere": 421,
+    "token.unknown": 401,
+    "token.revoked": 401,
+    "token.expired": 401,
+}
+
+
+async def turn_away(send: Send, refusal: Refusal) -> None:
     from json import dumps
 
     body = dumps({"schema": "lineclear/1", "error": refusal.as_data(), "warnings": []}).encode()
-    status = refusals_serve.STATUS.get(refusal.code, 403)
+    status = _STATUS.get(refusal.code, 403)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # Who is turned away does not keep a connection, nor has us read the rest of what it sends.
     headers.append((b"connection", b"close"))

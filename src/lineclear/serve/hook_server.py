@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import anyio
 
 from lineclear import __version__
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.host import server_door as doors
 from lineclear.host.shielding import shield_thread
 from lineclear.serve.answering import HooksAndCommands, answer
-from lineclear.serve.doorkeeper import Doorkeeper, refuse
+from lineclear.serve.doorkeeper import Doorkeeper, turn_away
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class HookServer:
             if self._answers is None or not await self._answers.answer(scope, receive, send):
                 await answer(send, 404, b"", b"text/plain")
         except Refusal as refusal:
-            await refuse(send, refusal)
+            await turn_away(send, refusal)
 
 
 def _remove(path: str) -> None:

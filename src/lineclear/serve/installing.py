@@ -10,7 +10,8 @@ import sys
 from hashlib import sha256
 
 from lineclear.clients.templating import fill
-from lineclear.core import refusals_service, refusals_setup
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.serve import not_started
 from lineclear.host import server_door as doors
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import write_atomically
@@ -53,7 +54,7 @@ def install(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
     service = plan(repo, environ)
     before = _read(service.path)
     if before is not None and MARK not in before:
-        raise refusals_service.foreign(service.path)
+        raise refuse("service.foreign", path=service.path)
     is_changed = before != service.text
     notes = _notes(repo, environ, is_first=before is None)
     if is_changed:
@@ -77,7 +78,7 @@ def uninstall(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
     service = plan(repo, environ)
     before = _read(service.path)
     if before is not None and MARK not in before:
-        raise refusals_service.foreign(service.path)
+        raise refuse("service.foreign", path=service.path)
     notes = []
     if before is not None:
         for words in service.ends[:-1]:
@@ -103,7 +104,7 @@ def plan(repo: Repo, environ: Mapping[str, str]) -> Service:
     home = environ.get("HOME") or os.path.expanduser("~")
     for text in (*command, *carried.values(), repo.state_directory):
         if "\n" in text or "\r" in text or not _is_text(text):
-            raise refusals_service.unusable_place(text)
+            raise refuse("service.place", path=text)
     if systemctl := which("systemctl", path=path):
         config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
         place = f"{config}/systemd/user/{label}.service"
@@ -111,7 +112,7 @@ def plan(repo: Repo, environ: Mapping[str, str]) -> Service:
         return _for_systemd(systemctl, label, place, unit)
     if launchctl := which("launchctl", path=path):
         return _for_launchd(launchctl, label, home, command, carried)
-    raise refusals_service.no_manager()
+    raise refuse("service.none")
 
 
 def _label(root: str, common_dir: str) -> str:
@@ -213,7 +214,7 @@ def _read(path: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise refusals_setup.not_written(path, error.strerror or str(error)) from error
+        raise refuse("setup.not_written", path=path, why=error.strerror or str(error)) from error
 
 
 def _write(service: Service) -> None:
@@ -221,7 +222,7 @@ def _write(service: Service) -> None:
         os.makedirs(os.path.dirname(service.path), exist_ok=True)
         write_atomically(service.path, service.text)
     except OSError as error:
-        raise refusals_setup.not_written(service.path, error.strerror or str(error)) from error
+        raise refuse("setup.not_written", path=service.path, why=error.strerror or str(error)) from error
 
 
 def _run(service: Service, words: list[str], environ: Mapping[str, str]) -> None:
@@ -231,7 +232,7 @@ def _run(service: Service, words: list[str], environ: Mapping[str, str]) -> None
         by_hand = (
             "systemctl --user enable --now " + service.label if service.manager == SYSTEMD else " ".join(last)
         )
-        raise refusals_service.not_started(service.path, failed[0], by_hand)
+        raise not_started(service.path, failed[0], by_hand)
 
 
 def _try(words: list[str], environ: Mapping[str, str]) -> list[str]:

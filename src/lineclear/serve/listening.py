@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from lineclear.core import refusals_serve
+from lineclear.core.words.refusals import refuse
 from lineclear.host import server_door as doors
 from lineclear.serve.lines import KEEP_ALIVE_S, Line
 
@@ -85,7 +85,7 @@ def listen_locally(state_directory: str, environ: Mapping[str, str], name: str) 
         local.listen(1024)
     except OSError as error:
         local.close()
-        raise refusals_serve.no_socket(str(error)) from error
+        raise refuse("serve.socket", why=str(error)) from error
     return local
 
 

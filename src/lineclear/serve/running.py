@@ -14,7 +14,7 @@ import time
 import anyio
 
 from lineclear import __version__
-from lineclear.core import refusals_serve
+from lineclear.core.words.refusals import refuse
 from lineclear.host import server_door as doors
 from lineclear.serve.app import Served
 from lineclear.serve.doorkeeper import Doorkeeper
@@ -64,7 +64,7 @@ def run(
     lock = doors.be_the_only_one(plan.state_directory)
     if lock is None:
         found = doors.read_door(plan.state_directory)
-        raise refusals_serve.already_served(found.url if found else "", found.pid if found else 0)
+        raise refuse("serve.running", url=found.url if found else "", pid=found.pid if found else 0)
     keep_log(f"{doors.directory_of(plan.state_directory)}/{doors.LOG}")
     try:
         _have_room()
@@ -184,4 +184,4 @@ def _listen(plan: Plan) -> socket.socket:
             return listen_on(plan.host, wanted)
         except OSError as error:
             why = error.strerror or str(error)
-    raise refusals_serve.port_taken(plan.host, port, why)
+    raise refuse("serve.port", host=plan.host, port=port, why=why)

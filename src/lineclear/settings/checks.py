@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals_settings as refusals
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.settings.setting import COMMAND, COUNT, Setting
 from lineclear.settings.strategies import match_of
 from lineclear.settings.unknown import warn_of_unknown
@@ -42,10 +41,18 @@ class CheckPath:
 def take_check_paths(settings: Settings, origin: str, given: object, folds_case: bool) -> None:
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         expected = "entries that begin with [[checks.paths]]"
-        raise refusals.bad_setting(origin, CHECK_PATHS, describe(given), expected)
+        raise refuse(
+            "settings.value", origin=origin, name=CHECK_PATHS, given=describe(given), expected=expected
+        )
     if len(settings.check_paths) + len(given) > MAX_CHECK_PATHS:
         expected = f"at most {MAX_CHECK_PATHS} entries in all files together"
-        raise refusals.bad_setting(origin, CHECK_PATHS, f"{len(given)} entries", expected)
+        raise refuse(
+            "settings.value",
+            origin=origin,
+            name=CHECK_PATHS,
+            given=f"{len(given)} entries",
+            expected=expected,
+        )
     for number, entry in enumerate(given, 1):
         for key in entry:
             if key not in CHECK_PATH_KEYS:
@@ -61,13 +68,31 @@ def _read_entry(
     try:
         resource = match_of(settings, match, folds_case) if isinstance(match, str) else None
     except Refusal as refusal:
-        raise refusals.bad_setting(origin, f"{name}, match", describe(match), refusal.what) from None
+        raise refuse(
+            "settings.value",
+            origin=origin,
+            name=f"{name}, match",
+            given=describe(match),
+            expected=refusal.what,
+        ) from None
     if resource is None or resource.scheme != "file":
         found = "missing" if match is None else describe(match)
-        raise refusals.bad_setting(origin, f"{name}, match", found, CHECK_PATH_KEYS["match"])
+        raise refuse(
+            "settings.value",
+            origin=origin,
+            name=f"{name}, match",
+            given=found,
+            expected=CHECK_PATH_KEYS["match"],
+        )
     command = read_value(_COMMAND, entry.get("command", ""), origin, f"{name}, command")
     if not command:
-        raise refusals.bad_setting(origin, f"{name}, command", "missing", CHECK_PATH_KEYS["command"])
+        raise refuse(
+            "settings.value",
+            origin=origin,
+            name=f"{name}, command",
+            given="missing",
+            expected=CHECK_PATH_KEYS["command"],
+        )
     retries = -1
     if "retries" in entry:
         retries = int(str(read_value(_RETRIES, entry["retries"], origin, f"{name}, retries")))

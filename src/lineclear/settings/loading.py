@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import stat
 
-from lineclear.core import refusals_settings as refusals
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.settings import broken_settings, settings_too_large
 from lineclear.settings.setting import PREFIX
 from lineclear.settings.table import (
     FLAG,
@@ -109,11 +110,15 @@ def _read_bytes(origin: str, path: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise refusals.settings_unreadable(origin, path, os.strerror(error.errno or 0)) from None
+        raise refuse(
+            "settings.unreadable", origin=origin, path=path, why=os.strerror(error.errno or 0)
+        ) from None
     try:
         return _read_open(origin, path, fd)
     except OSError as error:
-        raise refusals.settings_unreadable(origin, path, os.strerror(error.errno or 0)) from None
+        raise refuse(
+            "settings.unreadable", origin=origin, path=path, why=os.strerror(error.errno or 0)
+        ) from None
     finally:
         os.close(fd)
 
@@ -121,18 +126,18 @@ def _read_bytes(origin: str, path: str) -> bytes | None:
 def _read_open(origin: str, path: str, fd: int) -> bytes:
     """Reads one byte more than allowed, to detect a file that is too large."""
     if not stat.S_ISREG(os.fstat(fd).st_mode):
-        raise refusals.settings_unreadable(origin, path, "it is not a plain file")
+        raise refuse("settings.unreadable", origin=origin, path=path, why="it is not a plain file")
     with open(fd, "rb", closefd=False) as file:
         return file.read(MAX_FILE_BYTES + 1)
 
 
 def _parse(origin: str, data: bytes) -> dict[str, Any]:
     if len(data) > MAX_FILE_BYTES:
-        raise refusals.settings_too_large(origin, MAX_FILE_BYTES)
+        raise settings_too_large(origin, MAX_FILE_BYTES)
     text = _decode(origin, data)
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MAX_DOTS_IN_LINE:
-            raise refusals.broken_settings(origin, number, f"it has more than {MAX_DOTS_IN_LINE} dots")
+            raise broken_settings(origin, number, f"it has more than {MAX_DOTS_IN_LINE} dots")
     from tomllib import TOMLDecodeError, loads
 
     try:
@@ -144,7 +149,7 @@ def _parse(origin: str, data: bytes) -> dict[str, Any]:
     except ValueError:
         # Not the parser's own error: Python refuses to read a number of thousands of digits.
         why, line_number = "a number in it is too long", 0
-    raise refusals.broken_settings(origin, line_number, why)
+    raise broken_settings(origin, line_number, why)
 
 
 def _decode(origin: str, data: bytes) -> str:
@@ -152,7 +157,7 @@ def _decode(origin: str, data: bytes) -> str:
         return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-    raise refusals.broken_settings(origin, line, "its bytes are not UTF-8")
+    raise broken_settings(origin, line, "its bytes are not UTF-8")
 
 
 def _explain(message: str, text: str) -> tuple[str, int]:
@@ -176,7 +181,13 @@ def _take_table(settings: Settings, origin: str, table: dict[str, Any]) -> list[
         elif section in SECTIONS:
             from lineclear.settings.values import describe
 
-            raise refusals.bad_setting(origin, section, describe(content), f"a section, [{section}]")
+            raise refuse(
+                "settings.value",
+                origin=origin,
+                name=section,
+                given=describe(content),
+                expected=f"a section, [{section}]",
+            )
         elif isinstance(content, dict):
             tables = (*SECTIONS, *(name for name in NESTED if "." not in name))
             _warn_of_unknown(settings, origin, "section", section, tables)
@@ -231,7 +242,7 @@ def _take_flags(settings: Settings, flags: Mapping[str, str]) -> None:
         if setting is None:
             from lineclear.settings.unknown import suggestion
 
-            raise refusals.unknown_setting(name, suggestion(name, tuple(SETTINGS)))
+            raise refuse("settings.unknown", name=name, hint=suggestion(name, tuple(SETTINGS)))
         _set_text(settings, setting, text, FLAG)
 
 
@@ -262,14 +273,15 @@ def _check_ports(settings: Settings) -> None:
         expected = (
             f"room for worktrees.ports ({settings.worktrees_ports}) from worktrees.ports_from ({first}) on"
         )
-        raise refusals.bad_setting(settings.origins[name], name, str(last), expected)
+        raise refuse(
+            "settings.value", origin=settings.origins[name], name=name, given=str(last), expected=expected
+        )
 
 
 def _check_patterns(settings: Settings) -> None:
     """A pattern that cannot match any path is a mistake. If it only matches no lock file that we know, the
     doctor reports it: another version may know that file."""
     from lineclear.core.claims.paths import glob_anywhere
-    from lineclear.core.refusals import Refusal
     from lineclear.settings.values import describe
 
     name = "merge.regenerate"
@@ -281,4 +293,10 @@ def _check_patterns(settings: Settings) -> None:
                 'a name, or a path or glob from the root of the repository, without ".." after a wildcard'
             )
             where = f"{name}[{place}]"
-            raise refusals.bad_setting(settings.origins[name], where, describe(pattern), expected) from None
+            raise refuse(
+                "settings.value",
+                origin=settings.origins[name],
+                name=where,
+                given=describe(pattern),
+                expected=expected,
+            ) from None

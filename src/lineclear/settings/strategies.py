@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals_settings as refusals
 from lineclear.core.agents.names import agent_name
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.strategies import READ_ONLY, SINGLE_WRITER, STRATEGIES, Rule
 from lineclear.core.queue.phases import BINDABLE
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe
 
@@ -33,9 +32,15 @@ _STRATEGY_NAMES = tuple(f"{STRATEGY}.{key}" for key in STRATEGY_KEYS)
 
 def take_rules(settings: Settings, origin: str, given: object, folds_case: bool) -> None:
     if not isinstance(given, list):
-        raise refusals.bad_setting(origin, STRATEGY, describe(given), "entries that begin with [[strategy]]")
+        raise refuse(
+            "settings.value",
+            origin=origin,
+            name=STRATEGY,
+            given=describe(given),
+            expected="entries that begin with [[strategy]]",
+        )
     if len(settings.rules) + len(given) > MAX_STRATEGIES:
-        raise refusals.too_many_strategies(origin, MAX_STRATEGIES)
+        raise refuse("settings.strategies", origin=origin, most=MAX_STRATEGIES)
     settings.rules += [
         _read_rule(settings, origin, number, entry, folds_case) for number, entry in enumerate(given, 1)
     ]
@@ -50,7 +55,12 @@ def match_of(settings: Settings, text: str, folds_case: bool) -> Resource:
 
 def _read_rule(settings: Settings, origin: str, number: int, entry: object, folds_case: bool) -> Rule:
     if not isinstance(entry, dict):
-        raise refusals.bad_strategy(origin, number, "form is wrong: it begins with [[strategy]]")
+        raise refuse(
+            "settings.strategy",
+            origin=origin,
+            number=number,
+            reason="form is wrong: it begins with [[strategy]]",
+        )
     for key in entry:
         if key not in STRATEGY_KEYS:
             warn_of_unknown(settings, origin, "key", f"{STRATEGY}.{key}", _STRATEGY_NAMES)
@@ -58,12 +68,12 @@ def _read_rule(settings: Settings, origin: str, number: int, entry: object, fold
     phase = entry.get("phase", "")
     why = _fault_in_rule(match, strategy, owner) or _fault_in_phase(phase, strategy)
     if why:
-        raise refusals.bad_strategy(origin, number, why)
+        raise refuse("settings.strategy", origin=origin, number=number, reason=why)
     try:
         resource = match_of(settings, str(match), folds_case)
         name = agent_name(owner) if owner else ""
     except Refusal as refusal:
-        raise refusals.bad_strategy(origin, number, _cause(refusal)) from None
+        raise refuse("settings.strategy", origin=origin, number=number, reason=_cause(refusal)) from None
     return Rule(resource, str(strategy), name, f"{origin}, strategy {number}", str(phase))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.refusals import shorten
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ Loaded only if there is a value to read or to show. A check returns the value to
 
 from __future__ import annotations
 
-from lineclear.core import refusals_settings as refusals
 from lineclear.core.durations import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, parse_duration
-from lineclear.core.refusals import Refusal, shorten
 from lineclear.core.runs.money import micros_of_float, parse_money, write_money
 from lineclear.core.sizes import parse_size, write_size
+from lineclear.core.words.refusals import Refusal, refuse, shorten
 from lineclear.settings.setting import (
     CHOICE,
     COMMAND,
@@ -48,7 +47,13 @@ def read_value(setting: Setting, given: object, origin: str, name: str = "") -> 
     value = _CHECKS[setting.kind](setting, given)
     if value is None:
         shown = "not shown, it may be secret" if setting.is_secret else describe(given)
-        raise refusals.bad_setting(origin, name or setting.name, shown, expected(setting))
+        raise refuse(
+            "settings.value",
+            origin=origin,
+            name=name or setting.name,
+            given=shown,
+            expected=expected(setting),
+        )
     return value
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals_settings as refusals
-from lineclear.core.refusals import shorten
+from lineclear.core.words.refusals import refuse, shorten
 from lineclear.settings.setting import PREFIX
 from lineclear.settings.table import TEAM_FILE
 from lineclear.settings.unknown import warn
@@ -27,17 +26,33 @@ _SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "
 def read_variables(settings: Settings, origin: str, name: str, given: object) -> dict[str, str]:
     """`name` is the name of the table, for messages."""
     if not isinstance(given, dict):
-        raise refusals.bad_setting(origin, name, describe(given), f"a table, [{name}]")
+        raise refuse(
+            "settings.value", origin=origin, name=name, given=describe(given), expected=f"a table, [{name}]"
+        )
     if len(given) > MAX_VARIABLES:
-        raise refusals.bad_setting(
-            origin, name, f"{len(given)} variables", f"at most {MAX_VARIABLES} variables"
+        raise refuse(
+            "settings.value",
+            origin=origin,
+            name=name,
+            given=f"{len(given)} variables",
+            expected=f"at most {MAX_VARIABLES} variables",
         )
     for variable, value in given.items():
         if not _is_name(variable):
-            raise refusals.bad_setting(origin, f"{name}.{variable}", "its name", NAME_RULE)
+            raise refuse(
+                "settings.value",
+                origin=origin,
+                name=f"{name}.{variable}",
+                given="its name",
+                expected=NAME_RULE,
+            )
         if not is_text(value, MAX_VALUE_CHARS):
-            raise refusals.bad_setting(
-                origin, f"{name}.{variable}", "not shown, it may be secret", VALUE_RULE
+            raise refuse(
+                "settings.value",
+                origin=origin,
+                name=f"{name}.{variable}",
+                given="not shown, it may be secret",
+                expected=VALUE_RULE,
             )
         if origin == TEAM_FILE and is_secret(variable):
             warn(

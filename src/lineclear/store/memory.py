@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 
-from lineclear.core import refusals_store
 from lineclear.core.instants import Instant
 from lineclear.core.log.codec import encode_body, event_of
 from lineclear.core.log.epochs import begin_epoch
@@ -13,6 +12,7 @@ from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
 from lineclear.core.log.state import State
 from lineclear.core.log.tables import LOG, TASK, Entry
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class MemoryStore:
         with self._turn:
             self._tx.begin(None, self._clock())
             if self._tx.head:
-                raise refusals_store.store_not_empty("memory")
+                raise refuse("store.not_empty", path="memory")
             count = 0
             for entry in entries:
                 self._tx.put(LOG, entry)

@@ -7,9 +7,9 @@ import time
 from lineclear.app.runs import records
 from lineclear.app.runs.following import said_by
 from lineclear.clients.registry import STREAM, names_with, stream_of
-from lineclear.core import refusals_runs
 from lineclear.core.log.tables import RUN
 from lineclear.core.runs.states import ENDED
+from lineclear.core.words.refusals import refuse
 from lineclear.host import groups
 from lineclear.wiring.running import RepoClients
 
@@ -28,7 +28,7 @@ def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Itera
     """What the agent's live run (or, with `is_whole`, its last one) writes, until it ends."""
     run = repo.store.read(lambda view: records.live_run_of(view, agent) or _last(view, agent, is_whole))
     if run is None:
-        raise refusals_runs.not_running(agent)
+        raise refuse("run.not_live", agent=agent)
     directory = RepoClients(repo).directory(run.id)
     group = groups.find_again(directory, "")
     reader = stream_of(run.client if run.client in names_with(STREAM) else "plain").reader()

@@ -6,7 +6,7 @@ import queue
 import threading
 
 from lineclear.core.queue.checks import Check, verdict_key
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.check_runner import CheckRunner, Ended
 from lineclear.wiring.check_settings import require_trusted, stated_checks
 from lineclear.wiring.check_trees import CheckTrees

@@ -4,8 +4,9 @@ person's own tree says. This clone's local.toml and the environment count on top
 
 from __future__ import annotations
 
-from lineclear.core import refusals_settings
 from lineclear.core.queue.checks import Check
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.settings import settings_too_large
 from lineclear.git.commits import Commits
 from lineclear.git.layout import ignores_case
 from lineclear.git.object_store import ObjectStore
@@ -59,9 +60,11 @@ class CommittedSettings:
         if mode == TREE_MODE:
             return None
         if mode not in _PLAIN_FILES:
-            raise refusals_settings.settings_unreadable(TEAM_FILE, TEAM_FILE, "it is not a plain file")
+            raise refuse(
+                "settings.unreadable", origin=TEAM_FILE, path=TEAM_FILE, why="it is not a plain file"
+            )
         if self._objects.size_of(oid) > MAX_FILE_BYTES:
-            raise refusals_settings.settings_too_large(TEAM_FILE, MAX_FILE_BYTES)
+            raise settings_too_large(TEAM_FILE, MAX_FILE_BYTES)
         return self._objects.read([oid])[oid]
 
 

@@ -14,9 +14,8 @@ import signal
 import sys
 import time
 
-from lineclear.core import refusals, refusals_checks, refusals_worktrees
 from lineclear.core.queue.checks import digest_of, manifests_digest
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, not_found, refuse
 from lineclear.core.worktrees import rules
 from lineclear.git import branches, detached
 from lineclear.git import worktrees as git_trees
@@ -105,7 +104,7 @@ class CheckTree:
     def bring_to(self, commit: str) -> None:
         """The commit's files and nothing else but what git ignores; made anew where that is not to be had."""
         if not end_strays(self.path):
-            raise refusals_checks.tree_failed(self.name, "a process of an earlier check cannot be ended")
+            raise refuse("checks.tree", tree=self.name, why="a process of an earlier check cannot be ended")
         common_dir, lent = self._site.common_dir, [self._bond.fileno()]
         git_dir = detached.whole_git_dir(common_dir, self.path)
         if git_dir:
@@ -114,7 +113,7 @@ class CheckTree:
                 return
             except (GitFailed, OSError):
                 if not branches.commit_of(common_dir, self._site.root, commit):
-                    raise refusals.not_found("commit", commit, "git log") from None
+                    raise not_found("commit", commit, "git log") from None
         self._make(commit)
 
     def _make(self, commit: str) -> None:
@@ -126,9 +125,9 @@ class CheckTree:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             detached.make(site.root, self.path, commit, [self._bond.fileno()])
         except GitFailed as error:
-            raise refusals_checks.tree_failed(self.name, git_trees.failure_words(error)) from error
+            raise refuse("checks.tree", tree=self.name, why=git_trees.failure_words(error)) from error
         except OSError as error:
-            raise refusals_checks.tree_failed(self.name, error.strerror or str(error)) from error
+            raise refuse("checks.tree", tree=self.name, why=error.strerror or str(error)) from error
 
     def remove(self) -> None:
         """Take it away with all that is in it. Nobody's work is in a check tree."""
@@ -159,7 +158,7 @@ class CheckTree:
             try:
                 copying.take_out(self.path, path)
             except copying.CannotBring as error:
-                raise refusals_worktrees.not_provisioned(error.path, str(error)) from error
+                raise refuse("worktree.copy", path=error.path, error=str(error)) from error
 
     def _is_as_brought(self, path: str, had: dict[str, str], wanted: dict[str, str]) -> bool:
         """A directory is looked at when its source changed; what a set-up adds to a copy of it stays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout, landing_branch
 from lineclear.git.run import GitFailed, git
 from lineclear.host.files import free_bytes, is_network_fs

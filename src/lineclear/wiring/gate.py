@@ -6,7 +6,7 @@ from lineclear.app.queue.gate import examine_commit, examine_landing
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.write_rule import fence_from
 from lineclear.core.queue.gate import Finding, judge_move
-from lineclear.core.refusals_mirror import file_travels
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.gate import (
     is_ancestor,
     pushed_paths,
@@ -92,7 +92,11 @@ def judge_landing(
 def judge_new(repo: Repo, paths: Sequence[str]) -> list[Finding]:
     """What is brought in where there was nothing: files that we write for agents were put in by force. A file
     of such a name that main holds is the repository's own."""
-    return [Finding(path, file_travels(path)) for path in paths if is_for_agents(repo.settings, path)]
+    return [
+        Finding(path, refuse("gate.mirrored", path=path))
+        for path in paths
+        if is_for_agents(repo.settings, path)
+    ]
 
 
 def _judge(repo: Repo, caller: Caller, paths: Sequence[str], texts: TextsOf) -> list[Finding]:
@@ -125,7 +129,6 @@ def resources_of(repo: Repo, paths: Sequence[str]) -> list[Resource]:
 
 def file_resources(layout: Layout, settings: Settings, paths: Sequence[str]) -> list[Resource]:
     from lineclear.core.claims.paths import escape
-    from lineclear.core.refusals import Refusal
 
     fold, nfc = folds_case(layout, settings), settings.paths_nfc
     found = []

@@ -10,8 +10,7 @@ from lineclear.core.agents.identity import read_environment
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.claims.write_rule import COMMIT, Write, judge_write
 from lineclear.core.queue.gate import Finding, judge_move
-from lineclear.core.refusals import Refusal
-from lineclear.core.refusals_store import store_unreachable
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.gate import is_ancestor, pushed_paths, staged_paths
 from lineclear.git.landing import landing_ref
 from lineclear.git.layout import find_layout
@@ -32,7 +31,7 @@ def open_hastily(cwd: str, environ: Mapping[str, str]) -> Repo:
     layout, settings = _place(cwd, environ)
     outage = Outage(state_directory(layout)) if settings.store_url else None
     if outage is not None and outage.is_fresh():
-        raise store_unreachable("", "it did not answer a moment ago")
+        raise refuse("store.unreachable", path="", reason="it did not answer a moment ago")
     try:
         store = open_store(layout, settings, is_hasty=True)
     except Refusal as refusal:

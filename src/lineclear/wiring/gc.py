@@ -12,8 +12,8 @@ import time
 
 from lineclear.app.worktrees.cleanup import Known
 from lineclear.core.agents.hooks import session_key
-from lineclear.core.refusals import Refusal
 from lineclear.core.runs.states import ENDED
+from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees import cleanup as rules
 from lineclear.core.worktrees.rules import OURS
 from lineclear.git import branches

@@ -1,8 +1,8 @@
 """A coding agent's hook, wired: where the session is, what it remembers, and its one step in the store.
 
-The use cases are app/hooks/events.py's. Gather, decide, append: git is asked first, then the store once, and all
-that the call does elsewhere waits for the commit. What only some events need is imported where it is needed:
-a hook is a process of a few milliseconds.
+The use cases are app/hooks/events.py's. Gather, decide, append: git is asked first, then the store once, and
+all that the call does elsewhere waits for the commit. What only some events need is imported where it is
+needed: a hook is a process of a few milliseconds.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from lineclear.core.agents.hooks import (
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.write_rule import fence_from
 from lineclear.core.log.tables import AGENT, CLAIM, TASK, WAIT, WORKTREE
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.states import TAKEN
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.host.heartbeats import PendingPresence
 from lineclear.host.sessions import Session, Writes, digest_of

@@ -6,7 +6,7 @@ import os
 
 from lineclear.core.agents.hooks import session_key
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
 from lineclear.host.sessions import Session
 from lineclear.wiring.repo import folds_case, read_settings, state_directory

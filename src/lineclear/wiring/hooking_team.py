@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 from time import monotonic
 
-from lineclear.core import refusals_store
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookAnswer
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.claims.write_rule import EDIT, Write, judge_write
 from lineclear.core.outages import is_outage
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.places import Places
 from lineclear.host.outages import Outage
 from lineclear.wiring.hooking_context import file_at, memory_of
@@ -38,7 +37,7 @@ _AT_ONCE_S = 0.5
 def respond_in_team(context: HookContext, ask: Callable[[], HookAnswer]) -> HookAnswer:
     """What `ask` answers from the store, or what can be said without the store when that is out of reach."""
     call, outage = context.call, Outage(state_directory(context.layout))
-    failure = refusals_store.store_unreachable("", "it did not answer a moment ago")
+    failure = refuse("store.unreachable", path="", reason="it did not answer a moment ago")
     if not outage.is_fresh():
         try:
             reply = _ask_again(ask)

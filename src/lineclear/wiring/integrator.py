@@ -12,8 +12,8 @@ import os
 from lineclear.app.ports import Caller
 from lineclear.app.queue.candidates import live_on
 from lineclear.app.worktrees.lifecycle import worktrees_of
-from lineclear.core import refusals_landing
 from lineclear.core.queue.phases import INTEGRATOR
+from lineclear.core.words.queue import git_failed
 from lineclear.git import detached
 from lineclear.git.landing import commit_of
 from lineclear.git.run import GitFailed
@@ -59,7 +59,7 @@ def after_landing(git: CloneQueueGit, caller: Caller, landed: list[dict[str, Any
     try:
         return _work(at_main, caller, main, _all_news(repo, news))
     except GitFailed as error:
-        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+        raise git_failed(error.command[0], error.stderr) from error
     finally:
         bond.release()
 

@@ -6,9 +6,8 @@ import os
 import shlex
 
 from lineclear.app.worktrees.snapshots import Work, find_work
-from lineclear.core import refusals_snapshots
 from lineclear.core.log.tables import WORKTREE
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees.snapshots import LOOKED_AT
 from lineclear.git.branches import commit_of
 from lineclear.git.layout import worktrees
@@ -52,7 +51,7 @@ def difference(repo: Repo, caller: Caller, name: str) -> Difference:
     common_dir = repo.layout.common_dir
     commit, left_out, is_live = _now(repo, caller, work)
     if not commit:
-        raise refusals_snapshots.no_work(name)
+        raise refuse("look.nothing", name=name)
     main = Site(repo).main_commit()
     base = (main and merge_base(common_dir, main, commit)) or work.base or empty_tree(common_dir)
     return Difference(work, base, commit, left_out, is_live)
@@ -122,7 +121,7 @@ def command_for(environ: Mapping[str, str], path: str, *, editor: bool) -> list[
         return [environ.get("SHELL") or "/bin/sh"]
     chosen = environ.get("VISUAL") or environ.get("EDITOR")
     if not chosen:
-        raise refusals_snapshots.no_editor()
+        raise refuse("look.no_editor")
     return [*shlex.split(chosen), path]
 
 
@@ -132,4 +131,4 @@ def become(argv: list[str], path: str, env: Mapping[str, str]) -> NoReturn:
     try:
         os.execvpe(argv[0], argv, dict(env))
     except OSError as error:
-        raise refusals_snapshots.cannot_start(argv[0], error.strerror or str(error)) from error
+        raise refuse("look.cannot_start", program=argv[0], why=error.strerror or str(error)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 from lineclear.git.run import GitFailed, git
 from lineclear.git.trees import GitTrees
 from lineclear.merge import Conflict, Labels, MergeResult, merge_texts
@@ -52,7 +52,7 @@ def _read(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise refusals.bad_value("file", path, os.strerror(error.errno or 0)) from error
+        raise refuse("input.bad", name="file", given=path, why=os.strerror(error.errno or 0)) from error
 
 
 def write_bytes(path: str, content: bytes) -> None:
@@ -61,7 +61,7 @@ def write_bytes(path: str, content: bytes) -> None:
         with open(path, "wb") as file:
             file.write(content)
     except OSError as error:
-        raise refusals.bad_value("file", path, os.strerror(error.errno or 0)) from error
+        raise refuse("input.bad", name="file", given=path, why=os.strerror(error.errno or 0)) from error
 
 
 def _git_text(base: str, left: str, right: str, labels: Labels, encoding: str) -> str | None:
@@ -85,8 +85,8 @@ def merge_tree(cwd: str, base: str, left: str, right: str, maker: LockMaker | No
         with closing(GitTrees(cwd)) as trees:
             return merge_two_trees(trees, root, ours, theirs, labels, spread, maker)
     except GitFailed as error:
-        raise refusals.bad_value(
-            "tree", f"{base} {left} {right}", f"git: {error.stderr.strip()[:100]}"
+        raise refuse(
+            "input.bad", name="tree", given=f"{base} {left} {right}", why=f"git: {error.stderr.strip()[:100]}"
         ) from error
 
 

@@ -6,7 +6,7 @@ import os
 import time
 
 from lineclear.app.queue.migrations import reserve_next
-from lineclear.core import refusals_migrations
+from lineclear.core.words.refusals import refuse
 from lineclear.git.layout import landing_branch, names_in, worktrees
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.run import git
@@ -59,7 +59,7 @@ def _only_folder(on_main: dict[str, str]) -> str:
     # Prisma keeps each migration in a folder of its own.
     folders = {folder.rpartition("/")[0] if "prisma/migrations/" in folder else folder for folder in folders}
     if len(folders) != 1:
-        raise refusals_migrations.which_folder(sorted(folders))
+        raise refuse("migration.folder", folders=sorted(folders))
     return folders.pop()
 
 

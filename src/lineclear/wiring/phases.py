@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue import full_checks, integrating, phases
-from lineclear.core import refusals_landing, refusals_phases
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, TEST
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.queue import git_failed
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.run import GitFailed
 from lineclear.git.workshop import GitWorkshop
 from lineclear.wiring.gate import judge_landing
@@ -81,7 +81,7 @@ def _require_tests(repo: Repo, ground: GitWorkshop) -> None:
 def _main(ground: GitWorkshop) -> str:
     main = ground.main()
     if not main:
-        raise refusals_landing.main_unborn(ground.branch)
+        raise refuse("land.unborn", main=ground.branch)
     return main
 
 
@@ -148,7 +148,7 @@ def _alone(repo: Repo) -> Iterator[None]:
     try:
         bond = repo.bonds.hold(_BOND)
     except Refusal as refusal:
-        raise refusals_phases.phase_busy() from refusal
+        raise refuse("phase.busy") from refusal
     try:
         yield
     finally:
@@ -161,4 +161,4 @@ def _workshop(repo: Repo) -> Iterator[GitWorkshop]:
         with closing(GitWorkshop(repo.layout)) as ground:
             yield ground
     except GitFailed as error:
-        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+        raise git_failed(error.command[0], error.stderr) from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals_landing, refusals_phases
 from lineclear.core.json_text import canonical
 from lineclear.core.log.tables import TASK
 from lineclear.core.tasks.states import TAKEN
 from lineclear.core.values.file_changes import FileChange, check_content
+from lineclear.core.words.refusals import refuse
 from lineclear.git.detached import file_at
 from lineclear.git.landing import commit_of, landing_ref
 from lineclear.git.object_store import ObjectStore
@@ -27,14 +27,14 @@ def file_payload(
 ) -> str:
     """The payload of a proposal, based on main as it is now. `text` None without a patch: the file goes."""
     if resource.scheme != "file" or resource.kind != "file":
-        raise refusals_phases.not_a_file(resource.text)
+        raise refuse("proposal.not_a_file", resource=resource.text)
     cwd, ref = repo.layout.worktree, landing_ref(repo.layout)
     main = commit_of(cwd, ref)
     if not main:
-        raise refusals_landing.main_unborn(ref.removeprefix("refs/heads/"))
+        raise refuse("land.unborn", main=ref.removeprefix("refs/heads/"))
     blob, _, mode = file_at(repo.layout.common_dir, main, resource.path)
     if mode not in _PLAIN_FILES:
-        raise refusals_phases.not_a_file(resource.text)
+        raise refuse("proposal.not_a_file", resource=resource.text)
     content = _content(cwd, blob)
     if patch:
         text = _patched(resource, content, patch)
@@ -58,11 +58,11 @@ def _patched(resource: Resource, content: bytes | None, patch: str) -> str | Non
     try:
         return _text(apply_patch(resource.path, content, patch.encode()))
     except NotApplied as error:
-        raise refusals_phases.nothing_proposed(resource.text, str(error)) from None
+        raise refuse("proposal.nothing", resource=resource.text, why=str(error)) from None
     except GitFailed as error:
         words = error.stderr.strip().replace("error: ", "").split("\n")[0]
-        raise refusals_phases.nothing_proposed(
-            resource.text, f"the patch does not fit main: {words}"
+        raise refuse(
+            "proposal.nothing", resource=resource.text, why=f"the patch does not fit main: {words}"
         ) from None
 
 

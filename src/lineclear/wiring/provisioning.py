@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals_worktrees
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.worktrees import setup_failed
 from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
@@ -58,7 +59,6 @@ def provision(site: Site, row: Worktree, run_setup: bool) -> list[str]:
 def _equip(site: Site, row: Worktree) -> list[str]:
     """What the clients that are set up here read in a worktree. Work can go on without: it is a note."""
     from lineclear.app.setup.applying import equip_worktree
-    from lineclear.core.refusals import Refusal
     from lineclear.wiring.setup import clone_of
 
     try:
@@ -82,7 +82,7 @@ def bring_files(site: Site, target: str, copies: Sequence[str], links: Sequence[
     try:
         copying.apply_steps(site.root, target, steps)
     except copying.CannotBring as error:
-        raise refusals_worktrees.not_provisioned(error.path, str(error)) from error
+        raise refuse("worktree.copy", path=error.path, error=str(error)) from error
     _keep_ignored(site, target, [step.path for step in steps])
 
 
@@ -117,7 +117,7 @@ def _set_up(repo: Repo, row: Worktree) -> None:
     if failed is not None:
         command, done = failed
         how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
-        raise refusals_worktrees.setup_failed(command, how, done.tail)
+        raise setup_failed(command, how, done.tail)
 
 
 def run_set_up(repo: Repo, run: Callable[[str, float], Finished]) -> tuple[str, Finished] | None:
@@ -200,7 +200,7 @@ def sandboxed(
 
     why = sandbox.why_unavailable()
     if why:
-        raise refusals_worktrees.no_sandbox(why)
+        raise refuse("sandbox.missing", reason=why)
     if repo.settings.worktrees_writable:
         from lineclear.wiring.trust import require_trust
 
@@ -209,7 +209,7 @@ def sandboxed(
     paths = [os.path.realpath(path) for path in (*stated, *writable)]
     for path in paths:
         if not os.path.exists(path):
-            raise refusals_worktrees.bad_writable(path, "it is not there")
+            raise refuse("sandbox.path", path=path, why="it is not there")
     common_dir = repo.layout.common_dir
     # What would run or be believed outside of the sandbox.
     protected = [

@@ -10,10 +10,10 @@ import shutil
 from urllib.parse import urlsplit
 
 from lineclear.app import tasks
-from lineclear.core import refusals_queue
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.landing import one_line
 from lineclear.core.tasks.states import TAKEN, show_id
+from lineclear.core.words.refusals import refuse
 from lineclear.git.run import GitFailed, git
 from lineclear.host.commands import capture
 from lineclear.wiring.provisioning import unbound
@@ -68,10 +68,10 @@ def open_pull_request(repo: Repo, caller: Caller, *, branch: str, task: int = 0)
     remote, addresses = _remote(repo)
     forge = GITLAB if any("gitlab" in host_of(url) for url in addresses) else GITHUB
     if shutil.which(forge.tool, path=repo.environ.get("PATH")) is None:
-        raise refusals_queue.tool_missing(forge.tool, remote)
+        raise refuse("pr.tool", tool=forge.tool, remote=remote)
     code, output = _run(repo, forge.tool, ["auth", "status"])
     if code != 0:
-        raise refusals_queue.not_logged_in(forge.tool, _last_line(output))
+        raise refuse("pr.login", tool=forge.tool, words=_last_line(output))
     _push(repo, remote, branch)
     row = repo.store.read(lambda view: view.get(TASK, (task,))) if task else None
     found = _open_already(repo, forge, branch)
@@ -79,7 +79,7 @@ def open_pull_request(repo: Repo, caller: Caller, *, branch: str, task: int = 0)
         title, body = words_of(row, branch, caller, _subjects(repo, branch))
         code, output = _run(repo, forge.tool, forge.create_words(branch, main_name(repo), title, body))
         if code != 0:
-            raise refusals_queue.tool_failed(forge.tool, _last_line(output))
+            raise refuse("pr.failed", tool=forge.tool, words=_last_line(output))
     if row is not None and row.state == TAKEN:
         tasks.finish(repo.store, caller, task, branch=branch)
     new = "" if found else _url_in(output)
@@ -112,7 +112,7 @@ def _remote(repo: Repo) -> tuple[str, list[str]]:
     known = git(["remote"], cwd).decode().split()
     wanted = repo.settings.queue_remote or ("origin" if "origin" in known or len(known) != 1 else known[0])
     if wanted not in known:
-        raise refusals_queue.no_remote(wanted)
+        raise refuse("pr.remote", remote=wanted)
     written = git(["config", "--get", f"remote.{wanted}.url"], cwd, check=False)
     return wanted, [
         address.decode().strip() for address in (written, git(["remote", "get-url", "--push", wanted], cwd))
@@ -126,7 +126,9 @@ def _push(repo: Repo, remote: str, branch: str) -> None:
             timeout_s=_NET_S)  # fmt: skip
     except GitFailed as error:
         lines = [line for line in error.stderr.split("\n") if line.startswith((" !", "fatal:", "error:"))]
-        raise refusals_queue.push_refused(remote, branch, one_line((lines or [error.stderr])[0])) from error
+        raise refuse(
+            "pr.push", remote=remote, branch=branch, words=one_line((lines or [error.stderr])[0])
+        ) from error
 
 
 def _subjects(repo: Repo, branch: str) -> list[str]:
@@ -139,7 +141,7 @@ def _subjects(repo: Repo, branch: str) -> list[str]:
 def _open_already(repo: Repo, forge: Forge, branch: str) -> str:
     code, output = _run(repo, forge.tool, forge.list_words(branch, main_name(repo)))
     if code != 0:
-        raise refusals_queue.tool_failed(forge.tool, _last_line(output))
+        raise refuse("pr.failed", tool=forge.tool, words=_last_line(output))
     try:
         rows = json.loads(output or "[]")
     except ValueError:

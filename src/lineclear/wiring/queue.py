@@ -14,14 +14,14 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue import overview
 from lineclear.app.queue.runner import News, QueueRules, Runner
-from lineclear.core import refusals_landing, refusals_queue
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
 from lineclear.core.queue.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
+from lineclear.core.words.queue import git_failed
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.landing import LandingLock
 from lineclear.git.remotes import share_commit, withdraw
 from lineclear.git.run import GitFailed
@@ -72,7 +72,7 @@ class Turn:
             granted = claims.ask(self._repo.store, self._repo.liveness, caller, request)
         except Refusal as refusal:
             self._bond.release()
-            raise refusals_queue.queue_runs_elsewhere(str(refusal.facts.get("holder", ""))) from refusal
+            raise refuse("queue.running", agent=str(refusal.facts.get("holder", ""))) from refusal
         self._fences = {claim["resource"]: claim["fence"] for claim in granted["claims"]}
 
     def keep(self) -> bool:
@@ -93,7 +93,7 @@ class Turn:
 def take_turn(repo: Repo, wait_s: float = 0.0) -> Iterator[Turn]:
     lock = LandingLock(repo.state_directory, queue_facts.QUEUE_LOCK)
     if not lock.take(wait_s):
-        raise refusals_queue.queue_runs_elsewhere("")
+        raise refuse("queue.running", agent="")
     turn = Turn(repo, lock)
     try:
         if repo.settings.store_url:
@@ -130,7 +130,7 @@ def _runner(git: CloneQueueGit, caller: Caller, tell: Callable[[News], None]) ->
     try:
         yield Runner(repo.store, caller, git, checks, rules, pass_on)
     except GitFailed as error:
-        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+        raise git_failed(error.command[0], error.stderr) from error
     finally:
         checks.close()
 
@@ -239,10 +239,10 @@ def _submit(
     main, tip = git.ends_of(branch)
     bases = git.clone.history.bases(main, tip)
     if not bases:
-        raise refusals_landing.unrelated(branch, git.branch)
+        raise refuse("land.unrelated", branch=branch, main=git.branch)
     # What is on main already is no mistake for a task that was handed over: all that is left is to end it.
     if bases == [tip] and not (row is not None and row.state == HANDED_OVER):
-        raise refusals_landing.nothing_to_land(branch, git.branch, show_id(task) if task else "")
+        raise refuse("land.nothing", branch=branch, main=git.branch, task=show_id(task) if task else "")
     others = [other for other in waiting if other.tip != tip and other.branch != branch]
     own = git.clone.history.own(main, tip) if others else []
     on = [other.id for other in others if other.tip in own]

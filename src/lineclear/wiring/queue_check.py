@@ -7,10 +7,10 @@ from __future__ import annotations
 from contextlib import closing
 
 from lineclear.app.queue import candidates
-from lineclear.core import refusals_landing
 from lineclear.core.queue import landing as words
 from lineclear.core.queue.gate import tell
 from lineclear.core.queue.landing import NOTHING, Landed, SentBack
+from lineclear.core.words.queue import git_failed
 from lineclear.git.run import GitFailed
 from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.queue_facts import task_of, unsubmitted
@@ -58,7 +58,7 @@ def check(
         try:
             checked = _forbidden(git, row, main) or Checked(_merged(git, row, main), git.branch)
         except GitFailed as error:
-            raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+            raise git_failed(error.command[0], error.stderr) from error
         if runs_checks and isinstance(checked.result, Landed):
             _run(git, caller, main, checked.result, checked)
     return checked

@@ -8,10 +8,10 @@ from contextlib import closing
 
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue import overview as queue_overview
-from lineclear.core import refusals, refusals_tasks
 from lineclear.core.log.tables import TASK, Candidate
 from lineclear.core.queue.candidates import LANDED, WAITING
 from lineclear.core.tasks.states import DEFAULT_PRIORITY, HANDED_OVER, MERGED, TAKEN, show_id
+from lineclear.core.words.refusals import not_found, refuse
 from lineclear.git.landing import LandingLock, commit_of, landing_ref
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshot_refs import diff
@@ -52,9 +52,9 @@ def require_task(repo: Repo, number: int) -> None:
 def check_task(row: Task | None, number: int) -> None:
     """Refuse a task that is not there, or whose work nobody can land now."""
     if row is None:
-        raise refusals.not_found("task", show_id(number), "lineclear task list")
+        raise not_found("task", show_id(number), "lineclear task list")
     if row.state not in (TAKEN, HANDED_OVER, MERGED):
-        raise refusals_tasks.task_wrong_state(show_id(number), row.state, "land")
+        raise refuse("task.state", task=show_id(number), state=row.state, verb="land")
 
 
 def commands(repo: Repo) -> list[str]:

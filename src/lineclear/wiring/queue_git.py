@@ -6,9 +6,9 @@ import time
 
 from lineclear.app.queue.sides import NOBODY, owner_from
 from lineclear.app.queue.stacking import Submission, put_on
-from lineclear.core import refusals_landing
 from lineclear.core.queue.landing import NeedsYou
 from lineclear.core.tasks.states import show_id
+from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import Moved
 from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, locked_main
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
@@ -82,11 +82,11 @@ class CloneQueueGit:
         """As `known_ends`; refused where there is nothing that could land."""
         main, tip = self.known_ends(branch)
         if not main:
-            raise refusals_landing.main_unborn(self.branch)
+            raise refuse("land.unborn", main=self.branch)
         if branch == self.branch:
-            raise refusals_landing.branch_is_main(branch)
+            raise refuse("land.main", branch=branch)
         if not tip:
-            raise refusals_landing.branch_unknown(branch)
+            raise refuse("branch.unknown", branch=branch, task="")
         return main, tip
 
     def take_notes(self) -> list[str]:

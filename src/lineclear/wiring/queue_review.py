@@ -25,7 +25,7 @@ from lineclear.core.queue.candidates import (
     show_number,
 )
 from lineclear.core.queue.checks import Check
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.snapshot_refs import diff
 from lineclear.host.files import write_atomically
 from lineclear.wiring.check_runner import LOGS, CheckRunner

@@ -7,11 +7,12 @@ from __future__ import annotations
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue import overview
 from lineclear.app.queue.lock_making import made_of
-from lineclear.core import refusals, refusals_queue
 from lineclear.core.log.tables import CANDIDATE, TASK
 from lineclear.core.queue.candidates import LANDED, LIVE, show_number
 from lineclear.core.queue.landing import conflicts_of, undo_message, with_made
 from lineclear.core.tasks.states import show_id
+from lineclear.core.words.queue import undo_conflicts
+from lineclear.core.words.refusals import not_found, refuse
 from lineclear.git.landing import CloneGit, commit_of
 from lineclear.git.run import git
 from lineclear.wiring.lock_making import by_settings
@@ -43,7 +44,7 @@ def revert(
     cwd, main = repo.layout.worktree, main_commit(repo)
     below = below or commit_of(cwd, f"{commit}^1")
     if not below:
-        raise refusals.not_found("commit", f"{commit[:12]}^1", "git log")
+        raise not_found("commit", f"{commit[:12]}^1", "git log")
     report = merge_tree(cwd, commit, main, below, by_settings(repo, lambda: main))
     conflicts = conflicts_of(report)
     if conflicts:
@@ -73,9 +74,9 @@ def prepare(repo: Repo, caller: Caller, number: int = 0) -> dict[str, Any]:
     )
     made = revert(repo, row.commit, words, below=below)
     if isinstance(made, list):
-        raise refusals_queue.undo_conflicts(name, made)
+        raise undo_conflicts(name, made)
     if not made:
-        raise refusals_queue.undone_already(name, "")
+        raise refuse("queue.undone", candidate=name, by="")
     branch = _free_branch(repo, name)
     git(["update-ref", f"refs/heads/{branch}", made, "0" * len(made)], repo.layout.worktree)
     return {"undoes": name, "branch": branch, "commit": made, "title": title, "of": row.branch}
@@ -86,7 +87,9 @@ def _landing(view: View, caller: Caller, number: int) -> tuple[Candidate, str, s
     row = _named(view, caller, number) if number else _newest(view, caller)
     below = overview.below_of(view, row)
     if not below:
-        raise refusals_queue.not_landed(show_number(row.id), "on main without a landing of ours")
+        raise refuse(
+            "queue.not_landed", candidate=show_number(row.id), state="on main without a landing of ours"
+        )
     task = view.get(TASK, (row.task,)) if row.task else None
     return row, below, task.title if task is not None else ""
 
@@ -94,12 +97,12 @@ def _landing(view: View, caller: Caller, number: int) -> tuple[Candidate, str, s
 def _named(view: View, caller: Caller, number: int) -> Candidate:
     row = queue.known(view, number)
     if row.state != LANDED:
-        raise refusals_queue.not_landed(show_number(number), row.state)
+        raise refuse("queue.not_landed", candidate=show_number(number), state=row.state)
     if not caller.is_person and row.agent != caller.name:
-        raise refusals.person_only("undo another's landing", caller.name)
+        raise refuse("person.only", what="undo another's landing", agent=caller.name)
     undone = _undone(view)
     if number in undone:
-        raise refusals_queue.undone_already(show_number(number), show_number(undone[number]))
+        raise refuse("queue.undone", candidate=show_number(number), by=show_number(undone[number]))
     return row
 
 
@@ -110,7 +113,7 @@ def _newest(view: View, caller: Caller) -> Candidate:
     empty = [row.id for row in view.scan(CANDIDATE, "state", (LANDED,)) if not overview.below_of(view, row)]
     row = overview.last_landed(view, agent, [*undone, *own, *empty])
     if row is None:
-        raise refusals_queue.nothing_to_undo(caller.name)
+        raise refuse("queue.nothing_to_undo", agent=caller.name)
     return row
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals, refusals_store
 from lineclear.core.claims.resources import KNOWN, parse_resource, split_scheme
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
 from lineclear.git.places import Places
 from lineclear.host.bell import Bell
@@ -127,7 +127,7 @@ def state_directory_at(cwd: str, environ: Mapping[str, str]) -> str:
     """The same, seen from a directory; "" outside a repository."""
     try:
         return state_directory(find_layout(cwd, environ))
-    except refusals.Refusal:
+    except Refusal:
         return ""
 
 
@@ -225,9 +225,9 @@ def open_store(layout: Layout, settings: Settings, *, is_hasty: bool = False) ->
     directory = state_directory(layout)
     if not os.path.exists(os.path.join(directory, "state.db")):
         raise (
-            refusals.team_store_unknown(settings.repo_id)
+            refuse("store.team", repo_id=settings.repo_id)
             if settings.repo_id
-            else refusals_store.store_missing(directory)
+            else refuse("store.missing", path=directory)
         )
     return open_sqlite(directory)
 

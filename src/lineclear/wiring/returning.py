@@ -7,7 +7,7 @@ from lineclear.core.log.codec import event_of
 from lineclear.core.log.tables import CANDIDATE, LOG
 from lineclear.core.queue.candidates import BY_CHECK, BY_CONFLICT, BY_GATE, BY_REVIEW, SENT_BACK, show_number
 from lineclear.core.queue.sending_back import render
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.landing import commit_of
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.touches import touches

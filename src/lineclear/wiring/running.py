@@ -24,9 +24,9 @@ from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.agents.identity import SIGNS
 from lineclear.core.log.tables import AGENT, WORKTREE, split_names
-from lineclear.core.refusals import Refusal
 from lineclear.core.runs.budgets import Limits
 from lineclear.core.tasks.states import show_id
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import linked_git_dir
 from lineclear.host import groups, processes
 from lineclear.host.files import free_bytes, used_bytes, write_atomically

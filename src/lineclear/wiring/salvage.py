@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lineclear.app.worktrees.snapshots import choose
-from lineclear.core import refusals_snapshots
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.worktrees import patch_exists
 from lineclear.core.worktrees.snapshots import PREFIX, Kept
 from lineclear.git.layout import find_layout
 from lineclear.git.snapshot_refs import (
@@ -58,12 +59,12 @@ class Salvage:
         short = f"{kept.agent}/{kept.number}"
         wanted = branch or f"salvage/{kept.ref.removeprefix(PREFIX)}"
         if not is_branch_name(self._common_dir, wanted):
-            raise refusals_snapshots.restored_misnamed(wanted, short)
+            raise refuse("snapshot.branch_name", branch=wanted, free=short)
         names = [wanted] if branch else [wanted, *(f"{wanted}-{number}" for number in range(2, 1_000))]
         for name in names:
             if create_branch(self._common_dir, name, kept.commit):
                 return name
-        raise refusals_snapshots.restored_exists(wanted, short)
+        raise refuse("snapshot.branch_exists", branch=wanted, free=short)
 
     def restore_patch(self, kept: Kept, path: str) -> int:
         """The snapshot against its parent as a file; gives its size. Writes over nothing."""
@@ -72,6 +73,6 @@ class Salvage:
             with open(path, "xb") as file:
                 return file.write(data)
         except FileExistsError as error:
-            raise refusals_snapshots.patch_exists(path, f"{kept.agent}/{kept.number}") from error
+            raise patch_exists(path, f"{kept.agent}/{kept.number}") from error
         except OSError as error:
-            raise refusals_snapshots.patch_unwritable(path, error.strerror or str(error)) from error
+            raise refuse("snapshot.patch_unwritable", path=path, why=error.strerror or str(error)) from error

@@ -13,7 +13,7 @@ import time
 
 from lineclear.app.runs.records import live_runs
 from lineclear.app.worktrees.snapshots import work_in
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import AT_WORK
 from lineclear.host.shielding import shield_thread
 from lineclear.wiring.mirroring import live_trees

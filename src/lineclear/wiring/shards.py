@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from lineclear.core import refusals_phases
 from lineclear.core.queue.checks import Check, verdict_key
+from lineclear.core.words.refusals import refuse
 from lineclear.wiring.check_pool import ThreadedCheckPool
 from lineclear.wiring.check_settings import full_check, repo_at, require_trusted
 from lineclear.wiring.check_trees import provisioning_digest
@@ -27,7 +27,7 @@ class Shards:
         at_main = repo_at(repo, main)
         check = full_check(at_main.settings)
         if check is None:
-            raise refusals_phases.no_full_check()
+            raise refuse("phase.no_check")
         self._repo, self._main, self._check, self._at_main = repo, main, check, at_main
         self.parts = at_main.settings.checks_shards
         self._provisioning = provisioning_digest(at_main)

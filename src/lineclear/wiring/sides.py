@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.app.queue.sides import NOBODY, Side, owner_of_branch, with_sides
 from lineclear.core.queue.sides import paths_of
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.run import GitFailed
 from lineclear.git.touches import touches
 

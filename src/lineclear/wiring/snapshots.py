@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from lineclear.core import refusals_snapshots
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
 from lineclear.git import snapshot_marks
 from lineclear.git.branches import is_merged
@@ -108,7 +107,7 @@ def layout_of(repo: Repo, tree: str, path: str = "") -> Layout:
     name = tree.removeprefix(repo.tree.removesuffix(repo.layout.tree))
     place = path or dict(worktrees(common_dir)).get(name, "")
     if not place:
-        raise refusals_snapshots.worktree_gone(name)
+        raise refuse("snapshot.no_worktree", path=name)
     git_dir = common_dir if name == MAIN_TREE else f"{common_dir}/worktrees/{name}"
     return Layout(os.path.realpath(place), git_dir, common_dir)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals, refusals_store
+from lineclear.core.words.refusals import refuse
 from lineclear.git.layout import find_layout
 from lineclear.host.clock import HostClock
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
@@ -27,7 +27,7 @@ def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, 
     directory = state_directory(layout)
     settings = read_settings(layout, environ, {"store.url": url} if url else None)
     if settings.repo_id and not settings.store_url:
-        raise refusals.team_store_unknown(settings.repo_id)
+        raise refuse("store.team", repo_id=settings.repo_id)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     if settings.store_url:
         created = _init_postgres(layout, settings, url)
@@ -37,7 +37,7 @@ def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, 
 
         network = is_network_fs(directory)
         if network:
-            raise refusals_store.store_on_network(directory, network)
+            raise refuse("store.network", path=directory, file_system=network)
         created = create(directory, HostClock().now().wall_ns)
         os.makedirs(os.path.join(directory, "bells"), mode=0o700, exist_ok=True)
     engine = "postgres" if settings.store_url else "sqlite"
@@ -61,7 +61,7 @@ def write_repo_id(layout: Layout) -> str:
 
     roots = git(["rev-list", "--max-parents=0", "HEAD"], layout.worktree, check=False).decode().split()
     if not roots:
-        raise refusals.no_commit(layout.worktree)
+        raise refuse("repo.empty", path=layout.worktree)
     root = settings_root(layout)
     repo_id = f"{os.path.basename(root)}-{roots[-1][:10]}"
     path = os.path.join(root, "lineclear.toml")
@@ -95,7 +95,9 @@ def write_local_section(directory: str, header: str, keys: list[str]) -> None:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        raise refusals.bad_value(path, header, "the file says it in another place already") from None
+        raise refuse(
+            "input.bad", name=path, given=header, why="the file says it in another place already"
+        ) from None
     write_atomically(path, text.encode())
     os.chmod(path, 0o600)
 

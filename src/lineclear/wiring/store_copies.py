@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lineclear.app.log import entries_after
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 from lineclear.host.bell import Bell
 from lineclear.host.clock import HostClock
 from lineclear.wiring.starting import write_repo_id
@@ -44,7 +44,9 @@ def new_sqlite(directory: str) -> SqliteStore:
     try:
         create(directory, HostClock().now().wall_ns)
     except OSError as error:
-        raise refusals.bad_value("directory", directory, os.strerror(error.errno or 0)) from None
+        raise refuse(
+            "input.bad", name="directory", given=directory, why=os.strerror(error.errno or 0)
+        ) from None
     return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
 
 
@@ -56,9 +58,11 @@ def backup(repo: Repo, path: str) -> dict[str, Any]:
 
     path = os.path.abspath(path)
     if os.path.lexists(path):
-        raise refusals.bad_value("file", path, "it exists already; a backup overwrites nothing")
+        raise refuse(
+            "input.bad", name="file", given=path, why="it exists already; a backup overwrites nothing"
+        )
     if not os.path.isdir(os.path.dirname(path)):
-        raise refusals.bad_value("file", path, "its directory does not exist")
+        raise refuse("input.bad", name="file", given=path, why="its directory does not exist")
     with TemporaryDirectory(dir=os.path.dirname(path), prefix=".lineclear-") as scratch:
         made = os.path.join(scratch, "backup.db")
         store = repo.store
@@ -73,5 +77,5 @@ def backup(repo: Repo, path: str) -> dict[str, Any]:
         try:
             os.link(made, path)
         except OSError as error:
-            raise refusals.bad_value("file", path, os.strerror(error.errno or 0)) from None
+            raise refuse("input.bad", name="file", given=path, why=os.strerror(error.errno or 0)) from None
     return {"path": path, "size_bytes": os.path.getsize(path)}

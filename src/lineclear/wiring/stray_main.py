@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from lineclear.core import refusals_landing
 from lineclear.core.log.tables import TASK, WORKTREE
 from lineclear.core.queue.landing import NeedsYou, Stray
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, TAKEN
+from lineclear.core.words.queue import git_failed
+from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import checkouts_of, head_ref
 from lineclear.git.landing import LOCK_WAIT_S, CloneGit, commit_of, landing_ref, locked_main
 from lineclear.git.leftovers import dirty_paths
@@ -68,7 +69,7 @@ def restore_main(
             main.repair()
             return _put_back(repo, main, Stray(agent, old, new))
     except GitFailed as error:
-        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+        raise git_failed(error.command[0], error.stderr) from error
 
 
 def contain_stray(repo: Repo, main: LockedMain) -> str | NeedsYou:
@@ -121,7 +122,7 @@ def branch_here(repo: Repo) -> str:
     layout = repo.layout
     ref = head_ref(layout.worktree, layout.common_dir, layout.git_dir)
     if not ref:
-        raise refusals_landing.no_branch(layout.worktree)
+        raise refuse("land.detached", path=layout.worktree)
     return ref.removeprefix("refs/heads/")
 
 

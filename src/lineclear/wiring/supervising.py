@@ -12,12 +12,12 @@ from lineclear.app.runs.board import board
 from lineclear.app.runs.supervisor import Supervisor
 from lineclear.app.runs.workers import CLOSED, Rules, Slot
 from lineclear.clients.registry import CLIENTS, START, names_with
-from lineclear.core import refusals_runs
 from lineclear.core.instants import show_wall
 from lineclear.core.log.tables import RUN
-from lineclear.core.refusals import Refusal
 from lineclear.core.runs.budgets import Limits, needs_price
 from lineclear.core.runs.states import ENDED
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.runs import no_worker, supervisor_running
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.files import write_atomically
 from lineclear.host.threads import Jobs
@@ -94,16 +94,16 @@ def _workers(repo: Repo, wish: Wish) -> list[Worker]:
     if name:
         worker = worker_named(settings, name)
         if worker.client not in names_with(START):
-            raise refusals_runs.unknown_client(name, sorted(names_with(START)))
+            raise refuse("run.client", client=name, known=sorted(names_with(START)))
         return [worker]
     if settings.workers:
         for worker in settings.workers:
             if worker.client not in names_with(START):
-                raise refusals_runs.unknown_client(worker.client, sorted(names_with(START)))
+                raise refuse("run.client", client=worker.client, known=sorted(names_with(START)))
         return list(settings.workers)
     installed = installed_clients(repo.environ.get("PATH", ""))
     if len(installed) != 1:
-        raise refusals_runs.no_worker(installed)
+        raise no_worker(installed)
     return [worker_named(settings, installed[0])]
 
 
@@ -227,8 +227,8 @@ def _require_room(repo: Repo, slots: list[Slot]) -> None:
 def _already_running(repo: Repo) -> Refusal:
     found = read_status(repo)
     if found is None:
-        return refusals_runs.supervisor_running(0, "", 0)
-    return refusals_runs.supervisor_running(found["pid"], found["since"], len(found["agents"]))
+        return supervisor_running(0, "", 0)
+    return supervisor_running(found["pid"], found["since"], len(found["agents"]))
 
 
 def is_supervised(repo: Repo) -> bool:
@@ -277,7 +277,7 @@ def ask_and_wait(repo: Repo, caller: Caller, agent: str, what: str, wait_s: floa
 def _ask_nobody(repo: Repo, agent: str, number: int, what: str) -> dict[str, Any]:
     run = repo.store.read(lambda view: view.get(RUN, (number,)))
     if run is None or not RepoTraces(repo, RepoClients(repo)).is_of_this_clone(run):
-        raise refusals_runs.no_supervisor()
+        raise refuse("run.none")
     group = RepoClients(repo).find_again(run)
     if what in (records.STOP, records.STOP_HARD):
         group.sweep(0 if what == records.STOP_HARD else repo.settings.run_grace_ms / 1000)

@@ -11,11 +11,12 @@ from contextlib import closing, contextmanager
 from lineclear.app.queue.sides import owner_from
 from lineclear.app.worktrees import syncing
 from lineclear.app.writing import tree_of
-from lineclear.core import refusals, refusals_landing, refusals_sync, refusals_worktrees
 from lineclear.core.claims.write_rule import is_foreign
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.landing import message
 from lineclear.core.tasks.states import show_id
+from lineclear.core.words.queue import git_failed
+from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.worktrees.syncing import Conflicted, Synced
 from lineclear.git.landing import LandingLock, commit_of
 from lineclear.git.layout import find_layout
@@ -96,7 +97,7 @@ def _with_sides(repo: Repo, desk: GitDesk, result: Synced | Conflicted, task: in
 def _message(repo: Repo, caller: Caller, branch: str, task: int) -> str:
     row = repo.store.read(lambda view: view.get(TASK, (task,))) if task else None
     if task and row is None:
-        raise refusals.not_found("task", show_id(task), "lineclear task list")
+        raise not_found("task", show_id(task), "lineclear task list")
     return message(
         task=show_id(task) if task else "",
         title=row.title if row is not None else "",
@@ -113,7 +114,7 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
     _refuse_stranger(repo, caller, layout)
     lock = LandingLock(repo.state_directory, f"sync-{layout.tree}.lock")
     if not lock.take(wait_s):
-        raise refusals_sync.sync_busy(int(wait_s))
+        raise refuse("sync.busy", waited_s=int(wait_s))
     try:
         ref, main = watch_main(repo)
         target = _target(repo, main)
@@ -121,7 +122,7 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
         with closing(GitDesk(layout, ref, lock, target=target, maker=maker)) as desk:
             yield desk
     except GitFailed as error:
-        raise refusals_landing.git_failed(error.command[0], error.stderr) from error
+        raise git_failed(error.command[0], error.stderr) from error
     finally:
         lock.free()
 
@@ -131,7 +132,7 @@ def _refuse_stranger(repo: Repo, caller: Caller, layout: Layout) -> None:
     tree = repo.tree.removesuffix(repo.layout.tree) + layout.tree
     place = repo.store.read(lambda view: tree_of(view, tree))
     if not caller.is_person and is_foreign(place, caller.name):
-        raise refusals_worktrees.worktree_not_yours(layout.tree, place.owner)
+        raise refuse("worktree.not_yours", name=layout.tree, holder=place.owner)
 
 
 def _target(repo: Repo, main: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core import refusals_worktrees
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.worktrees import worktree_failed
 from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
@@ -35,7 +35,7 @@ class Site:
         try:
             return self.repo.bonds.hold(bond_of(name))
         except Refusal as refusal:
-            raise refusals_worktrees.worktree_busy(name) from refusal
+            raise refuse("worktree.busy", name=name) from refusal
 
     def owns(self, row: Worktree) -> bool:
         """Is it a worktree of this clone? A team's store holds those of all clones."""
@@ -148,8 +148,8 @@ class GitSide:
 
 def _said_no(site: Site, tree: str, error: GitFailed) -> Refusal:
     if "git-lfs" in error.stderr:
-        return refusals_worktrees.lfs_missing(site.root)
-    return refusals_worktrees.worktree_failed(tree.removeprefix(site.scope), git_trees.failure_words(error))
+        return refuse("worktree.lfs", path=site.root)
+    return worktree_failed(tree.removeprefix(site.scope), git_trees.failure_words(error))
 
 
 def _entry_at(site: Site, path: str) -> git_trees.Entry | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 
 from lineclear.app.worktrees import lifecycle as use_cases
-from lineclear.core import refusals, refusals_checks, refusals_worktrees
 from lineclear.core.log.tables import TASK, WORKTREE, Worktree
+from lineclear.core.words.refusals import not_found, refuse
+from lineclear.core.words.worktrees import worktree_failed
 from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
@@ -118,7 +119,7 @@ def make(
 def _make_bare(site: Site, caller: Caller, asked: dict[str, Any], bond: Bond) -> Worktree:
     known = [row for row in _rows(site) if row.name == site.scope + asked["name"]]
     if known and not _forget(site, caller, known, is_ours=True):
-        raise refusals_worktrees.worktree_exists(asked["name"], known[0].path)
+        raise refuse("worktree.exists", name=asked["name"], path=known[0].path)
     wanted = _wanted(site, asked)
     check_room_at(site, 1, wanted.path)
     return use_cases.make(site.repo.store, caller, GitSide(site, bond), wanted, free_for_agents(site.repo))
@@ -168,10 +169,10 @@ def _place_for(site: Site, name: str, path: str) -> str:
     """The real path of the new worktree: the given one, or in the settings' directory, or beside the repo."""
     place = os.path.realpath(os.path.join(site.root, path)) if path else site.default_place(name)
     if not place.isprintable():
-        raise refusals.bad_value("path", place, "it holds a character that cannot be shown")
+        raise refuse("input.bad", name="path", given=place, why="it holds a character that cannot be shown")
     rules.check_place(place, site.common_dir, dict(present_worktrees(site.common_dir)))
     if os.path.lexists(place) and (not os.path.isdir(place) or os.listdir(place)):
-        raise refusals_worktrees.place_taken(place)
+        raise refuse("worktree.place_taken", path=place)
     return place
 
 
@@ -181,7 +182,7 @@ def _check_name(site: Site, name: str) -> None:
     rules.check_clash("worktree", name, names)
     path = git_trees.entry_path(site.common_dir, name) if name in names else ""
     if path and os.path.lexists(path):
-        raise refusals_worktrees.worktree_exists(name, path)
+        raise refuse("worktree.exists", name=name, path=path)
     if path and git_trees.lock_of(site.common_dir, name) is None and site.is_default_place(path, name):
         # What git remembers of a directory that is gone would keep it from making a new one there.
         git_trees.remove(site.root, path, force=True)
@@ -197,9 +198,9 @@ def _check_branch(site: Site, branch: str, near: list[str], *, is_chosen: bool, 
         return True
     place = branches.checked_out(site.common_dir, site.root).get(branch)
     if place:
-        raise refusals_worktrees.branch_in_use(branch, place)
+        raise refuse("worktree.branch_in_use", branch=branch, path=place)
     if base:
-        raise refusals_worktrees.branch_exists(branch)
+        raise refuse("worktree.branch_exists", branch=branch)
     return False
 
 
@@ -212,8 +213,8 @@ def _base_commit(site: Site, base: str) -> str:
         if commit:
             return commit
     if not has_commit(site.common_dir, site.common_dir):
-        raise refusals_worktrees.no_first_commit(site.root)
-    raise refusals_worktrees.base_unknown(wanted or main)
+        raise refuse("worktree.unborn", path=site.root)
+    raise refuse("worktree.base", base=wanted or main)
 
 
 def place_of(repo: Repo, tree: str) -> Place:
@@ -273,9 +274,9 @@ def adopt(repo: Repo, caller: Caller, path: str, *, agent: str = "", task: int =
     name = git_trees.name_of(entry.path)
     if not name:
         words = "its .git file leads nowhere; `git worktree repair` may help"
-        raise refusals_worktrees.worktree_failed(path, words)
+        raise worktree_failed(path, words)
     if name == "main":
-        raise refusals.bad_value("worktree", name, "that is the main worktree's name")
+        raise refuse("input.bad", name="worktree", given=name, why="that is the main worktree's name")
     settings, origin = repo.settings, rules.origin_of(entry.path, _codex_home(repo))
     wanted = use_cases.Wanted(
         name, os.path.realpath(entry.path), branch=entry.branch, base=entry.head, agent=agent, task=task,
@@ -295,12 +296,12 @@ def _entry_around(site: Site, path: str) -> git_trees.Entry:
     entries = git_trees.list_worktrees(site.root)
     around = [entry for entry in entries if rules.is_inside(path, os.path.realpath(entry.path))]
     if not around or not os.path.isdir(path):
-        raise refusals.not_found("worktree", path, "lineclear worktree list")
+        raise not_found("worktree", path, "lineclear worktree list")
     found = max(around, key=lambda entry: len(entry.path))
     if found is entries[0]:
-        raise refusals_worktrees.worktree_main("adopt")
+        raise refuse("worktree.main", what="adopt")
     if is_check_tree(os.path.realpath(found.path)):
-        raise refusals_checks.not_a_workplace(found.path)
+        raise refuse("checks.not_a_workplace", path=found.path)
     return found
 
 
@@ -346,7 +347,7 @@ def remove(
     repo: Repo, caller: Caller, name: str, *, force: bool = False, is_saved: IsSaved | None = None
 ) -> dict[str, Any]:
     if name == "main":
-        raise refusals_worktrees.worktree_main("remove")
+        raise refuse("worktree.main", what="remove")
     return discard(repo, caller, name, why=f"removed by {caller.name}", force=force, is_saved=is_saved)
 
 
@@ -360,7 +361,7 @@ def _row_of(site: Site, name: str) -> Worktree | None:
         return None
     path = os.path.realpath(git_trees.entry_path(site.common_dir, name))
     if is_check_tree(path):
-        raise refusals_checks.not_a_workplace(path)
+        raise refuse("checks.not_a_workplace", path=path)
     held = branches.checked_out(site.common_dir, site.root)
     branch = next((branch for branch, place in held.items() if place == path), "")
     return Worktree(tree, path, branch, "", "", 0, rules.GIT, 0, 0, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git import layout as layouts
 from lineclear.git.layout import Layout, find_layout
 from tests.repository import TemporaryRepo

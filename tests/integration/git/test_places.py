@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
 from lineclear.git.places import Places
 from tests.repository import TemporaryRepo, clean_environment

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git import snapshots as module
 from lineclear.git.objects import Objects

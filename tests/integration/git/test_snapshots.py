@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import Limits, read_message
 from tests.repository import TemporaryRepo
 from tests.snapshotting import Studio

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.instants import Instant
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.host import bonds as bonds_module
 from lineclear.host import locks
 from lineclear.host.bonds import LONG_DEAD_NS, Bonds

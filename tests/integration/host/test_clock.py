@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.host import clock
 from tests.integration.host.programs import running
 

@@ -18,7 +18,7 @@ from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.epochs import EPOCH_STEP
 from lineclear.core.log.tables import LOG
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.store.postgres.engine import PostgresStore, create
 from tests.postgres_server import ServerMissing, running_server
 

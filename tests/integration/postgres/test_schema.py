@@ -12,7 +12,7 @@ import pytest
 from lineclear.core.log.epochs import EPOCH_STEP
 from lineclear.core.log.questions import any_of, by_index, by_key
 from lineclear.core.log.tables import AGENT, ALL, CLAIM, LOG, TASK
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.store.postgres.engine import PostgresStore, create
 from lineclear.store.postgres.schema import SCHEMA_NUMBER, known_migrations
 from lineclear.store.postgres.statements import command_of

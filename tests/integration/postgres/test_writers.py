@@ -11,7 +11,7 @@ import pytest
 
 from lineclear.app.log import audit
 from lineclear.core.log.tables import LOG, VALUE, Value
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.store.postgres import session as session_module
 from lineclear.store.postgres.engine import PostgresStore, create
 from tests.integration.postgres.desk import ANN, REPO, claim, execute, release, say

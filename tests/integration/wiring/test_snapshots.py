@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL
 from lineclear.wiring import snapshots
 from lineclear.wiring.repo import Repo, open_repo

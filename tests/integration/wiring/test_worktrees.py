@@ -13,7 +13,7 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import WORKTREE, Worktree
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.wiring import worktrees
 from lineclear.wiring.provisioning import base_warning, require_room, sandboxed
 from lineclear.wiring.repo import Repo, open_repo

@@ -10,7 +10,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.one_step import in_one_step
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import AGENT
-from lineclear.core.refusals import Refusal, not_found
+from lineclear.core.words.refusals import Refusal, not_found
 from tests.world import World
 
 if TYPE_CHECKING:

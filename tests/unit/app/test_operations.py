@@ -10,7 +10,7 @@ from lineclear.app.operations import once
 from lineclear.app.ports import Caller
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import LOG, OPERATION
-from lineclear.core.refusals import USAGE, bad_value
+from lineclear.core.words.refusals import USAGE, refuse
 from tests.world import HOUR_MS, World, refused
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def note(
     def work(tx: Tx) -> dict[str, Any]:
         position = tx.append(Draft("TaskNoted", "T-1", id=1, text=text)).position
         if fails:
-            raise bad_value("note", text, "it is refused")
+            raise refuse("input.bad", name="note", given=text, why="it is refused")
         return {"position": position, "text": text}
 
     def still_valid(view: View, caller: Caller, result: dict[str, Any]) -> bool:

@@ -15,7 +15,6 @@ from lineclear.core.log.events import Event
 from lineclear.core.log.fold import BrokenLog, fold
 from lineclear.core.log.state import State
 from lineclear.core.log.tables import TASK, Task
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import (
     ACCEPTED,
@@ -30,6 +29,7 @@ from lineclear.core.tasks.states import (
     STATES,
     TAKEN,
 )
+from lineclear.core.words.refusals import Refusal
 from tests.world import World
 
 ANN, PAT = Caller("ann"), Caller("pat", is_person=True)

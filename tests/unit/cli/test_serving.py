@@ -8,7 +8,7 @@ import pytest
 
 from lineclear.cli.main import load, make_parser
 from lineclear.cli.serving import Form
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 SAME: list[tuple[str, dict[str, Any], list[str]]] = [
     ("claim", {"resources": ["a", "b"], "wait": "1m"}, ["a", "b", "--wait", "1m"]),

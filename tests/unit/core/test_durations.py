@@ -6,7 +6,7 @@ import pytest
 
 from lineclear.core.durations import DAY_MS, HOUR_MS, LONGEST_MS, MINUTE_MS, parse_duration
 from lineclear.core.instants import show_duration
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.core.json_text import MAX_DEPTH, canonical, digest, parse_json
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 
 @pytest.mark.parametrize(

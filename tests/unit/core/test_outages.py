@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from lineclear.core.outages import is_outage
-from lineclear.core.refusals import Refusal
-from lineclear.core.refusals_store import store_failed, store_unreachable, store_unreadable
+from lineclear.core.words.refusals import Refusal, refuse
 
 
 def test_an_outage_is_told_apart_from_other_failures() -> None:
-    lost = store_failed("url", "the connection was lost")
+    lost = refuse("store.failed", path="url", reason="the connection was lost")
     lost.facts["is_lost"] = True
     assert is_outage(lost)
-    assert is_outage(store_unreachable("url", "refused"))
-    assert not is_outage(store_failed("file", "disk I/O error"))
-    assert not is_outage(store_unreadable("file", "permission denied"))
+    assert is_outage(refuse("store.unreachable", path="url", reason="refused"))
+    assert not is_outage(refuse("store.failed", path="file", reason="disk I/O error"))
+    assert not is_outage(refuse("store.unreadable", path="file", reason="permission denied"))
     assert not is_outage(Refusal("claim.held", "no"))

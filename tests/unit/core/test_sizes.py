@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineclear.core.refusals import Refusal
 from lineclear.core.sizes import LARGEST_BYTES, parse_size, write_size
+from lineclear.core.words.refusals import Refusal
 
 
 @pytest.mark.parametrize(

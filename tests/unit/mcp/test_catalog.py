@@ -11,7 +11,7 @@ import pytest
 from lineclear.cli.index import INDEX
 from lineclear.cli.main import load, make_parser
 from lineclear.cli.serving import Form
-from lineclear.core.refusals import Refusal, bad_usage
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.catalog import READ, TOOLS, Tool, offered
 from lineclear.mcp.desk import Reply
 from lineclear.mcp.prompts import PROMPTS, prompt_text
@@ -131,7 +131,7 @@ def test_whoever_calls_wrongly_is_shown_a_call_with_the_argument_that_was_wrong(
 
 
 def test_a_refusal_that_names_the_help_of_the_verb_names_a_call_instead() -> None:
-    refusal = bad_usage("lineclear claim", "mode is one of shared, intent")
+    refusal = refuse("usage", command="lineclear claim", message="mode is one of shared, intent")
     reply = Reply({"error": refusal.as_data()}, str(refusal), is_refused=True)
     told = TOOLS["claim"].retold(reply, {"resources": ["a"], "mode": "mine"})
     example = 'claim {"resources": ["login.py"], "mode": "intent"}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.settings import Settings, build_settings, show, worker_named
 from lineclear.settings.checks import MAX_CHECK_PATHS
 from lineclear.settings.prices import MAX_PRICES

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lineclear.app.operations import once
-from lineclear.core import refusals
 from lineclear.core.agents.identity import COUNTING, next_name
 from lineclear.core.claims.rules import claim_released
 from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import any_of
 from lineclear.core.log.tables import AGENT, CLAIM, LOG, TASK, WAIT, WORKTREE
 from lineclear.core.tasks.states import TAKEN, give_back
+from lineclear.core.words.refusals import not_found, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,12 +141,12 @@ def list_agents(view: View, presence: Presence) -> list[dict[str, Any]]:
 def leave(store: Store, caller: Caller, name: str, why: str) -> dict[str, Any]:
     """End an agent's presence: its claims, tickets and taken tasks are free for others."""
     if name != caller.name and not caller.is_person:
-        raise refusals.person_only("end another agent", caller.name)
+        raise refuse("person.only", what="end another agent", agent=caller.name)
 
     def work(tx: Tx) -> dict[str, Any]:
         agent = tx.get(AGENT, (name,))
         if agent is None:
-            raise refusals.not_found("agent", name, "lineclear")
+            raise not_found("agent", name, "lineclear")
         return {"agent": name, "freed": free_agent(tx, name, why)}
 
     return once(store, caller, "agent leave", {"name": name, "why": why}, work)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core import refusals, refusals_tokens
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import PERSON as OF_PERSON
 from lineclear.core.agents.names import agent_name, is_plain_name
@@ -26,6 +25,8 @@ from lineclear.core.agents.tokens import (
 from lineclear.core.instants import NS_PER_MS, show_wall
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, TOKEN
+from lineclear.core.words.agents import token_expired, token_name_taken, token_none, token_revoked
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ def verify(view: View, token: str) -> Bearer:
         return _of_run(view, token)
     row = view.get(TOKEN, (parts[0],))
     if row is None or not proves(parts[1], row.hash):
-        raise refusals_tokens.token_unknown()
+        raise refuse("token.unknown")
     state = state_of(row, view.now.wall_ns)
     if state == REVOKED:
-        raise refusals_tokens.token_revoked(row.name, row.kind, row.revoker, show_wall(row.revoked_ns))
+        raise token_revoked(row.name, row.kind, row.revoker, show_wall(row.revoked_ns))
     if state == EXPIRED:
-        raise refusals_tokens.token_expired(row.name, row.kind, show_wall(row.expires_ns))
+        raise token_expired(row.name, row.kind, show_wall(row.expires_ns))
     return Bearer(row.name, row.kind, row.id)
 
 
@@ -63,7 +64,7 @@ def _of_run(view: View, token: str) -> Bearer:
         for run in live_runs(view):
             if run.token_hash == kept:
                 return Bearer(run.agent, OF_AGENT, f"run-{run.id}")
-    raise refusals_tokens.token_unknown()
+    raise refuse("token.unknown")
 
 
 def issue(
@@ -79,10 +80,15 @@ def issue(
 ) -> dict[str, Any]:
     """Record a token that was just made; `ttl_ms` 0: good until it is revoked. A person only."""
     if not caller.is_person:
-        raise refusals.person_only("make a token", caller.name)
+        raise refuse("person.only", what="make a token", agent=caller.name)
     agent_name(name)
     if is_person and not is_plain_name(name):
-        raise refusals.bad_value("person's name", name, 'only names of agents have levels joined by "/"')
+        raise refuse(
+            "input.bad",
+            name="person's name",
+            given=name,
+            why='only names of agents have levels joined by "/"',
+        )
     check_words("note", note, MOST_NOTE_CHARS)
     kind = OF_PERSON if is_person else OF_AGENT
 
@@ -108,16 +114,16 @@ def _refuse_taken_name(view: View, name: str, kind: str) -> None:
     """An agent under a person's name, or under one that a person has a token for, would speak as another."""
     known = view.get(AGENT, (name,))
     if known is not None and known.kind == OF_PERSON != kind:
-        raise refusals_tokens.token_name_taken(name, OF_PERSON)
+        raise token_name_taken(name, OF_PERSON)
     for row in view.pick(TOKEN, "name", (name,)):
         if row.kind != kind and state_of(row, view.now.wall_ns) == LIVE:
-            raise refusals_tokens.token_name_taken(name, row.kind)
+            raise token_name_taken(name, row.kind)
 
 
 def revoke(store: Store, caller: Caller, which: str) -> dict[str, Any]:
     """End a token, or all of a name's; those that were revoked before stay as they are. A person only."""
     if not caller.is_person:
-        raise refusals.person_only("revoke a token", caller.name)
+        raise refuse("person.only", what="revoke a token", agent=caller.name)
     parts = split_token(which)
     wanted = parts[0] if parts is not None else which  # a token itself: only its id is used, and kept
 
@@ -136,11 +142,11 @@ def revoke(store: Store, caller: Caller, which: str) -> dict[str, Any]:
 
 def _find(view: View, wanted: str) -> list[Token]:
     if not wanted.isprintable():
-        raise refusals_tokens.token_none(wanted)
+        raise token_none(wanted)
     row = view.get(TOKEN, (wanted,))
     found = [row] if row is not None else view.pick(TOKEN, "name", (wanted,))
     if not found:
-        raise refusals_tokens.token_none(wanted)
+        raise token_none(wanted)
     return found
 
 

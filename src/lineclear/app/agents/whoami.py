@@ -9,7 +9,7 @@ from lineclear.core.agents.identity import Signs, read_environment, resolve
 from lineclear.core.agents.names import agent_name
 from lineclear.core.log.questions import any_of
 from lineclear.core.log.tables import AGENT
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

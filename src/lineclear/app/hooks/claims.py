@@ -9,8 +9,8 @@ from lineclear.core.agents.names import is_family
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request, claim_released, is_over
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CLAIM, TASK
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.states import TAKEN
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

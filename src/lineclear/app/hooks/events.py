@@ -19,9 +19,8 @@ from lineclear.core.agents.names import is_family
 from lineclear.core.claims.rules import EXCLUSIVE, is_over
 from lineclear.core.claims.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, strategy_for
 from lineclear.core.log.tables import AGENT, CLAIM, TASK
-from lineclear.core.refusals import Refusal, named, shorten
-from lineclear.core.refusals_hooks import unread_content
 from lineclear.core.tasks.states import TAKEN
+from lineclear.core.words.refusals import Refusal, named, refuse, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def _check_version(session: HookSession, file: FileInTree, call: HookCall) -> st
         return ""
     if call.is_whole_write:
         session.memory.set("unread", file.path, "1")
-        raise unread_content(file.path, writer_of(session, file))
+        raise refuse("hook.unread", path=file.path, holder=writer_of(session, file))
     if not known:
         return ""
     return hooks.stale_note(file.path, writer_of(session, file))

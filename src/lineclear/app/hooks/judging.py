@@ -1,14 +1,14 @@
-"""May this agent change this file now? core/claims/write_rule.py decides; here it is asked, in words for a model."""
+"""May this agent change this file now? core/claims/write_rule.py decides; the words here are for a model."""
 
 from __future__ import annotations
 
 from lineclear.app.writing import judge as judge_write
 from lineclear.app.writing import tree_of
-from lineclear.core import refusals_hooks
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Blocker, Request
 from lineclear.core.claims.strategies import LOCKED, strategy_for
 from lineclear.core.claims.write_rule import EDIT, Write, touches_anything
-from lineclear.core.refusals import claim_held, pasted
+from lineclear.core.words.claims import claim_held
+from lineclear.core.words.refusals import Refusal, pasted, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from lineclear.app.hooks.ports import FileInTree, HookSession
     from lineclear.app.ports import View
     from lineclear.core.claims.write_rule import Verdict
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.claims import claim_held
+    from lineclear.core.words.refusals import Refusal, pasted, refuse
 
 # Codes of refusals that are about the agent's own doing; others mean that we failed.
 JUDGEMENTS = ("claim.", "fence.", "hook.", "write.")
@@ -50,9 +51,9 @@ def _for_a_model(
     text = file.resource.text
     if refusal.code == "gate.foreign_tree":
         owner = str(refusal.facts["holder"])
-        return refusals_hooks.foreign_worktree(file.path, file.tree, owner, session.root)
+        return refuse("hook.foreign_worktree", path=file.path, tree=file.tree, holder=owner, own=session.root)
     if refusal.code == "write.unlocked":
-        return refusals_hooks.unclaimed_lock(text)
+        return refuse("hook.locked", resource=text)
     if refusal.code != "write.held" or verdict.holder is None:
         return refusal
     is_locked = strategy_for(file.resource, session.rules).strategy == LOCKED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.app.hooks.claims import ANNOUNCED, announce
 from lineclear.app.hooks.judging import JUDGEMENTS, judge
 from lineclear.core.agents import hooks
-from lineclear.core.refusals import Refusal, shorten
+from lineclear.core.words.refusals import Refusal, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

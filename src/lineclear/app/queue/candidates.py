@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
-from lineclear.core import refusals, refusals_landing, refusals_queue, refusals_tasks
 from lineclear.core.claims.rules import INTENT, claim_released, resource_of
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import (
@@ -37,6 +36,8 @@ from lineclear.core.queue.candidates import (
     show_number,
 )
 from lineclear.core.tasks.states import DEFAULT_PRIORITY, FINISHED, HANDED_OVER, TAKEN, give_back, show_id
+from lineclear.core.words.refusals import not_found, refuse
+from lineclear.core.words.tasks import task_not_yours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def submit(
         waits = live_on(tx, branch.name)
         if waits is not None and waits.task != task:
             other = show_id(waits.task) if waits.task else ""
-            raise refusals_queue.already_waits(branch.name, show_number(waits.id), other)
+            raise refuse("queue.twice", branch=branch.name, candidate=show_number(waits.id), task=other)
         if waits is not None:
             return _renew(tx, waits, branch)
         number = _next_number(tx)
@@ -106,16 +107,18 @@ def submit(
 def _task_to_land(tx: Tx, caller: Caller, number: int, branch: str) -> Task:
     row = tx.get(TASK, (number,))
     if row is None:
-        raise refusals.not_found("task", show_id(number), "lineclear task list")
+        raise not_found("task", show_id(number), "lineclear task list")
     if row.state == TAKEN:
         if row.agent != caller.name and not caller.is_person:
-            raise refusals_tasks.task_not_yours(show_id(number), row.agent, row.until_ns, tx.now)
+            raise task_not_yours(show_id(number), row.agent, row.until_ns, tx.now)
         tx.append(Draft("TaskHandedOver", show_id(number), id=number, branch=branch))
         row = tx.get(TASK, (number,))
     if row is None or row.state != HANDED_OVER:
-        raise refusals_tasks.task_wrong_state(show_id(number), row.state if row is not None else "", "land")
+        raise refuse(
+            "task.state", task=show_id(number), state=row.state if row is not None else "", verb="land"
+        )
     if row.branch != branch:
-        raise refusals_landing.other_branch(show_id(number), row.branch, branch)
+        raise refuse("land.other_branch", task=show_id(number), branch=row.branch, given=branch)
     return row
 
 
@@ -136,7 +139,7 @@ def _follows(tx: Tx, numbers: Iterable[int]) -> list[int]:
         if row.state in LIVE:
             found.append(number)
         elif row.state != LANDED:
-            raise refusals_queue.candidate_ended(show_number(number), row.state, "waiting for it")
+            raise refuse("queue.ended", candidate=show_number(number), state=row.state, verb="waiting for it")
     return found
 
 
@@ -159,11 +162,11 @@ def review(
         row = _live(tx, number, "a review")
         if not caller.is_person:
             if not by_agents:
-                raise refusals.person_only("review what lands", caller.name)
+                raise refuse("person.only", what="review what lands", agent=caller.name)
             if caller.name == row.agent:
-                raise refusals_queue.own_work(show_number(number), row.agent)
+                raise refuse("queue.own", candidate=show_number(number), agent=row.agent)
         if tip and tip != row.tip:
-            raise refusals_queue.changed_since(show_number(number), row.branch)
+            raise refuse("queue.changed", candidate=show_number(number), branch=row.branch)
         verdict = APPROVED if is_good else REJECTED
         tx.append(
             Draft(
@@ -192,7 +195,7 @@ def retry(store: Store, caller: Caller, number: int) -> dict[str, Any]:
         ensure_agent(tx, caller)
         row = _own(tx, caller, number, "retry")
         if row.state not in (HELD, STOPPED):
-            raise refusals_queue.not_held(show_number(number), row.state)
+            raise refuse("queue.not_held", candidate=show_number(number), state=row.state)
         tx.append(Draft("CandidateFreed", show_number(number), id=number))
         return show_brief(known(tx, number))
 
@@ -231,7 +234,7 @@ def move(store: Store, caller: Caller, number: int, *, before: int = 0) -> dict[
         for row in order:
             for dep in split_ids(row.after):
                 if dep in places and places[dep] > places[row.id]:
-                    raise refusals_queue.breaks_order(show_number(row.id), show_number(dep))
+                    raise refuse("queue.order", candidate=show_number(row.id), other=show_number(dep))
         tx.append(Draft("QueueOrdered", "queue", ids=ids))
         return {"order": [show_number(known_id) for known_id in ids]}
 
@@ -269,13 +272,13 @@ def _say(store: Store, caller: Caller, number: int, verb: str, draft: Draft) -> 
 
 def _person(caller: Caller, what: str) -> None:
     if not caller.is_person:
-        raise refusals.person_only(what, caller.name)
+        raise refuse("person.only", what=what, agent=caller.name)
 
 
 def _live(view: View, number: int, verb: str) -> Candidate:
     row = known(view, number)
     if row.state not in LIVE:
-        raise refusals_queue.candidate_ended(show_number(number), row.state, verb)
+        raise refuse("queue.ended", candidate=show_number(number), state=row.state, verb=verb)
     return row
 
 
@@ -283,7 +286,7 @@ def _own(view: View, caller: Caller, number: int, verb: str) -> Candidate:
     """One's own candidate; a person may touch everybody's."""
     row = _live(view, number, verb)
     if not caller.is_person and row.agent != caller.name:
-        raise refusals.person_only(f"{verb} another's candidate", caller.name)
+        raise refuse("person.only", what=f"{verb} another's candidate", agent=caller.name)
     return row
 
 
@@ -390,7 +393,7 @@ def _task_of(view: View, row: Candidate) -> Task | None:
 def known(view: View, number: int) -> Candidate:
     row = view.get(CANDIDATE, (number,))
     if row is None:
-        raise refusals_queue.candidate_unknown(show_number(number))
+        raise refuse("queue.unknown", candidate=show_number(number))
     return row
 
 

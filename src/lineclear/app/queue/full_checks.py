@@ -12,7 +12,6 @@ from lineclear.app.queue import candidates as queue
 from lineclear.app.queue.merge_trees import merge_two_trees
 from lineclear.app.queue.phases import NAME
 from lineclear.app.tasks import append_task
-from lineclear.core import refusals_phases
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import PROPOSAL, TASK, VERDICT, split_names
 from lineclear.core.queue import landing
@@ -22,6 +21,7 @@ from lineclear.core.queue.phases import proposal_on, revert_branch
 from lineclear.core.queue.stack import Search
 from lineclear.core.tasks.lists import MAX_TITLE_CHARS, TaskDraft
 from lineclear.core.tasks.states import DEFAULT_PRIORITY, show_id
+from lineclear.core.words.queue import full_check_unsettled
 from lineclear.merge import Labels
 
 TYPE_CHECKING = False
@@ -137,7 +137,7 @@ def _run_parts(trial: Trial, commit: str, parts: Sequence[int] = ()) -> dict[int
     if unknown:
         lab.run(commit, tree, unknown, done)
     if len(ended) < len(unknown):
-        raise refusals_phases.full_check_unsettled(commit, "a part was called off")
+        raise full_check_unsettled(commit, "a part was called off")
     return {part: found for part, found in ended.items() if not found.is_green}
 
 

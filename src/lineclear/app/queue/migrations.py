@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.app.claims import ask
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.core.refusals import HELD, Refusal
+from lineclear.core.words.refusals import HELD, Refusal
 from lineclear.merge.next_migration import PARENT, next_migration
 
 TYPE_CHECKING = False

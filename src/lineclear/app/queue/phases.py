@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
-from lineclear.core import refusals, refusals_phases
 from lineclear.core.claims.rules import resource_of
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.instants import show_wall
@@ -15,6 +14,8 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CANDIDATE, LOG, MODE, PROPOSAL
 from lineclear.core.queue.candidates import LIVE
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, TEST, branch_of, check_move
+from lineclear.core.words.queue import not_integrated
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def begin(store: Store, caller: Caller, rules: list[Rule], phase: str, note: str
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         if not caller.is_person:
-            raise refusals.person_only("begin a phase", caller.name)
+            raise refuse("person.only", what="begin a phase", agent=caller.name)
         now = phase_of(tx)
         if now != phase:
             check_move(now, phase)
@@ -61,7 +62,7 @@ def _refuse_unfinished(view: View, rules: list[Rule]) -> None:
     undecided = frozen_proposals(view, rules)
     if undecided:
         waiting = sum(candidate_of(view, row.id) is not None for row in undecided)
-        raise refusals_phases.not_integrated(len(undecided), waiting)
+        raise not_integrated(len(undecided), waiting)
 
 
 # -- look -----------------------------------------------------------------------------------------

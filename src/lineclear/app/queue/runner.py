@@ -36,7 +36,7 @@ from lineclear.core.queue.stack import (
     useless,
 )
 from lineclear.core.queue.stack import culprit as find_culprit
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from lineclear.app.queue.lock_making import made_of, notes_of
 from lineclear.app.queue.merge_trees import merge_two_trees
-from lineclear.core import refusals_landing
 from lineclear.core.queue import landing
 from lineclear.core.queue.landing import FAST_FORWARD, LINEAR, MERGE, NOTHING
+from lineclear.core.words.refusals import refuse
 from lineclear.merge import Labels
 
 TYPE_CHECKING = False
@@ -131,8 +131,8 @@ def part_from(git: MergeGit, below: str, submission: Submission) -> list[str]:
     if bases:
         return bases
     if not git.history.tree_of(submission.tip):
-        raise refusals_landing.branch_unknown(submission.branch)
-    raise refusals_landing.unrelated(submission.branch, git.branch)
+        raise refuse("branch.unknown", branch=submission.branch, task="")
+    raise refuse("land.unrelated", branch=submission.branch, main=git.branch)
 
 
 def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lineclear.core.refusals import shorten
 from lineclear.core.runs.signs import Call, CallDone, Limited, Model, NotLoggedIn, Said, Session, Usage
+from lineclear.core.words.refusals import shorten
 
 PLAIN = "plain"
 

@@ -14,9 +14,7 @@ from lineclear.app.runs.following import follow
 from lineclear.app.runs.prompting import gather
 from lineclear.app.runs.spending import cost_of, spent_before, used_before
 from lineclear.app.runs.workers import HANDED_OVER, LANDED, Checked, Landed, Live, Slot
-from lineclear.core import refusals_budgets
 from lineclear.core.log.tables import RUN, TASK
-from lineclear.core.refusals import Refusal
 from lineclear.core.runs import ending
 from lineclear.core.runs import states as ends
 from lineclear.core.runs.budgets import spent
@@ -24,6 +22,8 @@ from lineclear.core.runs.loops import LoopWatch
 from lineclear.core.runs.prompt import compose
 from lineclear.core.runs.signs import Usage
 from lineclear.core.tasks.states import TAKEN, show_id
+from lineclear.core.words.refusals import Refusal
+from lineclear.core.words.runs import budget_spent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _start_held(
 def _refuse_if_spent(ground: Ground, slot: Slot, number: int) -> None:
     over = spent(used_before(ground.store.read(lambda view: spent_before(view, number, 0))), slot.limits)
     if over:
-        raise refusals_budgets.budget_spent(over[0])
+        raise budget_spent(over[0])
 
 
 def _place(

@@ -6,12 +6,13 @@ A run's end and what becomes of its task are one transaction: no task is left be
 from __future__ import annotations
 
 from lineclear.app.agents.membership import ensure_agent, free_agent
-from lineclear.core import refusals, refusals_tasks
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, LOG, RUN, TASK
 from lineclear.core.runs.states import DONE, ENDED, LOST, PAUSED, RUNNING, counts_as_attempt
 from lineclear.core.tasks.states import TAKEN, give_back, show_id
+from lineclear.core.words.refusals import not_found
+from lineclear.core.words.tasks import task_not_yours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def begin(store: Store, caller: Caller, start: Start) -> int:
         task = tx.get(TASK, (start.task,))
         if task is None or not is_held_by(task, caller.name, start.attempt):
             holder, until_ns = (task.agent, task.until_ns) if task is not None else ("", 0)
-            raise refusals_tasks.task_not_yours(show_id(start.task), holder, until_ns, tx.now)
+            raise task_not_yours(show_id(start.task), holder, until_ns, tx.now)
         event = tx.append(
             Draft(
                 "RunStarted", show_id(start.task), agent=caller.name, task=start.task, attempt=start.attempt,
@@ -111,7 +112,7 @@ def ask(store: Store, caller: Caller, agent: str, what: str) -> dict[str, Any]:
         ensure_agent(tx, caller)
         run = live_run_of(tx, agent)
         if run is None:
-            raise refusals.not_found("running agent", agent, "lineclear")
+            raise not_found("running agent", agent, "lineclear")
         tx.append(Draft("RunAsked", show_id(run.task), id=run.id, what=what))
         return {"run": show_run(run), "asked": what}
 
@@ -140,7 +141,7 @@ def end(store: Store, caller: Caller, number: int, ending: Ending) -> dict[str, 
     def work(tx: Tx) -> dict[str, Any]:
         run = tx.get(RUN, (number,))
         if run is None:
-            raise refusals.not_found("run", str(number), "lineclear log")
+            raise not_found("run", str(number), "lineclear log")
         if run.state == ENDED:
             return {"run": show_run(run), "ended_before": True}
         tx.append(
@@ -252,12 +253,12 @@ def _told(number: int) -> int | None:
 def _known(view: View, number: int) -> Run:
     run = view.get(RUN, (number,))
     if run is None:
-        raise refusals.not_found("run", str(number), "lineclear log")
+        raise not_found("run", str(number), "lineclear log")
     return run
 
 
 def _live(view: View, number: int) -> Run:
     run = _known(view, number)
     if run.state == ENDED:
-        raise refusals.not_found("live run", str(number), "lineclear log")
+        raise not_found("live run", str(number), "lineclear log")
     return run

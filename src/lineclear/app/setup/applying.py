@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.setup.planning import plan_install, plan_remove
 from lineclear.app.setup.ports import FileChangedMeanwhile
-from lineclear.core import refusals_setup
+from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
     from lineclear.app.setup.clone import SetupClone
@@ -28,10 +28,10 @@ def apply_setup(planned: PlannedSetup) -> None:
         if not planned.is_removal:
             _set_git(planned)
     except FileChangedMeanwhile as error:
-        raise refusals_setup.settings_moved(error.path, planned.name) from None
+        raise refuse("setup.moved", path=error.path, client=planned.name) from None
     except OSError as error:
         path = error.filename or clone.state
-        raise refusals_setup.not_written(path, error.strerror or str(error)) from None
+        raise refuse("setup.not_written", path=path, why=error.strerror or str(error)) from None
 
 
 def _change_files(planned: PlannedSetup) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lineclear.app.setup.plan import FORMAT, SetupFacts
-from lineclear.core import refusals_setup
+from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,4 +113,4 @@ class SetupClone:
         try:
             return self.files.read(path)
         except OSError as error:
-            raise refusals_setup.settings_unusable(path, error.strerror or str(error)) from None
+            raise refuse("setup.unusable", path=path, why=error.strerror or str(error)) from None

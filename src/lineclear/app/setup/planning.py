@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.setup import text_blocks
 from lineclear.app.setup.plan import FORMAT, CannotSetUp, FileChange, SetupPlan
-from lineclear.core import refusals_setup
+from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ class PlannedSetup:
 
 def check_name(clone: SetupClone, name: str) -> None:
     if name not in clone.clients.names():
-        raise refusals_setup.client_unknown(name, clone.clients.names())
+        raise refuse("setup.unknown", name=name, known=clone.clients.names())
 
 
 def plan_install(
@@ -160,4 +160,4 @@ def _asked(make: Callable[[SetupFacts], SetupPlan], facts: SetupFacts) -> SetupP
     try:
         return make(facts)
     except CannotSetUp as error:
-        raise refusals_setup.settings_unusable(error.path, error.why) from None
+        raise refuse("setup.unusable", path=error.path, why=error.why) from None

@@ -10,12 +10,12 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.ports import Caller
 from lineclear.app.queue.candidates import live_on
-from lineclear.core import refusals, refusals_worktrees
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.rules import INTENT, claim_released
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CLAIM, OPERATION, RUN, TASK, WORKTREE, Worktree
 from lineclear.core.runs.states import ENDED
+from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.worktrees.rules import (
     OURS,
     check_clash,
@@ -178,14 +178,14 @@ def _branch(rows: list[Worktree], wanted: Wanted) -> str:
     """The branch to use; one that we chose ourselves gets a number when the name is taken."""
     for row in rows:
         if row.name == wanted.tree or (row.path == wanted.path and _is_here(row, wanted.scope)):
-            raise refusals_worktrees.worktree_exists(wanted.name, row.path)
+            raise refuse("worktree.exists", name=wanted.name, path=row.path)
     check_clash("worktree", wanted.name, [_short(row) for row in rows if _is_here(row, wanted.scope)])
     taken = [row.branch for row in rows if row.branch]
     if wanted.is_own_branch:
         return next_free(wanted.branch, [*taken, *wanted.branches]) if wanted.branch else ""
     for row in rows:
         if row.branch == wanted.branch and wanted.branch:
-            raise refusals_worktrees.branch_in_use(wanted.branch, row.path)
+            raise refuse("worktree.branch_in_use", branch=wanted.branch, path=row.path)
     check_clash("branch", wanted.branch, taken)
     return wanted.branch
 
@@ -201,7 +201,7 @@ def _is_here(row: Worktree, scope: str) -> bool:
 def _enter(tx: Tx, caller: Caller, wanted: Wanted, branch: str, port_first: int) -> Worktree:
     ensure_agent(tx, caller)
     if wanted.task and tx.get(TASK, (wanted.task,)) is None:
-        raise refusals.not_found("task", f"T-{wanted.task}", "lineclear task list")
+        raise not_found("task", f"T-{wanted.task}", "lineclear task list")
     return _append_made(
         tx, wanted.tree, wanted.path, branch, wanted.base, wanted.agent, wanted.task, wanted.origin,
         port_first, wanted.ports,
@@ -247,7 +247,7 @@ def adopt(
     if not wanted.agent or wanted.agent == known.agent:
         return known, False
     if known.agent and not caller.is_person:
-        raise refusals_worktrees.worktree_not_yours(wanted.name, known.agent)
+        raise refuse("worktree.not_yours", name=wanted.name, holder=known.agent)
 
     def work(tx: Tx) -> Worktree:
         row = known_worktree(tx, wanted.tree)
@@ -267,7 +267,7 @@ def adopt(
 def known_worktree(view: View, tree: str) -> Worktree:
     row = view.get(WORKTREE, (tree,))
     if row is None:
-        raise refusals.not_found("worktree", tree, "lineclear worktree list")
+        raise not_found("worktree", tree, "lineclear worktree list")
     return row
 
 
@@ -365,12 +365,12 @@ def _check_may_remove(store: Store, caller: Caller, row: Worktree, force: bool) 
         if force:
             return
     elif force:
-        raise refusals.person_only("remove a worktree with what is in it", caller.name)
+        raise refuse("person.only", what="remove a worktree with what is in it", agent=caller.name)
     elif not row.agent or not is_family(row.agent, caller.name):
-        raise refusals_worktrees.worktree_not_yours(_short(row), row.agent)
+        raise refuse("worktree.not_yours", name=_short(row), holder=row.agent)
     for run in store.read(lambda view: view.scan(RUN, "state")):
         if run.tree == row.name and run.state != ENDED:
-            raise refusals_worktrees.worktree_in_use(_short(row), run.agent)
+            raise refuse("worktree.in_use", name=_short(row), holder=run.agent)
 
 
 def record_removed(store: Store, caller: Caller, trees: list[str], why: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals_snapshots
 from lineclear.core.log.tables import AGENT, TASK, WORKTREE
+from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import PREFIX, Kept, ref_prefix
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ def find_work(view: View, name: str, *, scope: str = "") -> Work:
         return Work(task.agent, branch=task.branch, task=task.id)
     agent = view.get(AGENT, (name,))
     if agent is None or agent.kind == "person":
-        raise refusals_snapshots.no_work(name)
+        raise refuse("look.nothing", name=name)
     return Work(agent.name, tree=agent.tree)
 
 
@@ -93,5 +93,5 @@ def choose(found: Sequence[Kept], name: str) -> Kept:
             return kept
     same = [kept for kept in found if len(name) >= 7 and kept.commit.startswith(name.lower())]
     if not same:
-        raise refusals_snapshots.no_snapshot(name)
+        raise refuse("snapshot.none", snapshot=name)
     return same[0]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from lineclear.app.queue.lock_making import notes_of
 from lineclear.app.queue.merge_trees import file_report, is_mergeable, merge_two_trees
-from lineclear.core import refusals_landing, refusals_sync
 from lineclear.core.queue import landing
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.worktrees import sync_in_progress
 from lineclear.core.worktrees.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
 from lineclear.merge import Labels, merge_texts
 
@@ -100,7 +101,7 @@ def sync(desk: Desk, spread: Spread, message: str, *, keep: bool = False) -> Syn
             return result
         if moved.how == "blocked":
             raise _refusal(desk, moved)
-    raise refusals_sync.sync_moving(desk.branch)
+    raise refuse("sync.moving", branch=desk.branch)
 
 
 def preview(desk: Desk, spread: Spread, message: str) -> Synced | Conflicted:
@@ -112,7 +113,7 @@ def look(desk: Desk, spread: Spread, message: str) -> Plan:
     main, tip = _ends(desk)
     bases = desk.history.bases(main, tip)
     if not bases:
-        raise refusals_landing.unrelated(desk.branch, desk.main)
+        raise refuse("land.unrelated", branch=desk.branch, main=desk.main)
     if bases == [main]:
         return Plan(UP_TO_DATE, main, tip, tip)
     if bases == [tip]:
@@ -130,16 +131,16 @@ def _ends(desk: Desk) -> tuple[str, str]:
     """(main, tip) where there is something to sync; everything else is refused, in words."""
     step = desk.step()
     if step:
-        raise refusals_sync.sync_in_progress(step, desk.place)
+        raise sync_in_progress(step, desk.place)
     if not desk.branch:
-        raise refusals_landing.no_branch(desk.place)
+        raise refuse("land.detached", path=desk.place)
     if desk.branch == desk.main:
-        raise refusals_sync.sync_main(desk.main)
+        raise refuse("sync.main", main=desk.main)
     main, tip = desk.ends()
     if not main:
-        raise refusals_landing.main_unborn(desk.main)
+        raise refuse("land.unborn", main=desk.main)
     if not tip:
-        raise refusals_landing.branch_unknown(desk.branch)
+        raise refuse("branch.unknown", branch=desk.branch, task="")
     return main, tip
 
 
@@ -147,7 +148,7 @@ def _refuse_twins(desk: Desk, tip: str, tree: str) -> None:
     """Two names that are one file on this file system: git would check out only one."""
     paths = desk.history.folded_paths(tree)
     for old, new in landing.folded_twins(paths, desk.history.changed(tip, tree)[1]) if paths else ():
-        raise refusals_sync.sync_case(new, old)
+        raise refuse("sync.case", name=new, other=old)
 
 
 def _outcome(desk: Desk, plan: Plan) -> Synced | Conflicted:
@@ -173,10 +174,10 @@ def _carry_out(desk: Desk, plan: Plan, message: str) -> tuple[Synced | Conflicte
 
 def _refusal(desk: Desk, moved: Moved) -> Exception:
     if moved.why == STAGED:
-        return refusals_sync.sync_staged(moved.files)
+        return refuse("sync.staged", files=moved.files)
     if moved.files:
-        return refusals_sync.sync_overlaps(moved.files, desk.place, moved.why)
-    return refusals_sync.sync_blocked(moved.why)
+        return refuse("sync.overlaps", files=moved.files, path=desk.place, why=moved.why)
+    return refuse("sync.blocked", why=moved.why)
 
 
 # -- the merge, unfinished ------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import Table
-from lineclear.core import refusals
 from lineclear.core.claims.rules import EXCLUSIVE, MODES, Request
 from lineclear.core.instants import show_duration
+from lineclear.core.words.refusals import FAILED, STALE, Refusal, not_found, quote, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def release(context: Context, args: Namespace) -> None:
     from lineclear.app.claims import release as give_back
 
     if bool(args.resources) == args.all:
-        raise refusals.bad_usage("lineclear release", "name resources, or say --all")
+        raise refuse("usage", command="lineclear release", message="name resources, or say --all")
     answer = give_back(context.store, context.caller, context.resources(args.resources), everything=args.all)
     released = answer["released"]
     context.out.data(
@@ -197,20 +197,18 @@ def with_(context: Context, args: Namespace) -> int:
     from shutil import which
 
     if not args.command:
-        raise refusals.bad_usage("lineclear with", "a command is needed after --")
+        raise refuse("usage", command="lineclear with", message="a command is needed after --")
     if which(args.command[0], path=context.environ.get("PATH")) is None:
-        raise refusals.not_found("program", args.command[0], "lineclear with --help")
+        raise not_found("program", args.command[0], "lineclear with --help")
     request = _request(context, args, args.mode)
     _refuse_locked(context, request)
     request.bond, bond = context.repo.hold_bond("with")
     request.ticket_bond = request.bond
     try:
         return _run_holding(context, request, args.wait, args.command, bond)
-    except refusals.Refusal as refusal:
+    except Refusal as refusal:
         if refusal.code in ("claim.held", "claim.waiting"):
-            words = " ".join(
-                refusals.quote(word) for word in (*args.resources, "--wait", "10m", "--", *args.command)
-            )
+            words = " ".join(quote(word) for word in (*args.resources, "--wait", "10m", "--", *args.command))
             refusal.next = f"lineclear with {words}"
         raise
     finally:
@@ -228,7 +226,7 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
         store, context.repo.liveness, caller, request, wait_ms, on_wait=_tell_wait(context)
     )
     fences = {shown["resource"]: shown["fence"] for shown in answer["claims"]}
-    code = refusals.FAILED
+    code = FAILED
     try:
         context.publish()
         code = run_guarded(
@@ -246,7 +244,7 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
         context.out.hint(
             f"{', '.join(fences)} was lost while the command ran; what it did since is unguarded."
         )
-        return code or refusals.STALE
+        return code or STALE
     return code
 
 
@@ -263,7 +261,7 @@ def _renewer(store: Store, caller: Caller, fences: dict[str, int], ttl_ms: int) 
         asked = monotonic()
         try:
             is_ours = renew_exactly(store, caller, fences)
-        except refusals.Refusal:
+        except Refusal:
             return asked < until
         until = asked + ttl_ms / 1000
         return is_ours

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.index import INDEX, find_verb
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table
-from lineclear.core import refusals
+from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def verify(context: Context, _args: Namespace) -> int:
         {"events": events, "findings": findings},
         *findings or (f"{events} events, tables and file are sound.",),
     )
-    return refusals.FINDINGS if findings else 0
+    return FINDINGS if findings else 0
 
 
 def _declare_copy(parser: ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def demo(context: Context, args: Namespace) -> int:
         seed = DEFAULT_SEED if args.seed is None else args.seed
         return show_shop(context, keep=args.keep, seed=seed)
     if args.keep or args.seed is not None:
-        raise refusals.bad_usage("lineclear demo", "--race takes neither --keep nor --seed")
+        raise refuse("usage", command="lineclear demo", message="--race takes neither --keep nor --seed")
     from lineclear.cli.demo.race.showing import show_race
 
     return show_race(context)

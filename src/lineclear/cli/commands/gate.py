@@ -6,7 +6,7 @@ import sys
 
 from lineclear.cli.command import Command, Context
 from lineclear.core.outages import is_outage
-from lineclear.core.refusals import NOT_ALLOWED, Refusal
+from lineclear.core.words.refusals import NOT_ALLOWED, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

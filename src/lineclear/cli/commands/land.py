@@ -5,8 +5,9 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.handing_in import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
-from lineclear.core.refusals import FINDINGS
 from lineclear.core.tasks.states import LEAST_PRIORITY
+from lineclear.core.words.queue import not_as_asked
+from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def land(context: Context, args: Namespace) -> int:
 
 def _examine(context: Context, task: int, branch: str) -> None:
     """What the task asks for is asked before it is handed over: its agent can still mend it."""
-    from lineclear.core.refusals_landing import not_as_asked
+
     from lineclear.wiring.outputs import examine
     from lineclear.wiring.stray_main import taken_task
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
 from lineclear.cli.render import Table, plain
-from lineclear.core import refusals
 from lineclear.core.log.causality import AFTER, BEFORE, CONCURRENT, SAME
+from lineclear.core.words.refusals import FINDINGS, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _detail(body: dict[str, Any]) -> str:
         for name, value in body.items()
         if name not in _HIDDEN and value not in ("", [], 0)
     ]
-    return refusals.shorten(" ".join(shown), 120)
+    return shorten(" ".join(shown), 120)
 
 
 def _shown(value: Any) -> str:
@@ -134,7 +134,7 @@ def _shown(value: Any) -> str:
 
     if isinstance(value, str) and value.isalnum():
         return value
-    return refusals.shorten(dumps(value, ensure_ascii=False), 60)
+    return shorten(dumps(value, ensure_ascii=False), 60)
 
 
 def _compare(context: Context, first: int, second: int) -> None:
@@ -157,7 +157,7 @@ def audit(context: Context, _args: Namespace) -> int:
     lines: list[str | Table] = [f"{count}: {len(findings) + answer['missed']} findings"]
     lines.append(Table(["EVENT", "FINDING", "WHAT"], rows))
     context.out.data(answer, *lines)
-    return refusals.FINDINGS
+    return FINDINGS
 
 
 COMMANDS = {"log": Command(log, _declare_log), "audit": Command(audit)}

@@ -41,12 +41,12 @@ def _declare_open(parser: ArgumentParser) -> None:
 
 
 def open_(context: Context, args: Namespace) -> None:
-    from lineclear.core.refusals_snapshots import worktree_gone
+    from lineclear.core.words.refusals import refuse
     from lineclear.wiring import look
 
     work = look.work_of(context.repo, args.name)
     if not work.path:
-        raise worktree_gone(work.tree or args.name)
+        raise refuse("snapshot.no_worktree", path=work.tree or args.name)
     env = look.environment_at(context.repo, work)
     if args.only_print or context.out.is_json:
         data = {"path": work.path, "worktree": work.tree, "agent": work.agent, "env": env}

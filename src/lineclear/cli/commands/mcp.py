@@ -24,9 +24,9 @@ def mcp(context: Context, args: Namespace) -> int:
     try:
         from lineclear.mcp.server import serve
     except ModuleNotFoundError as missing:
-        from lineclear.core.refusals_setup import mcp_missing
+        from lineclear.core.words.refusals import refuse
 
-        raise mcp_missing() from missing
+        raise refuse("setup.mcp") from missing
     return serve(Office(context.environ, cwd=context.cwd, given=context.given), is_all=args.tools == "all")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lineclear.cli.command import Command, Context
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 from lineclear.merge.result import Labels
 
 TYPE_CHECKING = False
@@ -48,7 +48,12 @@ def merge_file(context: Context, args: Namespace) -> int:
     if args.target:
         write_bytes(os.path.join(context.cwd, args.target), result.text.encode(encoding))
     elif encoding != "utf-8":
-        raise refusals.bad_value("file", args.left, "it is not UTF-8; name a file for the result with -o")
+        raise refuse(
+            "input.bad",
+            name="file",
+            given=args.left,
+            why="it is not UTF-8; name a file for the result with -o",
+        )
     if args.explain:
         for line in explain(data):
             context.out.hint(line)

@@ -7,7 +7,7 @@ from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, whole_number
 from lineclear.cli.render import quoted
 from lineclear.core.agents.names import agent_name, topic_name
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def next_(context: Context, args: Namespace) -> None:
     from lineclear.wiring.migrations import reserve
 
     if not args.name or len(args.name) > MOST_NAME or not _PLAIN.issuperset(args.name):
-        raise refusals.bad_value("name", args.name, "it may hold letters, digits, _ and -")
+        raise refuse("input.bad", name="name", given=args.name, why="it may hold letters, digits, _ and -")
     folder = context.repo.resource(args.folder, context.cwd).path if args.folder else ""
     task = args.task or context.own_task
     found = reserve(

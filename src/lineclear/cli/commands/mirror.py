@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command
 from lineclear.cli.render import Table
-from lineclear.core import refusals
+from lineclear.core.words.refusals import FINDINGS, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ def _now(context: Context) -> int | None:
     _refuse_off(context)
     done = publish(context.repo, is_forced=True)
     if done is None:
-        raise refusals.bad_usage("lineclear mirror", "another process is writing the files just now")
+        raise refuse(
+            "usage", command="lineclear mirror", message="another process is writing the files just now"
+        )
     lines = [f"{_trees(done.trees)} at position {done.head}; edits taken in: {done.edits}."]
     facts = {"head": done.head, "worktrees": done.trees, "edits": done.edits, "troubles": done.troubles}
     context.out.data(facts, *lines, *done.troubles)
@@ -106,7 +108,9 @@ def _refuse_off(context: Context) -> None:
     from lineclear.wiring.mirroring import parts_on
 
     if not parts_on(context.repo.settings):
-        raise refusals.bad_usage("lineclear mirror", "nothing is kept here; turn it on with --on first")
+        raise refuse(
+            "usage", command="lineclear mirror", message="nothing is kept here; turn it on with --on first"
+        )
 
 
 def _pages(context: Context) -> list[dict[str, Any]]:
@@ -180,7 +184,7 @@ def _check(context: Context, found: dict[str, str]) -> int:
     if not is_current:
         lines.append("Next: lineclear setup conventions")
     context.out.data({"files": found, "is_current": is_current}, *lines)
-    return 0 if is_current else refusals.FINDINGS
+    return 0 if is_current else FINDINGS
 
 
 COMMANDS = {

@@ -8,8 +8,8 @@ from lineclear.cli.parser import task_number, whole_number
 from lineclear.cli.render import Table, plain, quoted
 from lineclear.core.json_text import canonical
 from lineclear.core.queue.phases import INTEGRATE
-from lineclear.core.refusals import bad_usage, shorten
 from lineclear.core.values.file_changes import read_change
+from lineclear.core.words.refusals import refuse, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,11 @@ def propose(context: Context, args: Namespace) -> None:
 def _payload(context: Context, args: Namespace, resource: Resource) -> str:
     ways = (args.payload, args.file, args.text, args.patch, args.remove or None)
     if sum(way is not None for way in ways) != 1:
-        raise bad_usage("lineclear propose", "give one of JSON, --file, --text, --patch and --remove")
+        raise refuse(
+            "usage",
+            command="lineclear propose",
+            message="give one of JSON, --file, --text, --patch and --remove",
+        )
     if args.payload is not None:
         return given_text(args.payload)
     from lineclear.wiring.proposing import file_payload

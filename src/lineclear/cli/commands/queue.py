@@ -118,19 +118,19 @@ def run(context: Context, args: Namespace) -> int:
 def _greet(context: Context, *, is_once: bool) -> None:
     """Who finds the queue paused is told; one that stays waits until it is resumed."""
     from lineclear.app.queue import candidates as queue
-    from lineclear.core.refusals_queue import queue_paused
+    from lineclear.core.words.refusals import refuse
 
     state, who, why = context.store.read(queue.state)
     if state == queue.PAUSED:
         if is_once:
-            raise queue_paused(who, why)
-        context.out.hint(str(queue_paused(who, why)))
+            raise refuse("queue.paused", agent=who, why=why)
+        context.out.hint(str(refuse("queue.paused", agent=who, why=why)))
     elif not is_once:
         context.out.hint("The queue runs; Ctrl-C stops it, and the next run goes on.")
 
 
 def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.refusals import Refusal
     from lineclear.wiring import queue as wired
 
     work = wired.run_once if is_once else wired.run

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
-from lineclear.core import refusals, refusals_runs
+from lineclear.core.words.refusals import FAILED, TIMED_OUT, refuse
+from lineclear.core.words.runs import nothing_to_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,12 +49,12 @@ def run(context: Context, args: Namespace) -> int:
     from lineclear.wiring.supervising import Wish, supervise
 
     if not context.caller.is_person:
-        raise refusals.person_only("start a supervisor", context.caller.name)
+        raise refuse("person.only", what="start a supervisor", agent=context.caller.name)
     board = Board(context.out)
     if args.join:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
-        raise refusals.bad_value("-n", str(args.agents), f"it is 1 to {MOST_AGENTS}")
+        raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it is 1 to {MOST_AGENTS}")
     wish = Wish(
         count=args.agents,
         client=args.client,
@@ -109,7 +110,7 @@ def _join(context: Context, board: Any) -> int:
 
     found = read_status(context.repo)
     if found is None:
-        raise refusals_runs.no_supervisor()
+        raise refuse("run.none")
     with board:
         board.greet(found["agents"])
         while found is not None:
@@ -130,8 +131,8 @@ def _report(context: Context, supervisor: Supervisor) -> int:
     if supervisor.refusal is not None and not facts["runs"]:
         raise supervisor.refusal
     if not facts["runs"] and not facts["broken"]:
-        raise refusals_runs.nothing_to_run(facts["blocked"])
-    return refusals.FAILED if facts["unfinished"] or facts["broken"] else 0
+        raise nothing_to_run(facts["blocked"])
+    return FAILED if facts["unfinished"] or facts["broken"] else 0
 
 
 def _report_lines(facts: dict[str, Any]) -> list[Any]:
@@ -179,10 +180,10 @@ def _ask(context: Context, agent: str, what: str) -> int:
     from lineclear.wiring.supervising import ask_and_wait
 
     if not context.caller.is_person:
-        raise refusals.person_only(f"{what} an agent", context.caller.name)
+        raise refuse("person.only", what=f"{what} an agent", agent=context.caller.name)
     answer = ask_and_wait(context.repo, context.caller, agent, what)
     context.out.data(answer, answer["words"])
-    return 0 if answer["is_done"] else refusals.TIMED_OUT
+    return 0 if answer["is_done"] else TIMED_OUT
 
 
 def _declare_attach(parser: ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table, plain
 from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
-from lineclear.core.refusals import bad_usage
+from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import AT_WORK
 
 TYPE_CHECKING = False
@@ -98,7 +98,9 @@ def restore(context: Context, args: Namespace) -> None:
     from lineclear.wiring.salvage import Salvage
 
     if args.branch and args.patch:
-        raise bad_usage("lineclear salvage restore", "say --branch or --patch, not both")
+        raise refuse(
+            "usage", command="lineclear salvage restore", message="say --branch or --patch, not both"
+        )
     salvage = Salvage(context.cwd, context.environ)
     kept = salvage.find(args.name)
     for item in kept.left_out:

@@ -7,7 +7,7 @@ import time
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import whole_number
-from lineclear.core import refusals, refusals_serve
+from lineclear.core.words.refusals import refuse
 from lineclear.host import server_door as doors
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ def _detach(context: Context, args: Namespace) -> int:
     for name in args.names:
         argv += ["--name", name]
     if doors.is_held(directory):
-        raise refusals_serve.already_served(before.url if before else "", before.pid if before else 0)
+        raise refuse("serve.running", url=before.url if before else "", pid=before.pid if before else 0)
     start_detached(argv, context.environ)
     end = time.monotonic() + START_WITHIN_S
     while time.monotonic() < end:
@@ -115,7 +115,7 @@ def _detach(context: Context, args: Namespace) -> int:
             context.out.data(_as_data(found), f"lineclear serves at {found.url} (process {found.pid}).")
             return 0
         time.sleep(0.02)
-    raise refusals_serve.does_not_start(int(START_WITHIN_S))
+    raise refuse("serve.start", seconds=int(START_WITHIN_S))
 
 
 def _status(context: Context) -> int:
@@ -124,7 +124,7 @@ def _status(context: Context) -> int:
     found = doors.read_door(context.repo.state_directory)
     reply = ask(found, "GET", "/") if found is not None else None
     if found is None or reply is None:
-        raise refusals_serve.not_served()
+        raise refuse("serve.absent")
     data = reply["data"]
     lines = [f"lineclear {data['version']} serves {data['repository']} at {found.url} (process {found.pid})."]
     lines += [f"  {name}: {work['state']}" for name, work in data["work"].items()]
@@ -139,12 +139,12 @@ def _stop(context: Context) -> int:
     found = doors.read_door(directory)
     if found is None or ask(found, "POST", "/stop") is None:
         if not doors.is_held(directory):
-            raise refusals_serve.not_served()
-        raise refusals_serve.does_not_stop(found.pid if found else 0, 0)
+            raise refuse("serve.absent")
+        raise refuse("serve.stuck", pid=found.pid if found else 0, seconds=0)
     end = time.monotonic() + STOP_WITHIN_S
     while doors.is_held(directory):
         if time.monotonic() > end:
-            raise refusals_serve.does_not_stop(found.pid, int(STOP_WITHIN_S))
+            raise refuse("serve.stuck", pid=found.pid, seconds=int(STOP_WITHIN_S))
         time.sleep(0.02)
     context.out.data({"pid": found.pid}, "The server has ended.")
     return 0
@@ -154,7 +154,7 @@ def _service(context: Context, *, is_wanted: bool) -> int:
     from lineclear.serve import installing
 
     if not context.repo.caller(context.given).is_person:
-        raise refusals.person_only("change what starts with your session", context.caller.name)
+        raise refuse("person.only", what="change what starts with your session", agent=context.caller.name)
     if is_wanted:
         report = installing.install(context.repo, context.environ)
         verb = "is written and started" if report["changed"] else "is as it should be"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table
-from lineclear.core import refusals
+from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _check(context: Context, clone: SetupClone, name: str) -> int:
 
     result = check(clone, name)
     context.out.data(result, *result["lines"])
-    return 0 if result["state"] in ("fired", "absent", "untried") else refusals.FINDINGS
+    return 0 if result["state"] in ("fired", "absent", "untried") else FINDINGS
 
 
 def _list(context: Context, clone: SetupClone) -> int:

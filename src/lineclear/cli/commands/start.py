@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import Table
-from lineclear.core import refusals
+from lineclear.core.words.refusals import FAILED, Refusal, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def doctor(context: Context, args: Namespace) -> int:
     rows = [[f["state"], f["what"], f["text"]] for f in findings]
     problems = sum(1 for finding in findings if finding["state"] == "problem")
     context.out.data({"checks": findings, "problems": problems}, Table(["STATE", "CHECK", "FOUND"], rows))
-    return refusals.FAILED if problems else 0
+    return FAILED if problems else 0
 
 
 def _declare_config(parser: ArgumentParser) -> None:
@@ -75,7 +75,7 @@ def uninstall(context: Context, args: Namespace) -> None:
     from lineclear.wiring.starting import plan_uninstall, remove_all
 
     if not context.repo.caller(context.given).is_person:
-        raise refusals.person_only("uninstall", context.caller.name)
+        raise refuse("person.only", what="uninstall", agent=context.caller.name)
     plan = plan_uninstall(context.cwd, context.environ)
     context.is_mirrored = False
     if args.yes:
@@ -103,7 +103,7 @@ def _end_service(context: Context) -> None:
 
     try:
         take_service_away(context.repo, context.environ)
-    except refusals.Refusal:
+    except Refusal:
         pass  # there is no manager of services here, or the file is not ours
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
-from lineclear.core.refusals import FINDINGS
+from lineclear.core.words.refusals import FINDINGS
+from lineclear.core.words.worktrees import sync_conflicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ def _tell(context: Context, facts: dict[str, Any], result: Synced | Conflicted) 
 
 def _refuse(context: Context, facts: dict[str, Any], result: Conflicted) -> int:
     """The whole list stands before the refusal, which names the first file only; in JSON it is inside."""
-    from lineclear.core.refusals_sync import sync_conflicts
 
     for line in _places(facts, result):
         context.out.hint(line)

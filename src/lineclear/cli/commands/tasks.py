@@ -119,14 +119,14 @@ def _declare_edit(parser: ArgumentParser) -> None:
 
 def edit(context: Context, args: Namespace) -> None:
     from lineclear.app.tasks import edit as change
-    from lineclear.core import refusals
+    from lineclear.core.words.refusals import refuse
 
     changes = _fields(context, args)
     if args.attempts is not None:
         changes["attempts_max"] = args.attempts
     after, not_after = args.after or [], args.not_after or []
     if not (changes or after or not_after):
-        raise refusals.bad_usage("lineclear task edit", "say what to change")
+        raise refuse("usage", command="lineclear task edit", message="say what to change")
     answer = change(context.store, context.caller, args.task, changes, after=after, not_after=not_after)
     context.out.data(answer, f"{answer['task']['id']} is changed{_replayed(answer)}", *_facts(answer["task"]))
 

@@ -7,7 +7,7 @@ from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import whole_number
 from lineclear.cli.render import Table
 from lineclear.core.json_text import canonical
-from lineclear.core.refusals import shorten
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
 from lineclear.cli.render import Table
 from lineclear.core.agents.names import agent_name
-from lineclear.core.refusals import bad_usage
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add(context: Context, args: Namespace) -> None:
     caller = context.caller
     agent = args.agent or ("" if args.name or caller.is_person else caller.name)
     if not (args.name or agent or args.task):
-        raise bad_usage("lineclear worktree add", "say NAME, --agent or --task")
+        raise refuse("usage", command="lineclear worktree add", message="say NAME, --agent or --task")
     place = make(
         context.repo, caller, name=args.name, agent=agent, task=args.task, branch=args.branch, base=args.base,
         path=os.path.join(context.cwd, args.path) if args.path else "", run_setup=not args.no_setup,

@@ -8,7 +8,7 @@ import signal
 from contextlib import contextmanager
 from tempfile import mkdtemp
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 from lineclear.host.commands import session
 from lineclear.wiring.scratch import NO_SETTINGS
 
@@ -50,9 +50,9 @@ def _new_directory(path: str) -> str:
         os.makedirs(path, exist_ok=True)
         is_empty = not os.listdir(path)
     except OSError as error:
-        raise refusals.bad_value("--keep", path, os.strerror(error.errno or 0)) from error
+        raise refuse("input.bad", name="--keep", given=path, why=os.strerror(error.errno or 0)) from error
     if not is_empty:
-        raise refusals.bad_value("--keep", path, "it is not empty")
+        raise refuse("input.bad", name="--keep", given=path, why="it is not empty")
     return os.path.realpath(path)
 
 

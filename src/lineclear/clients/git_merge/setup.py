@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.app.setup.plan import SetupFacts, SetupPlan
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 
 IN_WORKTREES = False
 CONFIG = {
@@ -26,7 +26,12 @@ def files(_facts: SetupFacts) -> list[str]:
 def plan_install(facts: SetupFacts) -> SetupPlan:
     current = facts.git_settings
     if current["merge.default"] not in ("", CONFIG["merge.default"]):
-        raise refusals.bad_value("merge.default", current["merge.default"], "another driver is installed")
+        raise refuse(
+            "input.bad",
+            name="merge.default",
+            given=current["merge.default"],
+            why="another driver is installed",
+        )
     return SetupPlan(git_settings={key: said for key, said in CONFIG.items() if current[key] != said})
 
 

@@ -10,10 +10,9 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
-from lineclear.core import refusals_mirror
 from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
 from lineclear.core.queue.phases import BINDABLE
-from lineclear.core.refusals import shorten
+from lineclear.core.words.refusals import refuse, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,9 +142,9 @@ def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -
     """Put the block in, or bring it up to date; what stands outside of it stays byte for byte."""
     state = state_of(text, body)
     if state == BROKEN:
-        raise refusals_mirror.block_broken(path, _fault(text or ""))
+        raise refuse("conventions.broken", path=path, why=_fault(text or ""))
     if state == EDITED and not force:
-        raise refusals_mirror.block_edited(path, f"{COMMAND} --force")
+        raise refuse("conventions.edited", path=path, command=f"{COMMAND} --force")
     if state == CURRENT:
         return Change(path=path, state=state, text=text, is_needed=False)
     if text is None:
@@ -173,9 +172,9 @@ def plan_removal(path: str, text: str | None, *, force: bool = False) -> Change:
     if text is None or state == MISSING:
         return Change(path=path, state=MISSING, text=text, is_needed=False)
     if state == BROKEN:
-        raise refusals_mirror.block_broken(path, _fault(text))
+        raise refuse("conventions.broken", path=path, why=_fault(text))
     if state == EDITED and not force:
-        raise refusals_mirror.block_edited(path, f"{COMMAND} --remove --force")
+        raise refuse("conventions.edited", path=path, command=f"{COMMAND} --remove --force")
     found = _find(_plain(text))
     if found is None:
         raise RuntimeError("a block that was found is not there")

@@ -6,7 +6,7 @@ about claims (core/claims/rules.py) or strategies (core/claims/strategies.py).
 
 from __future__ import annotations
 
-from lineclear.core.refusals import named, shorten
+from lineclear.core.words.refusals import named, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

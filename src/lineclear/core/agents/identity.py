@@ -104,9 +104,9 @@ def _spoken_for(owner: str, given: str) -> str:
         return owner
     if given.startswith(owner + "/"):
         return given
-    from lineclear.core.refusals_tokens import token_of_another
+    from lineclear.core.words.refusals import refuse
 
-    raise token_of_another(owner, given)
+    raise refuse("token.other", owner=owner, given=given)
 
 
 def read_environment(environ: Mapping[str, str]) -> tuple[str, str, bool]:

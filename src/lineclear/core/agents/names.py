@@ -5,7 +5,7 @@ On the hook's path: imports nothing but our own words. Checks how a name is writ
 
 from __future__ import annotations
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 
 MAX_NAME_CHARS, MAX_LEVELS = 64, 4
 MAX_LABEL_CHARS, MAX_OPERATION_CHARS = 40, 200
@@ -37,12 +37,14 @@ def topic_name(text: str) -> str:
 def _levels(kind: str, text: str) -> str:
     levels = text.split("/", MAX_LEVELS)
     if len(levels) > MAX_LEVELS:
-        raise refusals.bad_value(kind, text, f'it has more than {MAX_LEVELS} levels joined by "/"')
+        raise refuse(
+            "input.bad", name=kind, given=text, why=f'it has more than {MAX_LEVELS} levels joined by "/"'
+        )
     if not all(is_plain_name(level) for level in levels):
         why = f'each level is 1 to {MAX_NAME_CHARS} of A-Z a-z 0-9 "." "_" "-", a letter or digit first'
-        raise refusals.bad_value(kind, text, why)
+        raise refuse("input.bad", name=kind, given=text, why=why)
     if levels[0].lower() in RESERVED:
-        raise refusals.bad_value(kind, text, "the word is reserved")
+        raise refuse("input.bad", name=kind, given=text, why="the word is reserved")
     return text
 
 
@@ -59,14 +61,14 @@ def is_family(a: str, b: str) -> bool:
 def operation_id(text: str) -> str:
     if not (0 < len(text) <= MAX_OPERATION_CHARS and text.isascii() and text.isprintable()):
         why = f"it must be 1 to {MAX_OPERATION_CHARS} printable ASCII characters"
-        raise refusals.bad_value("operation id", text, why)
+        raise refuse("input.bad", name="operation id", given=text, why=why)
     return text
 
 
 def label_name(text: str) -> str:
     if not (0 < len(text) <= MAX_LABEL_CHARS and text[0] in _SMALL and _LABEL.issuperset(text)):
         why = f'it must be 1 to {MAX_LABEL_CHARS} of a-z 0-9 "." "_" "/" "-", a letter or digit first'
-        raise refusals.bad_value("label", text, why)
+        raise refuse("input.bad", name="label", given=text, why=why)
     return text
 
 
@@ -74,7 +76,7 @@ def task_id(text: str) -> str:
     """The one way we write it, "T-12", from "T-12", "t-12", "#12" or "12"."""
     number = text[2:] if text[:2] in ("T-", "t-") else text.removeprefix("#")
     if not is_count(number):
-        raise refusals.bad_value("task", text, "a task is written like T-12")
+        raise refuse("input.bad", name="task", given=text, why="a task is written like T-12")
     return "T-" + number
 
 

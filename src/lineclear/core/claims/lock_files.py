@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from lineclear.core.refusals import shorten
+from lineclear.core.words.refusals import shorten
 
 SUFFIX = ".agent-lock"
 MARK = "# written by lineclear"

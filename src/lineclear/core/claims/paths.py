@@ -8,7 +8,7 @@ worst the product of the two lengths.
 
 from __future__ import annotations
 
-from lineclear.core.refusals import bad_resource
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,10 +33,12 @@ _ANY = "\0"
 def normalise(path: str) -> str:
     """Give the one spelling of a repo-relative path; "" is the root."""
     if len(path) > MAX_PATH_CHARS:
-        raise bad_resource(path[:200], f"it is longer than {MAX_PATH_CHARS} characters")
+        raise refuse(
+            "resource.bad", resource=path[:200], why=f"it is longer than {MAX_PATH_CHARS} characters"
+        )
     check_characters(path)
     if path.startswith("/"):
-        raise bad_resource(path, "it is absolute, not relative to the repository")
+        raise refuse("resource.bad", resource=path, why="it is absolute, not relative to the repository")
     parts = path.split("/")
     if "" in parts or "." in parts or ".." in parts:
         parts = collapse(parts, path)
@@ -52,9 +54,9 @@ def check_characters(text: str) -> None:
         return
     for char in text:
         if char < " " or char == "\x7f":
-            raise bad_resource(text, "it holds a control character")
+            raise refuse("resource.bad", resource=text, why="it holds a control character")
         if "\ud800" <= char <= "\udfff":
-            raise bad_resource(text, "it holds bytes that are not UTF-8")
+            raise refuse("resource.bad", resource=text, why="it holds bytes that are not UTF-8")
 
 
 def collapse(parts: list[str], shown: str) -> list[str]:
@@ -63,7 +65,7 @@ def collapse(parts: list[str], shown: str) -> list[str]:
     for part in parts:
         if part == "..":
             if not kept:
-                raise bad_resource(shown, "it climbs above its root")
+                raise refuse("resource.bad", resource=shown, why="it climbs above its root")
             kept.pop()
         elif part and part != ".":
             kept.append(part)
@@ -73,7 +75,9 @@ def collapse(parts: list[str], shown: str) -> list[str]:
 def _check_segments(parts: list[str], path: str) -> None:
     for part in parts:
         if len(part.encode()) > MAX_SEGMENT_BYTES:
-            raise bad_resource(path, f"a name in it is longer than {MAX_SEGMENT_BYTES} bytes")
+            raise refuse(
+                "resource.bad", resource=path, why=f"a name in it is longer than {MAX_SEGMENT_BYTES} bytes"
+            )
 
 
 def fold(path: str, *, case: bool, nfc: bool) -> str:
@@ -330,7 +334,9 @@ def _read_segments(pattern: str) -> list[str]:
     if pattern.endswith("/"):
         texts.append("**")
     if len(texts) > MAX_GLOB_SEGMENTS:
-        raise bad_resource(pattern, f"a glob may have at most {MAX_GLOB_SEGMENTS} segments")
+        raise refuse(
+            "resource.bad", resource=pattern, why=f"a glob may have at most {MAX_GLOB_SEGMENTS} segments"
+        )
     return texts
 
 
@@ -338,7 +344,7 @@ def _check_climbs(parts: list[str], pattern: str) -> None:
     wild = False
     for part in parts:
         if part == ".." and wild:
-            raise bad_resource(pattern, "`..` after a wildcard has no fixed meaning")
+            raise refuse("resource.bad", resource=pattern, why="`..` after a wildcard has no fixed meaning")
         wild = wild or is_glob(part)
 
 

@@ -19,7 +19,7 @@ from lineclear.core.claims.paths import (
     normalise,
     unescape,
 )
-from lineclear.core.refusals import bad_resource, unknown_scheme
+from lineclear.core.words.refusals import refuse
 
 KNOWN = ("file", "symbol", "value", "row", "api", "port", "memory", "display", "clipboard")
 GLOB_NAMES = ("row", "value")
@@ -71,7 +71,9 @@ def parse_resource(
     that comes from the file system is passed as "file:" + name. Case is folded in paths only.
     """
     if len(text) > _MAX_TEXT_CHARS:
-        raise bad_resource(text[:200], f"it is longer than {MAX_PATH_CHARS} characters")
+        raise refuse(
+            "resource.bad", resource=text[:200], why=f"it is longer than {MAX_PATH_CHARS} characters"
+        )
     scheme, rest = split_scheme(text, schemes) if ":" in text else ("file", text)
     wild = not literal and is_glob(rest)
     if not literal and not wild:
@@ -91,7 +93,7 @@ def split_scheme(text: str, schemes: tuple[str, ...]) -> tuple[str, str]:
     is_drive = len(scheme) == 1 and scheme.isalpha() and rest[:1] in ("\\", "/")
     if is_drive or _is_scheme_word(scheme):
         extra = [name for name in schemes if name not in KNOWN]
-        raise unknown_scheme(text, scheme, [*KNOWN, *extra])
+        raise refuse("resource.scheme", text=text, scheme=scheme, known=[*KNOWN, *extra])
     return "file", text
 
 
@@ -106,7 +108,7 @@ def _read_file(path: str, is_dir: bool | None, wild: bool) -> Resource:
         shape = glob(path + "/" if is_dir else path)
         return Resource("file", "glob", shape.pattern, "", "file:" + shape.pattern, _node_of(shape.anchor))
     if not path:
-        raise bad_resource("file:", "its path is empty; the whole repository is `./`")
+        raise refuse("resource.bad", resource="file:", why="its path is empty; the whole repository is `./`")
     name = normalise(path)
     # `src/`, `src/.` and `src/lib/..` can only be directories.
     if is_dir or not name or path.endswith(("/", "/.", "/..")):
@@ -120,15 +122,19 @@ def _node_of(path: str) -> str:
 
 def _read_symbol(rest: str, wild: bool, fold_case: bool, nfc: bool) -> Resource:
     if wild:
-        raise bad_resource(rest, "a symbol takes no wildcards; claim the file or the outer symbol")
+        raise refuse(
+            "resource.bad",
+            resource=rest,
+            why="a symbol takes no wildcards; claim the file or the outer symbol",
+        )
     # A directory may be called `C#`, and a private name may be `Login.#check`.
     cut = rest.find("#", rest.rfind("/") + 1)
     if cut < 1 or rest[cut - 1] == "/" or cut + 1 == len(rest):
-        raise bad_resource(rest, "a symbol is written symbol:FILE#NAME")
+        raise refuse("resource.bad", resource=rest, why="a symbol is written symbol:FILE#NAME")
     path = normalise(fold(rest[:cut], case=fold_case, nfc=nfc))
     # Only `..` and `.` can bring the root here, or a file name with `#`: neither could be read back.
     if not path or "#" in path[path.rfind("/") + 1 :]:
-        raise bad_resource(rest, "its path does not name a file")
+        raise refuse("resource.bad", resource=rest, why="its path does not name a file")
     symbol = fold(rest[cut + 1 :], case=False, nfc=nfc)
     parts = _check_symbol(symbol)
     node = f"file:/{path}/#" + "/#".join(parts)
@@ -138,25 +144,31 @@ def _read_symbol(rest: str, wild: bool, fold_case: bool, nfc: bool) -> Resource:
 def _check_symbol(symbol: str) -> list[str]:
     check_characters(symbol)
     if len(symbol) > MAX_NAME_CHARS:
-        raise bad_resource(symbol, f"its symbol is longer than {MAX_NAME_CHARS} characters")
+        raise refuse(
+            "resource.bad", resource=symbol, why=f"its symbol is longer than {MAX_NAME_CHARS} characters"
+        )
     parts = symbol.split(".")
     if "" in parts:
-        raise bad_resource(symbol, "a part of its symbol is empty")
+        raise refuse("resource.bad", resource=symbol, why="a part of its symbol is empty")
     # Two readings are possible then: a file called `a#b.py` is claimed as a file.
     if any("#" in part[1:] for part in parts):
-        raise bad_resource(symbol, "a part of its symbol holds `#` after its start")
+        raise refuse("resource.bad", resource=symbol, why="a part of its symbol holds `#` after its start")
     return parts
 
 
 def _read_name(scheme: str, text: str, wild: bool) -> Resource:
     if wild and scheme not in GLOB_NAMES:
-        raise bad_resource(f"{scheme}:{text}", "only file:, row: and value: take wildcards")
+        raise refuse(
+            "resource.bad", resource=f"{scheme}:{text}", why="only file:, row: and value: take wildcards"
+        )
     check_characters(text)
     name = "/".join(collapse(text.split("/"), text))
     if not name:
-        raise bad_resource(f"{scheme}:{text}", "its name is empty")
+        raise refuse("resource.bad", resource=f"{scheme}:{text}", why="its name is empty")
     if len(name) > MAX_NAME_CHARS:
-        raise bad_resource(name, f"its name is longer than {MAX_NAME_CHARS} characters")
+        raise refuse(
+            "resource.bad", resource=name, why=f"its name is longer than {MAX_NAME_CHARS} characters"
+        )
     if wild:
         return _glob_of_names(scheme, name)
     if scheme == "port":
@@ -174,7 +186,7 @@ def _glob_of_names(scheme: str, pattern: str) -> Resource:
 
 def _check_port(name: str) -> str:
     if not (name.isascii() and name.isdecimal() and 1 <= int(name) <= MAX_PORT):
-        raise bad_resource("port:" + name, f"a port is a number from 1 to {MAX_PORT}")
+        raise refuse("resource.bad", resource="port:" + name, why=f"a port is a number from 1 to {MAX_PORT}")
     return str(int(name))
 
 

@@ -18,11 +18,12 @@ On the hook's path: pure, and cheap to import.
 
 from __future__ import annotations
 
-from lineclear.core import refusals, refusals_values
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import covers, overlaps
 from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
 from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
+from lineclear.core.words.claims import write_held
+from lineclear.core.words.refusals import Refusal, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from lineclear.core.claims.strategies import Sharing
     from lineclear.core.instants import Instant
     from lineclear.core.log.tables import Claim, Fence
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.claims import write_held
+    from lineclear.core.words.refusals import Refusal, refuse
 
 EDIT, COMMIT, LANDING = "edit", "commit", "landing"
 # A value, and a value that is written by accepting a proposal.
@@ -111,11 +113,9 @@ class Verdict:
 def judge_write(write: Write, sharing: Sharing, near: Near | None) -> Verdict:
     """The verdict on one write of one resource. `near` is None when the store cannot be reached."""
     if sharing.strategy == READ_ONLY and not write.is_person:
-        return Verdict(refusals_values.read_only(write.resource.text))
+        return Verdict(refuse("write.read_only", resource=write.resource.text))
     if write.tree is not None and is_foreign(write.tree, write.agent):
-        from lineclear.core.refusals_gate import foreign_tree
-
-        return Verdict(foreign_tree(write.tree.name, write.tree.owner))
+        return Verdict(refuse("gate.foreign_tree", tree=write.tree.name, holder=write.tree.owner))
     if near is None:
         return Verdict(_judge_unasked(write, sharing))
     # Counts as the owner and as the holder.
@@ -144,13 +144,14 @@ def judge_write(write: Write, sharing: Sharing, near: Near | None) -> Verdict:
 
 
 def _judge_unasked(write: Write, sharing: Sharing) -> Refusal | None:
-    from lineclear.core.refusals_gate import cannot_ask
 
     if sharing.phase:
-        return cannot_ask(write.resource.text, f"for the phase {sharing.phase}")
+        return refuse(
+            "gate.unreachable", resource=write.resource.text, strategy=f"for the phase {sharing.phase}"
+        )
     is_owner = bool(sharing.owner) and write.is_by(sharing.owner)
     if sharing.strategy == LOCKED or (sharing.strategy == SINGLE_WRITER and not is_owner):
-        return cannot_ask(write.resource.text, sharing.strategy)
+        return refuse("gate.unreachable", resource=write.resource.text, strategy=sharing.strategy)
     return None
 
 
@@ -161,22 +162,29 @@ def _judge_holders(
     if sharing.strategy == SINGLE_WRITER and not is_entitled:
         is_writer = write.is_by(sharing.owner) if sharing.owner else is_mine
         if not is_writer:
-            return refusals_values.not_the_writer(text, sharing.owner or (holder.agent if holder else ""))
+            owner = sharing.owner or (holder.agent if holder else "")
+            return refuse(
+                "write.not_owner" if owner else "write.not_owner/unowned", resource=text, holder=owner
+            )
     if holder is not None:
-        return refusals_values.write_held(text, holder, near.now)
+        return write_held(text, holder, near.now)
     is_unlocked = sharing.strategy == LOCKED and not is_mine and not is_entitled
     is_brought_in = write.action in (COMMIT, LANDING)
     if not write.fence and not (is_unlocked and is_brought_in):
-        return refusals_values.lock_first(text) if is_unlocked else None
+        return refuse("write.unlocked", resource=text) if is_unlocked else None
     own, other = _newest_marks(write, near.read_marks())
     if write.fence and other is not None and other.fence > write.fence:
-        return refusals.fence_stale(text, write.fence, other.agent, other.fence)
+        return refuse(
+            "fence.stale", resource=text, fence=write.fence, holder=other.agent, newer_fence=other.fence
+        )
     if not is_unlocked:
         return None
     if not is_brought_in or own is None or own.fence <= write.since:
-        return refusals_values.lock_first(text)
+        return refuse("write.unlocked", resource=text)
     if other is not None and other.fence > own.fence:
-        return refusals.fence_stale(text, own.fence, other.agent, other.fence)
+        return refuse(
+            "fence.stale", resource=text, fence=own.fence, holder=other.agent, newer_fence=other.fence
+        )
     return None
 
 

@@ -12,7 +12,7 @@ from lineclear.core.claims.rules import EXCLUSIVE, excludes, has_copies, resourc
 from lineclear.core.log.fold import BrokenLog, fold
 from lineclear.core.log.state import State
 from lineclear.core.log.tables import CLAIM, VALUE
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

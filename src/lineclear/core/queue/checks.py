@@ -9,8 +9,8 @@ from hashlib import sha256
 from lineclear.core.claims.resources import overlaps
 from lineclear.core.instants import show_duration
 from lineclear.core.masking import mask
-from lineclear.core.refusals import shorten
 from lineclear.core.runs.outputs import file_named
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

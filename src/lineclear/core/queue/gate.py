@@ -6,16 +6,16 @@ part. Facts come in as arguments; nothing here asks git.
 
 from __future__ import annotations
 
-from lineclear.core import refusals, refusals_gate
+from lineclear.core.words.refusals import HELD, NOT_ALLOWED, STALE, Refusal, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.refusals import HELD, NOT_ALLOWED, STALE, Refusal, refuse
 
 # What a refusal of the command `gate` leaves with; whatever else it ends with lets git go on.
-REFUSED_CODES = (refusals.HELD, refusals.NOT_ALLOWED, refusals.STALE)
+REFUSED_CODES = (HELD, NOT_ALLOWED, STALE)
 
 
 class Finding:
@@ -47,7 +47,7 @@ def judge_move(tree: str, ref: str, landing_ref: str) -> Refusal | None:
     """May an agent in this worktree move this ref with its own git? In the shared tree it commits to the
     branch that is checked out there; from a worktree of its own it lands."""
     if ref.startswith("refs/lineclear/"):
-        return refusals_gate.ref_is_ours(ref)
+        return refuse("gate.ref", ref=ref)
     if ref == landing_ref and tree.rpartition("/")[2] != "main":
-        return refusals_gate.main_is_landed(ref.removeprefix("refs/heads/"))
+        return refuse("gate.main", main=ref.removeprefix("refs/heads/"))
     return None

@@ -7,15 +7,17 @@ writer is the owner, or the built-in integrator. What is bound to no phase is no
 
 from __future__ import annotations
 
-from lineclear.core import refusals_phases
 from lineclear.core.agents.names import is_family
+from lineclear.core.words.claims import other_phase
+from lineclear.core.words.refusals import Refusal, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from lineclear.core.claims.strategies import Sharing
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.claims import other_phase
+    from lineclear.core.words.refusals import Refusal, refuse
 
 PARALLEL, INTEGRATE, TEST = "parallel", "integrate", "test"
 PHASES = (PARALLEL, INTEGRATE, TEST)
@@ -36,7 +38,7 @@ _BRANCH, _REVERT = "lineclear/integrate-", "lineclear/revert-"
 
 def check_move(now: str, wanted: str) -> None:
     if wanted not in MOVES[now]:
-        raise refusals_phases.phase_not_next(now, wanted, MOVES[now][0])
+        raise refuse("phase.order", phase=now, wanted=wanted, following=MOVES[now][0])
 
 
 def judge_phase(
@@ -51,9 +53,9 @@ def judge_phase(
     if admits_integrator(sharing, agent) and (is_landing or phase == sharing.phase):
         return None
     if phase != sharing.phase:
-        return refusals_phases.other_phase(resource, sharing.phase, phase, sharing.owner)
+        return other_phase(resource, sharing.phase, phase, sharing.owner)
     if phase == INTEGRATE and sharing.strategy != "single-writer":
-        return refusals_phases.only_integrated(resource)
+        return refuse("write.integrated", resource=resource)
     return None
 
 

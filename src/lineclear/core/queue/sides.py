@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from lineclear.core.agents.names import is_count
 from lineclear.core.queue.landing import one_line, tell_who
-from lineclear.core.refusals import shorten
 from lineclear.core.words.quoting import MOST_NAME_CHARS, MOST_TITLE_CHARS
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from lineclear.core.refusals import Refusal
+    from lineclear.core.words.refusals import Refusal
 
 UNKNOWN = -1
 TIME, TOKENS, MONEY, MEMORY = "time", "tokens", "money", "memory"
@@ -151,12 +151,18 @@ def needs_price(worker: str, model: str, limits: Limits, *, is_cost_known: bool)
     """
     if is_cost_known:
         return None
-    from lineclear.core.refusals_budgets import price_unknown
+    from lineclear.core.words.refusals import refuse
 
     for of, what, field in _FIELDS:
         allowed = getattr(limits, field)
         if what == MONEY and allowed > 0:
-            return price_unknown(worker, model, f"budgets.{of}_money", show_money(allowed))
+            return refuse(
+                "budget.price",
+                worker=worker,
+                model=model,
+                setting=f"budgets.{of}_money",
+                limit=show_money(allowed),
+            )
     return None
 
 

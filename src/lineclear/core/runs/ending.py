@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lineclear.core.refusals import shorten
 from lineclear.core.runs import states
 from lineclear.core.runs.budgets import show_bytes
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from lineclear.core.refusals import shorten
 from lineclear.core.runs.digests import WAITING
+from lineclear.core.words.refusals import shorten
 
 SAME_CALL, NO_CHANGE, BACK_AND_FORTH = "same call", "no change", "back and forth"
 

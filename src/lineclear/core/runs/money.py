@@ -5,7 +5,7 @@ A price of one dollar for a million tokens is one micro for one token.
 
 from __future__ import annotations
 
-from lineclear.core import refusals
+from lineclear.core.words.refusals import refuse
 
 MICROS = 1_000_000
 LARGEST_MICROS = 10**9 * MICROS
@@ -20,11 +20,11 @@ def parse_money(text: str, *, least_micros: int = 0, most_micros: int = LARGEST_
     """Micros, from dollars with at most six decimals."""
     micros = _read(text.strip().removeprefix("$"))
     if micros is None:
-        raise refusals.bad_value("amount", text, _FORM)
+        raise refuse("input.bad", name="amount", given=text, why=_FORM)
     if micros < least_micros:
-        raise refusals.bad_value("amount", text, f"the least is {write_money(least_micros)}")
+        raise refuse("input.bad", name="amount", given=text, why=f"the least is {write_money(least_micros)}")
     if micros > most_micros:
-        raise refusals.bad_value("amount", text, f"the most is {write_money(most_micros)}")
+        raise refuse("input.bad", name="amount", given=text, why=f"the most is {write_money(most_micros)}")
     return micros
 
 

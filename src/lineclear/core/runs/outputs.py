@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lineclear.core.claims.resources import overlaps, parse_resource
 from lineclear.core.claims.rules import resource_of
-from lineclear.core.refusals import Refusal
 from lineclear.core.runs import states
+from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lineclear.core.refusals import shorten
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.quoting import (
     MOST_NAME_CHARS,
@@ -26,6 +25,7 @@ from lineclear.core.words.quoting import (
     share,
     size_of,
 )
+from lineclear.core.words.refusals import shorten
 
 DEFAULT_BYTES = 16 * 1024
 # Our own words with the longest names fit into this; less would be no context at all.

@@ -13,8 +13,8 @@ from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import overlaps
 from lineclear.core.claims.rules import resource_of
 from lineclear.core.log.tables import split_names
-from lineclear.core.refusals import shorten
 from lineclear.core.tasks.states import CANCELLED, FAILED, OPEN, is_fit, show_id
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

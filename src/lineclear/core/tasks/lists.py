@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 
-from lineclear.core import refusals
 from lineclear.core.agents import names
 from lineclear.core.json_text import canonical, parse_json
+from lineclear.core.words.refusals import Refusal, refuse, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class _Found:
         # Positions of its sub-tasks in the list, from 1.
         self.parts: list[int] = []
 
-    def refusal(self, why: str) -> refusals.Refusal:
-        return refusals.bad_value(self.where, self.shown, why)
+    def refusal(self, why: str) -> Refusal:
+        return refuse("input.bad", name=self.where, given=self.shown, why=why)
 
 
 # -- from fields to drafts: the same for every source -------------------------------------------
@@ -121,7 +121,7 @@ def _drafts(found: list[_Found]) -> list[TaskDraft]:
 def _draft(task: _Found, position: int) -> TaskDraft:
     unknown = [key for key in task.fields if key not in _FIELDS]
     if unknown:
-        raise task.refusal(f'it has the unknown key "{refusals.shorten(unknown[0], 40)}"')
+        raise task.refusal(f'it has the unknown key "{shorten(unknown[0], 40)}"')
     return TaskDraft(
         _ref(task, position),
         _title(task),
@@ -153,7 +153,7 @@ def _resolved(task: _Found, ref: str, positions: dict[str, int], drafts: list[Ta
     if names.is_count(ref) and int(ref) <= len(drafts):
         return drafts[int(ref) - 1].ref
     if not ref.startswith("T-") or not names.is_count(ref[2:]):
-        raise task.refusal(f'it comes after "{refusals.shorten(ref, 40)}", which is not in this list')
+        raise task.refusal(f'it comes after "{shorten(ref, 40)}", which is not in this list')
     return ref
 
 
@@ -230,7 +230,7 @@ def _labels(task: _Found, key: str) -> list[str]:
     labels = _entries(task, key)
     try:
         return [names.label_name(label) for label in labels]
-    except refusals.Refusal:
+    except Refusal:
         why = f'each of its {key} must be 1 to 40 of a-z 0-9 "." "_" "/" "-", a letter or digit first'
         raise task.refusal(why) from None
 
@@ -259,7 +259,7 @@ def read_json(text: str) -> list[TaskDraft]:
 def _from_json(index: int, entry: object) -> _Found:
     where = f"task at index {index}"
     if not isinstance(entry, dict):
-        raise refusals.bad_value(where, canonical(entry)[:201], "it must be an object")
+        raise refuse("input.bad", name=where, given=canonical(entry)[:201], why="it must be an object")
     fields = dict(entry)
     title = fields.get("title")
     shown = title if isinstance(title, str) and title else canonical(entry)
@@ -270,8 +270,8 @@ def _from_json(index: int, entry: object) -> _Found:
     return _Found(where, shown[:201], fields)
 
 
-def _bad_list(text: str, why: str) -> refusals.Refusal:
-    return refusals.bad_value("task list", text[:201], why)
+def _bad_list(text: str, why: str) -> Refusal:
+    return refuse("input.bad", name="task list", given=text[:201], why=why)
 
 
 # -- Markdown: which lines are tasks, and which are theirs ---------------------------------------

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from lineclear.core.refusals import shorten
 from lineclear.core.tasks.lists import group_start, quoted, split_outside_quotes
 from lineclear.core.tasks.states import DEFAULT_PRIORITY, ENDED, FAILED, STATES, show_id
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

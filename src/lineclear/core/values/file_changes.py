@@ -5,8 +5,8 @@ The payload of a proposal holds it as a flat object, so that every reader of pro
 
 from __future__ import annotations
 
-from lineclear.core import refusals_phases
 from lineclear.core.sizes import write_size
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def check_content(resource: str, text: str | None, before: str | None) -> None:
     """Refuse what is no change, too large, or no text."""
     if text == before:
         why = "it is not on main" if text is None else "it is what main has already"
-        raise refusals_phases.nothing_proposed(resource, why)
+        raise refuse("proposal.nothing", resource=resource, why=why)
     if text is not None and len(text.encode()) > MOST_BYTES:
-        raise refusals_phases.nothing_proposed(resource, f"it is larger than {write_size(MOST_BYTES)}")
+        raise refuse("proposal.nothing", resource=resource, why=f"it is larger than {write_size(MOST_BYTES)}")
     if text is not None and "\0" in text:
-        raise refusals_phases.nothing_proposed(resource, "it is not text")
+        raise refuse("proposal.nothing", resource=resource, why="it is not text")

@@ -5,7 +5,7 @@ A quoted line starts with ">", whatever is in it, so no heading, fence or rule o
 
 from __future__ import annotations
 
-from lineclear.core.refusals import shorten
+from lineclear.core.words.refusals import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ Facts come in as arguments; nothing here looks at a disk, a port or git.
 
 from __future__ import annotations
 
-from lineclear.core import refusals, refusals_worktrees
 from lineclear.core.agents.names import is_plain_name
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.worktrees import bad_place, no_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ def worktree_name(text: str) -> str:
     """A plain name that git keeps as it is: the directory's name and git's own name for the worktree."""
     if not is_plain_name(text) or ".." in text or text.endswith((".", ".lock")):
         why = '1 to 64 of A-Z a-z 0-9 "." "_" "-", a letter or digit first, no "..", no ".lock" at its end'
-        raise refusals.bad_value("worktree", text, why)
+        raise refuse("input.bad", name="worktree", given=text, why=why)
     if text.lower() == "main":
-        raise refusals.bad_value("worktree", text, "that is the main worktree's name")
+        raise refuse("input.bad", name="worktree", given=text, why="that is the main worktree's name")
     return text
 
 
@@ -70,7 +71,7 @@ def branch_name(text: str) -> str:
     """A branch as git allows it (`git check-ref-format --branch`), or a refusal."""
     why = _why_no_branch(text)
     if why:
-        raise refusals.bad_value("branch", text, why)
+        raise refuse("input.bad", name="branch", given=text, why=why)
     return text
 
 
@@ -93,14 +94,14 @@ def check_clash(kind: str, wanted: str, others: Iterable[str]) -> None:
     folded = wanted.casefold()
     for other in others:
         if other != wanted and other.casefold() == folded:
-            raise refusals_worktrees.differs_in_case(kind, wanted, other)
+            raise refuse("worktree.case", kind=kind, name=wanted, other=other)
 
 
 def check_room_for_ref(branch: str, others: Iterable[str]) -> None:
     """Git keeps branches like files: `a` and `a/b` cannot both be there."""
     for other in others:
         if other.startswith(branch + "/") or branch.startswith(other + "/"):
-            raise refusals_worktrees.branch_blocked(branch, other)
+            raise refuse("worktree.branch_blocked", branch=branch, other=other)
 
 
 def next_free(wanted: str, taken: Iterable[str]) -> str:
@@ -119,12 +120,12 @@ def next_free(wanted: str, taken: Iterable[str]) -> str:
 def check_place(path: str, common_dir: str, worktrees: Mapping[str, str]) -> None:
     """Refuse a path inside git's own directory, or inside a worktree, where it would be read as content."""
     if is_inside(path, common_dir):
-        raise refusals_worktrees.bad_place(path, "it is inside git's own directory")
+        raise bad_place(path, "it is inside git's own directory")
     for name, root in worktrees.items():
         if is_inside(path, root):
-            raise refusals_worktrees.bad_place(path, f"it is inside the worktree {name}")
+            raise bad_place(path, f"it is inside the worktree {name}")
         if is_inside(root, path):
-            raise refusals_worktrees.bad_place(path, f"the worktree {name} is inside it")
+            raise bad_place(path, f"the worktree {name} is inside it")
 
 
 def is_inside(path: str, directory: str) -> bool:
@@ -142,9 +143,14 @@ def check_pattern(setting: str, pattern: str) -> None:
     """Patterns of files to copy or link stay inside the repository, and out of git's directory."""
     parts = pattern.split("/")
     if not pattern or pattern[0] in "/~" or ".." in parts:
-        raise refusals.bad_value(setting, pattern, "it counts from the repository's root and stays inside it")
+        raise refuse(
+            "input.bad",
+            name=setting,
+            given=pattern,
+            why="it counts from the repository's root and stays inside it",
+        )
     if ".git" in (part.lower() for part in parts):
-        raise refusals.bad_value(setting, pattern, "the .git directory belongs to git")
+        raise refuse("input.bad", name=setting, given=pattern, why="the .git directory belongs to git")
 
 
 # -- ports ------------------------------------------------------------------------------------
@@ -164,7 +170,7 @@ def choose_ports(
         if blocked < 0:
             return start
         start = blocked + 1
-    raise refusals_worktrees.no_ports(count, low, high)
+    raise refuse("worktree.ports", count=count, first=low, last=high)
 
 
 def _last_in_the_way(
@@ -214,7 +220,7 @@ def _filled(value: str, words: Mapping[str, str]) -> str:
 def check_room(*, count: int, each_bytes: int, free_bytes: int, reserve_bytes: int) -> None:
     needed = count * each_bytes
     if free_bytes - needed < reserve_bytes:
-        raise refusals_worktrees.no_room(count, needed, free_bytes, reserve_bytes)
+        raise no_room(count, needed, free_bytes, reserve_bytes)
 
 
 # -- going ------------------------------------------------------------------------------------
@@ -237,10 +243,10 @@ def check_removal(
     if force:
         return
     if condition.lock:
-        raise refusals_worktrees.worktree_locked(name, path, condition.lock)
+        raise refuse("worktree.locked", name=name, path=path, reason=condition.lock)
     if (condition.changed or condition.loose_commits) and is_saved():
         return
     if condition.changed:
-        raise refusals_worktrees.worktree_dirty(name, path, condition.changed)
+        raise refuse("worktree.dirty", name=name, path=path, changed=condition.changed)
     if condition.loose_commits:
-        raise refusals_worktrees.worktree_unmerged(name, path, condition.loose_commits)
+        raise refuse("worktree.unmerged", name=name, path=path, commits=condition.loose_commits)

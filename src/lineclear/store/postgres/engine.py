@@ -12,11 +12,11 @@ import os
 import threading
 from itertools import islice
 
-from lineclear.core import refusals_store
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.fold import fold
 from lineclear.core.log.state import State
 from lineclear.core.log.tables import LOG, PROJECTED
+from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.failures import FAILURES, refusal_of
 from lineclear.store.postgres.listening import MOST_RINGS_PER_S, Allowance, PostgresListener, ring
 from lineclear.store.postgres.pool import ConnectionPool
@@ -255,7 +255,7 @@ class PostgresStore:
         """The log goes out as it comes in; the tables are folded here and follow at the end."""
         moment = session.begin(BEGIN_WRITING, (BEGIN, (self._repo, None, "true")))[0]
         if text_of(moment) != "0":
-            raise refusals_store.store_not_empty(self._path)
+            raise refuse("store.not_empty", path=self._path)
         state, count, head, waiting = State(), 0, 0, iter(entries)
         while batch := list(islice(waiting, _BATCH)):
             self._put_rows(session, LOG, batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from lineclear.core import refusals_store
+from lineclear.core.words.refusals import refuse
 from lineclear.store.migrations import Migration, read_migrations
 from lineclear.store.postgres.failures import refusal_of
 from lineclear.store.postgres.wire import LostError, ServerError, connect_text, show_url
@@ -41,20 +41,22 @@ def known_migrations() -> list[Migration]:
 
 def check_number(found: int, path: str) -> None:
     if found > SCHEMA_NUMBER:
-        raise refusals_store.store_newer(path, found, SCHEMA_NUMBER)
+        raise refuse("store.newer", path=path, found=found, known=SCHEMA_NUMBER)
     if found < SCHEMA_NUMBER:
-        raise refusals_store.store_older(path, found, SCHEMA_NUMBER)
+        raise refuse("store.older", path=path, found=found, needed=SCHEMA_NUMBER)
 
 
 def _create(connection: psycopg.Connection[Any], url: str, repo: str) -> bool:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise refusals_store.store_unreadable(show_url(url), f"its encoding is {encoding}; it must be UTF8")
+        raise refuse(
+            "store.unreadable", path=show_url(url), reason=f"its encoding is {encoding}; it must be UTF8"
+        )
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_CREATORS_LOCK,))
     connection.execute(_MIGRATION_TABLE)
     before = _one(connection, 'SELECT coalesce(max("number"), 0) FROM "migration"')
     if before > SCHEMA_NUMBER:
-        raise refusals_store.store_newer(show_url(url), before, SCHEMA_NUMBER)
+        raise refuse("store.newer", path=show_url(url), found=before, known=SCHEMA_NUMBER)
     for migration in known_migrations():
         if migration.number > before:
             connection.execute(migration.sql.encode())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from time import monotonic_ns
 
-from lineclear.core import refusals_store
 from lineclear.core.instants import Instant
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.epochs import SUBJECT
+from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.failures import LOCK_LIMIT_S
 from lineclear.store.postgres.schema import check_number
 from lineclear.store.postgres.statements import BEGIN_WRITING
@@ -134,7 +134,7 @@ class Session:
             raise
         check_number(int(text_of(schema)), show_url(self.url))
         if hello.get_value(0, 0) is None:
-            raise refusals_store.store_missing(show_url(self.url))
+            raise refuse("store.missing", path=show_url(self.url))
         return [text_of(hello, column) for column in range(4)]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lineclear.core import refusals_store
 from lineclear.core.instants import Instant
 from lineclear.core.log.epochs import clock_of, last_boot
 from lineclear.core.log.questions import GET, PICK, SCAN, SEARCH, Question, around
 from lineclear.core.log.tables import LOG
+from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.statements import (
     BEGIN,
     BEGIN_READING,
@@ -137,7 +137,7 @@ class PostgresView:
         moment, *results = self._session.begin(mode, (BEGIN, (self._repo, None, is_writing)), *commands)
         head, now_ns = moment.get_value(0, 0), moment.get_value(0, 1)
         if head is None or now_ns is None:
-            raise refusals_store.store_missing(show_url(self._session.url))
+            raise refuse("store.missing", path=show_url(self._session.url))
         self.head = int(head)
         self._session.hear(self.head, int(now_ns))
         self.now = self._clock() if self._clock is not None else self._session.server_now()

@@ -10,13 +10,13 @@ import os
 
 import apsw
 
-from lineclear.core import refusals, refusals_store
 from lineclear.core.instants import Instant
 from lineclear.core.log.codec import encode_body, event_of
 from lineclear.core.log.epochs import begin_epoch, last_boot
 from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
 from lineclear.core.log.tables import LOG, Entry
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.store.migrations import Migration, read_migrations
 from lineclear.store.sql import Statements
 from lineclear.store.sqlite.gate import Gate
@@ -236,7 +236,7 @@ class SqliteStore:
                 with db:
                     tx = SqliteTx(db, self._clock(), None)
                     if tx.head:
-                        raise refusals_store.store_not_empty(self._path)
+                        raise refuse("store.not_empty", path=self._path)
                     for entry in entries:
                         tx.put(LOG, entry)
                         fold(tx, event_of(entry))
@@ -352,23 +352,27 @@ class SqliteStore:
             return now
         return Instant(FAR_FUTURE_NS, now.boot, now.wall_ns)
 
-    def _refusal(self, error: apsw.Error) -> refusals.Refusal:
-        for kind, refuse in _REFUSALS:
-            if isinstance(error, kind):
-                return refuse(self._path, str(error))
-        return refusals_store.store_failed(self._path, f"{type(error).__name__}: {error}")
+    def _refusal(self, error: apsw.Error) -> Refusal:
+        return _refusal_at(self._path, error)
 
 
-_REFUSALS: tuple[tuple[type[Exception], Callable[[str, str], refusals.Refusal]], ...] = (
-    (apsw.FullError, refusals_store.store_full),
-    (apsw.ReadOnlyError, refusals_store.store_read_only),
-    (apsw.CorruptError, refusals_store.store_damaged),
-    (apsw.NotADBError, refusals_store.store_damaged),
-    (apsw.BusyError, refusals_store.store_locked),
-    (apsw.LockedError, refusals_store.store_locked),
-    (apsw.CantOpenError, refusals_store.store_unreadable),
-    (apsw.PermissionsError, refusals_store.store_read_only),
+_REFUSALS: tuple[tuple[type[Exception], str], ...] = (
+    (apsw.FullError, "store.full"),
+    (apsw.ReadOnlyError, "store.read_only"),
+    (apsw.CorruptError, "store.damaged"),
+    (apsw.NotADBError, "store.damaged"),
+    (apsw.BusyError, "store.locked"),
+    (apsw.LockedError, "store.locked"),
+    (apsw.CantOpenError, "store.unreadable"),
+    (apsw.PermissionsError, "store.read_only"),
 )
+
+
+def _refusal_at(path: str, error: apsw.Error) -> Refusal:
+    for kind, code in _REFUSALS:
+        if isinstance(error, kind):
+            return refuse(code, path=path, reason=str(error))
+    return refuse("store.failed", path=path, reason=f"{type(error).__name__}: {error}")
 
 
 def _migrations() -> list[Migration]:
@@ -380,9 +384,9 @@ def _migrations() -> list[Migration]:
 def _check_schema(db: apsw.Connection, path: str) -> None:
     found = db.pragma("user_version")
     if found > SCHEMA_NUMBER:
-        raise refusals_store.store_newer(path, found, SCHEMA_NUMBER)
+        raise refuse("store.newer", path=path, found=found, known=SCHEMA_NUMBER)
     if found < SCHEMA_NUMBER:
-        raise refusals_store.store_older(path, found, SCHEMA_NUMBER)
+        raise refuse("store.older", path=path, found=found, needed=SCHEMA_NUMBER)
 
 
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
@@ -402,16 +406,13 @@ def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
             finally:
                 db.close()
     except apsw.Error as error:
-        for kind, refuse in _REFUSALS:
-            if isinstance(error, kind):
-                raise refuse(path, str(error)) from error
-        raise refusals_store.store_failed(path, f"{type(error).__name__}: {error}") from error
+        raise _refusal_at(path, error) from error
 
 
 def _migrate(db: apsw.Connection, path: str, now_ns: int) -> bool:
     before = db.pragma("user_version")
     if before > SCHEMA_NUMBER:
-        raise refusals_store.store_newer(path, before, SCHEMA_NUMBER)
+        raise refuse("store.newer", path=path, found=before, known=SCHEMA_NUMBER)
     if before == SCHEMA_NUMBER:
         return False
     from array import array  # loads `collections`, which a hook would feel

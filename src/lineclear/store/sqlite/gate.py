@@ -13,7 +13,7 @@ import os
 import time
 from _thread import allocate_lock
 
-from lineclear.core import refusals_store
+from lineclear.core.words.refusals import refuse
 
 
 class Gate:
@@ -30,7 +30,9 @@ class Gate:
 
     def __enter__(self) -> Gate:
         if not self._threads.acquire(timeout=self.limit_s):
-            raise refusals_store.store_busy(self._path, "another thread of this process", self.limit_s)
+            raise refuse(
+                "store.busy", path=self._path, holder="another thread of this process", limit_s=self.limit_s
+            )
         try:
             self._lock()
         except BaseException:
@@ -58,7 +60,7 @@ class Gate:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise refusals_store.store_unreadable(self._path, str(error.strerror)) from error
+                raise refuse("store.unreadable", path=self._path, reason=str(error.strerror)) from error
             self._wait_in_line()
 
     def _wait_in_line(self) -> None:
@@ -104,19 +106,19 @@ class Gate:
         self._give_up()
 
     def _give_up(self, *_signal: object) -> None:
-        raise refusals_store.store_busy(self._path, holder_of(self._path), self.limit_s)
+        raise refuse("store.busy", path=self._path, holder=holder_of(self._path), limit_s=self.limit_s)
 
 
 def _open(path: str) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        refuse = refusals_store.store_unreadable
+        code = "store.unreadable"
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            refuse = refusals_store.store_read_only
+            code = "store.read_only"
         elif error.errno in (errno.ENOSPC, errno.EDQUOT):
-            refuse = refusals_store.store_full
-        raise refuse(path, str(error.strerror)) from error
+            code = "store.full"
+        raise refuse(code, path=path, reason=str(error.strerror)) from error
 
 
 def holder_of(path: str) -> str:

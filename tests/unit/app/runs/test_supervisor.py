@@ -11,10 +11,10 @@ import pytest
 from lineclear.app.runs import records
 from lineclear.app.runs.supervisor import NEEDS, WAITS, WARNED
 from lineclear.app.runs.workers import HANDED_OVER, NEEDS_YOU, SENT_BACK, Landed
-from lineclear.core.refusals import BUDGET, FAILED, Refusal
 from lineclear.core.runs.budgets import Limits
 from lineclear.core.runs.money import Price
 from lineclear.core.runs.signs import Call, CallDone, End, Session, Sign, Usage
+from lineclear.core.words.refusals import BUDGET, FAILED, Refusal
 from tests.stage import PERSON, Played, Stage, team
 
 MINUTE_MS = 60_000

@@ -7,7 +7,7 @@ import pytest
 from lineclear.app.setup.applying import apply_setup, equip_worktree, remove_all
 from lineclear.app.setup.planning import check_name, plan_install, plan_remove
 from lineclear.clients.registry import SETUP, names_with
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from tests.unit.app.setup.in_memory import ROOT, STATE, MemoryClone
 
 OTHER = "/srv/other"

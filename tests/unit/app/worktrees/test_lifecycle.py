@@ -11,11 +11,11 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
 from lineclear.app.worktrees import lifecycle as worktrees
 from lineclear.app.worktrees.lifecycle import Wanted
-from lineclear.core import refusals_worktrees
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, WORKTREE, Worktree
+from lineclear.core.words.worktrees import worktree_failed
 from lineclear.core.worktrees.rules import Condition
 from tests.world import HOUR_MS, World, refused
 
@@ -34,7 +34,7 @@ class FakeTrees:
 
     def add(self, row: Worktree, is_new_branch: bool, /) -> str:
         if self.is_broken:
-            raise refusals_worktrees.worktree_failed(row.name, "disk full")
+            raise worktree_failed(row.name, "disk full")
         return self.names.get(row.name, row.name.rpartition("/")[2])
 
     def condition(self, name: str, path: str, /) -> Condition:

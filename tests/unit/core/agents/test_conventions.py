@@ -19,7 +19,7 @@ from lineclear.core.agents.conventions import (
 )
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.strategies import ISOLATED, LOCKED, READ_ONLY, SINGLE_WRITER, Rule
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 BODY = write_conventions(Facts())
 OTHER = write_conventions(Facts(gate="make check"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lineclear.core.agents.names import agent_name, is_family, label_name, operation_id, task_id, topic_name
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 
 @pytest.mark.parametrize("text", ["a", "codex-2", "Claude.3_x", "7", "a" * 64, "a/b", "a/b/c/d", "a/all"])

@@ -6,7 +6,7 @@ import pytest
 
 from lineclear.core.claims import paths
 from lineclear.core.claims.paths import Glob, escape, fold, glob, globs_meet, is_glob, normalise, unescape
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 
 @pytest.mark.parametrize(

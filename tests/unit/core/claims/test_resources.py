@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.core.claims.resources import KNOWN, ancestors, covers, overlaps, parse_resource
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 
 
 @pytest.mark.parametrize(

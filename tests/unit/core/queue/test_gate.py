@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.core.queue.gate import Finding, is_guarded, judge_move, tell
-from lineclear.core.refusals_values import lock_first
+from lineclear.core.words.refusals import refuse
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,10 @@ def test_which_refs_an_agent_may_move(tree: str, ref: str, code: str) -> None:
 
 
 def test_many_findings_are_told_in_one_sentence() -> None:
-    findings = [Finding(f"{number}.png", lock_first(f"file:{number}.png")) for number in range(7)]
+    findings = [
+        Finding(f"{number}.png", refuse("write.unlocked", resource=f"file:{number}.png"))
+        for number in range(7)
+    ]
     text = tell(findings)
     assert text.startswith("0.png: file:0.png is shared by locking; you do not hold it; 1.png")
     assert text.endswith("; and 2 more")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.core.claims.test_write_rule import claim
-from tests.unit.core.claims.test_write_rule import judged as judged_at_the_gate
 
 from lineclear.core.claims.strategies import ISOLATED, LOCKED, SINGLE_WRITER, Rule, Sharing, strategy_for
 from lineclear.core.queue.phases import (
@@ -20,6 +18,8 @@ from lineclear.core.queue.phases import (
     judge_phase,
     proposal_on,
 )
+from tests.unit.core.claims.test_write_rule import claim
+from tests.unit.core.claims.test_write_rule import judged as judged_at_the_gate
 from tests.world import refused, resource
 
 FILE = "file:migrations/0005_users.sql"

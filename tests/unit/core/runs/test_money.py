@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineclear.core.refusals import Refusal
 from lineclear.core.runs.money import LARGEST_MICROS, Price, micros_of_float, parse_money, write_money
+from lineclear.core.words.refusals import Refusal
 
 AMOUNTS = st.integers(0, LARGEST_MICROS)
 TOKENS = st.integers(0, 10**10)

@@ -7,8 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from lineclear.core.refusals import Refusal
 from lineclear.core.tasks.lists import TaskDraft, read_json, read_markdown, write_markdown
+from lineclear.core.words.refusals import Refusal
 
 
 def titles(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.app import claims, tasks, values, waiting
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.core.refusals import NOT_FOUND, Refusal
+from lineclear.core.words.refusals import NOT_FOUND, Refusal
 from lineclear.wiring.repo import open_repo
 
 TYPE_CHECKING = False

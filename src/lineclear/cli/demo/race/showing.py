@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.cli.demo.race.run import TASKS, WORKERS, run_both
 from lineclear.cli.demo.surroundings import scratch_directory, scratch_environ
 from lineclear.cli.render import Table
-from lineclear.core import refusals
+from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def show_race(context: Context) -> int:
     is_clean = not (
         good["done_twice"] or good["updates_lost"] or good["two_holders"] or good["audit_findings"]
     )
-    return 0 if is_clean and good["tasks"] == TASKS else refusals.FINDINGS
+    return 0 if is_clean and good["tasks"] == TASKS else FINDINGS
 
 
 def _lines(results: dict[str, Any]) -> list[str | Table]:

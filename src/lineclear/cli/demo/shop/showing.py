@@ -7,7 +7,7 @@ from lineclear.cli.demo.shop.judge import judge, read_diaries
 from lineclear.cli.demo.shop.naive import NaiveRun
 from lineclear.cli.demo.surroundings import scratch_directory, scratch_environ
 from lineclear.cli.render import Table
-from lineclear.core import refusals
+from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def show_shop(context: Context, *, keep: str, seed: int) -> int:
         good = _run_coordinated(context.out, directory, environ, seed)
     results = {"seed": seed, "naive": naive, "lineclear": good, "kept": directory if keep else ""}
     context.out.data(results, "", _table(naive, good), "", *_last_words(results))
-    return 0 if is_good(good) else refusals.FINDINGS
+    return 0 if is_good(good) else FINDINGS
 
 
 def is_good(run: dict[str, Any]) -> bool:

@@ -1,0 +1,267 @@
+"""Refusals about claims, writes, the gate and hooks: one row each. Words only, no decision."""
+
+from __future__ import annotations
+
+from lineclear.core.words.refusals import (
+    FAILED,
+    HELD,
+    NOT_ALLOWED,
+    NOT_FOUND,
+    STALE,
+    TIMED_OUT,
+    USAGE,
+    Row,
+    lease,
+    named,
+    pasted,
+    quote,
+    refuse,
+    shorten,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.claims.rules import Blocker, Request
+    from lineclear.core.instants import Instant
+    from lineclear.core.log.tables import Claim
+    from lineclear.core.words.refusals import Refusal
+
+ROWS = {
+    "resource.bad": Row(
+        USAGE, '"{resource}" is not a resource: {why:160}.', next="lineclear claim --help", words=("why",)
+    ),
+    "resource.scheme": Row(
+        USAGE,
+        '"{text}" has the unknown scheme "{scheme:20}".',
+        who="Known: {known:80}. Others are declared in lineclear.toml, [resources] schemes.",
+        next="lineclear config show",
+        words=("text",),
+    ),
+    "resource.outside": Row(
+        NOT_ALLOWED,
+        '"{resource}" is outside this repository.',
+        who="The repository is {root:80}; declare what lies outside it as memory:NAME or api:NAME.",
+        next="lineclear claim memory:NAME",
+        words=("root",),
+    ),
+    "claim.ticket": Row(
+        TIMED_OUT,
+        "Ticket {ticket} is no longer in the line.",
+        who="Its waiter was silent for too long, or it left.",
+        next="lineclear",
+    ),
+    "claim.held": Row(
+        HELD,
+        "{resource:36} is not yours to take ({asked}).",
+        who="{holder:32} holds {held:36} ({mode}) {until}{about:?}.",
+        next="lineclear claim {every} --mode {asked} --wait 10m",
+        words=("about", "asked", "every", "until"),
+    ),
+    "claim.waiting": Row(
+        HELD,
+        "{resource:36} is not yours to take ({asked}).",
+        who="{holder:32} waits for {held:36} ({mode}) and comes first{about:?}.",
+        next="lineclear claim {every} --mode {asked} --wait 10m",
+        words=("about", "asked", "every", "until"),
+    ),
+    "claim.deadlock": Row(
+        HELD, "Waiting for {resource} would never end.", who="{chain:150}.", next="lineclear release --all"
+    ),
+    "claim.timeout": Row(
+        TIMED_OUT,
+        "{resource} did not come free within {waited_ms:duration}.",
+        who="{holder:32} still has it, until {clock} UTC.",
+        next="lineclear task next",
+        words=("clock", "waited_ms"),
+    ),
+    "claim.not_yours": Row(
+        HELD,
+        "{resource} is not yours to release.",
+        who="{holder:32} holds {held} {until}.",
+        next="lineclear say --to {holder:AGENT} {plea}",
+        words=("held", "plea", "until"),
+    ),
+    "claim.not_held": Row(
+        NOT_FOUND,
+        "{resource} is not claimed by you.",
+        who=("You hold {inside:100}, named differently.", "Nobody holds it."),
+        next=("lineclear release {yours:RESOURCE}", "lineclear who {resource:RESOURCE}"),
+        words=("yours",),
+    ),
+    "claim.lock_file": Row(
+        HELD,
+        "{path:50} is locked by a file that lineclear did not write.",
+        who=(
+            '{lock:50} is {age_minutes} min old; it counts for 30 min. It says "{words:50}".',
+            "{lock:50} is {age_minutes} min old; it counts for 30 min.",
+        ),
+        next="lineclear who {path:RESOURCE}",
+        words=("age_minutes",),
+    ),
+    "fence.stale": Row(
+        STALE,
+        "Fence {fence} no longer covers {resource}.",
+        who="{holder:32} was granted it later, under fence {newer_fence}.",
+        next="lineclear who {resource:RESOURCE}",
+    ),
+    "write.integrated": Row(
+        NOT_ALLOWED,
+        "{resource} is being integrated and not yours to write.",
+        who="The integrator writes it, until a person ends the phase integrate.",
+        next="lineclear propose {resource:proposal}",
+    ),
+    "write.unlocked": Row(
+        NOT_ALLOWED,
+        "{resource} is shared by locking; you do not hold it.",
+        next="lineclear claim {resource:RESOURCE} --mode exclusive",
+    ),
+    "write.read_only": Row(
+        NOT_ALLOWED,
+        "{resource} is read-only for agents.",
+        who="lineclear.toml says so.",
+        next="lineclear who {resource:RESOURCE}",
+    ),
+    "write.not_owner": Row(
+        NOT_ALLOWED,
+        "{resource} has a single writer, and it is not you.",
+        who="{holder:32} writes it.",
+        next="lineclear propose {resource:proposal}",
+    ),
+    "write.not_owner/unowned": Row(
+        NOT_ALLOWED,
+        "{resource} has a single writer, and it is not you.",
+        who="Nobody owns it now.",
+        next="lineclear claim {resource:RESOURCE} --mode exclusive",
+    ),
+    "write.phase": Row(
+        NOT_ALLOWED,
+        "{resource} is not written in the phase {phase}.",
+        who=(
+            "It is written by {writer:32} once a person begins the phase {bound}; until then it is proposed.",
+            "It is written once a person begins the phase {bound}; until then it is proposed.",
+        ),
+        next="lineclear propose {resource:proposal}",
+        words=("writer",),
+    ),
+    "write.held": Row(
+        HELD,
+        "{resource} is not yours to write.",
+        who="{holder:32} holds {held} {until}.",
+        next="lineclear propose {resource:proposal}",
+        words=("held", "until"),
+    ),
+    "gate.foreign_tree": Row(
+        NOT_ALLOWED,
+        "The worktree {tree} is not yours to commit in.",
+        who="It belongs to {holder:32}.",
+        next="lineclear worktree list",
+    ),
+    "gate.main": Row(
+        NOT_ALLOWED,
+        "{main} is moved by landing only; your work goes on a branch of your own.",
+        next="lineclear land",
+    ),
+    "gate.unreachable": Row(
+        NOT_ALLOWED,
+        "{resource:100} is {strategy:30}, and the shared store cannot be asked whose it is.",
+        who="Nobody changes it until the store is back. Go on with your other files.",
+        next="lineclear doctor",
+    ),
+    "gate.ref": Row(
+        NOT_ALLOWED, "{ref:100} is kept by lineclear and not moved by hand.", next="lineclear salvage list"
+    ),
+    "gate.mirrored": Row(
+        NOT_ALLOWED,
+        "{path:path} is written by lineclear, anew in every worktree; it does not travel with work.",
+        next="git rm --cached {path:RESOURCE}",
+    ),
+    "hook.locked": Row(
+        HELD,
+        "{resource} is locked: only one agent at a time may change it.",
+        who="Nobody holds it now.",
+        next="lineclear claim {resource:RESOURCE} --mode exclusive",
+    ),
+    "hook.foreign_worktree": Row(
+        NOT_ALLOWED,
+        "{path:path} is in another agent's worktree.",
+        who="It belongs to {holder:32}. Change your own copy, in {own:70}.",
+        next="lineclear worktree list",
+        words=("own",),
+    ),
+    "hook.failed": Row(
+        FAILED,
+        "lineclear could not judge this edit, and this repository asks to stop then.",
+        who="It failed with {error}; `on_error` in lineclear.toml says what happens.",
+        next="lineclear doctor",
+    ),
+    "hook.unread": Row(
+        STALE,
+        "{path} holds content that you have not read; writing all of it would destroy that.",
+        who=("{holder:32} wrote it last. Re-read it, then write again.", "Re-read it, then write again."),
+        next="cat {path:FILE}",
+    ),
+}
+
+
+def claim_held(blocker: Blocker, request: Request, now: Instant, count: int) -> Refusal:
+    """A request that another agent's claim, or its earlier place in the line, stands against."""
+    wanted = blocker.wanted.text
+    every = " ".join(quote(resource.text) for resource in request.resources)
+    note = f', "{shorten(blocker.note, 20)}"' if blocker.note else ""
+    task = f"T-{blocker.task}" if blocker.task else ""
+    return refuse(
+        "claim.waiting" if blocker.ticket else "claim.held",
+        resource=wanted,
+        asked=request.mode,
+        holder=blocker.agent,
+        held=blocker.resource,
+        mode=blocker.mode,
+        about=(f" for {task}" if task else "") + note,
+        every=every if len(every) <= 80 else pasted(wanted),
+        task=task,
+        note=blocker.note,
+        blockers=count,
+        **lease(blocker.until_ns, now),
+    )
+
+
+def claim_deadlock(agent: str, wanted: str, cycle: list[Blocker]) -> Refusal:
+    waiting = [agent, *(blocker.agent for blocker in cycle)]
+    chain = "; ".join(
+        f"{named(who)} would wait for {named(blocker.agent)} ({shorten(blocker.wanted.text, 40)})"
+        for who, blocker in zip(waiting, cycle, strict=False)
+    )
+    return refuse("claim.deadlock", resource=wanted, cycle=waiting, chain=chain)
+
+
+def claim_timed_out(wanted: str, waited_ms: int, holder: str, until_at: str) -> Refusal:
+    clock = until_at[11:16]
+    return refuse(
+        "claim.timeout", resource=wanted, waited_ms=waited_ms, holder=holder, expires_at=until_at, clock=clock
+    )
+
+
+def claim_not_yours(resource: str, claim: Claim, now: Instant) -> Refusal:
+    plea = quote(f"please release {shorten(resource, 28)}")
+    return refuse(
+        "claim.not_yours",
+        resource=resource,
+        holder=claim.agent,
+        held=claim.resource,
+        plea=plea,
+        **lease(claim.until_ns, now),
+    )
+
+
+def claim_not_held(resource: str, inside: list[str]) -> Refusal:
+    return refuse("claim.not_held", resource=resource, inside=inside, yours=inside[0] if inside else "")
+
+
+def write_held(resource: str, claim: Claim, now: Instant) -> Refusal:
+    lasts = lease(claim.until_ns, now)
+    return refuse("write.held", resource=resource, holder=claim.agent, held=claim.resource, **lasts)
+
+
+def other_phase(resource: str, bound: str, now: str, owner: str) -> Refusal:
+    writer = owner or ("the integrator" if bound == "integrate" else "")
+    return refuse("write.phase", resource=resource, phase=now, bound=bound, holder=owner, writer=writer)

@@ -1,0 +1,233 @@
+"""Refusals: expected answers, read by a model and by a person. A row and its facts become words here.
+
+A row (rows.py says where each one stands) has up to three sentences: what is refused, who has it and until
+when, and the one next action. `{fact}` in a sentence stands for a fact that the caller gives; behind a colon
+stands how it is shown (see `Shown`). Where a sentence has alternatives, the first one whose facts are all
+known is said. Nothing here decides anything. On the hook's path: cheap to import.
+"""
+
+from __future__ import annotations
+
+from lineclear.core.instants import show_duration, show_wall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.core.instants import Instant
+
+# Exit codes of the command line (design, section 13).
+FAILED, USAGE, HELD, NOT_ALLOWED, NOT_FOUND, FINDINGS, STALE, TIMED_OUT, BUDGET = 1, 2, 3, 4, 5, 6, 7, 8, 9
+
+# A fact given as data is cut here; what a sentence shows of it is far shorter.
+_MOST_CHARACTERS, _MOST_ITEMS = 2_000, 200
+
+
+class Refusal(Exception):
+    """A clear no: a stable code, up to three lines of words, and the facts as data."""
+
+    __slots__ = ("code", "exit_code", "facts", "next", "next_is", "what", "who")
+
+    def __init__(
+        self,
+        code: str,
+        what: str,
+        *,
+        who: str = "",
+        next_: str = "",
+        next_is: str = "run",
+        exit_code: int = FAILED,
+        **facts: Any,
+    ) -> None:
+        """`next_is`: what to do with `next_`, which is a command unless stated otherwise."""
+        super().__init__(what)
+        self.code = code
+        self.what = what
+        self.who = who
+        self.next, self.next_is = next_, next_is
+        self.exit_code = exit_code
+        self.facts = facts
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.who:
+            lines.append(self.who)
+        if self.next:
+            lines.append(following(self.next, self.next_is))
+        return "\n".join(lines)
+
+    def as_data(self) -> dict[str, Any]:
+        message = self.what if not self.who else f"{self.what} {self.who}"
+        return {"code": self.code, "message": message, "next": self.next, **self.facts}
+
+
+class Row:
+    """The words of one refusal. A sentence is one template, or a tuple of alternatives.
+
+    `words` names the facts that only the sentences need: they are not part of the data.
+    """
+
+    __slots__ = ("exit_code", "next", "next_is", "what", "who", "words")
+
+    def __init__(
+        self,
+        exit_code: int,
+        what: str | tuple[str, ...],
+        *,
+        who: str | tuple[str, ...] = "",
+        next: str | tuple[str, ...] = "",
+        next_is: str = "run",
+        words: tuple[str, ...] = (),
+    ) -> None:
+        self.exit_code, self.next_is, self.words = exit_code, next_is, words
+        self.what = (what,) if isinstance(what, str) else what
+        self.who = (who,) if isinstance(who, str) else who
+        self.next = (next,) if isinstance(next, str) else next
+
+
+def refuse(code: str, /, **facts: Any) -> Refusal:
+    """The refusal of this code, about these facts. A second way to say it is a row `code/variant`."""
+    # Loaded with the first refusal: most hooks end without one.
+    from lineclear.core.words.rows import ROWS
+
+    row = ROWS[code]
+    return Refusal(
+        code.partition("/")[0],
+        say(row.what, facts, is_needed=True),
+        who=say(row.who, facts),
+        next_=say(row.next, facts, is_needed=True),
+        next_is=row.next_is,
+        exit_code=row.exit_code,
+        **{name: _bounded(fact) for name, fact in facts.items() if name not in row.words},
+    )
+
+
+def say(alternatives: tuple[str, ...], facts: dict[str, Any], *, is_needed: bool = False) -> str:
+    """The first alternative whose facts are all known, with the facts put in. When there is none: nothing, or
+    the last one with gaps where `is_needed`."""
+    shown = {name: Shown(fact) for name, fact in facts.items()}
+    for template in alternatives:
+        try:
+            return template.format_map(shown)
+        except Unknown:
+            continue
+    if not is_needed:
+        return ""
+    return alternatives[-1].format_map({name: Shown(fact, has_gaps=True) for name, fact in facts.items()})
+
+
+class Unknown(Exception):
+    """A sentence asks for a fact that is empty; another alternative may do without."""
+
+
+class Shown:
+    """A fact inside a sentence. What stands behind the colon says how it is shown:
+
+    nothing or a number    at most so many characters (60), on one line
+    `RESOURCE` (capitals)  an argument of a command, quoted for the shell; the word itself if it is too long
+    `duration`, `MiB`      milliseconds or bytes, as people read them
+    `path`                 the end of a long path, which says more than its beginning
+    `few`                  the first of a list, and how many more there are
+    `proposal`             an argument of `lineclear propose`: a file is proposed as a file, all else as JSON
+    `?`                    nothing where the fact is empty
+    `commit` (a noun)      a count with its noun: 1 commit, 2 commits
+    """
+
+    __slots__ = ("_fact", "_has_gaps")
+
+    def __init__(self, fact: object, *, has_gaps: bool = False) -> None:
+        self._fact, self._has_gaps = fact, has_gaps
+
+    def __format__(self, how: str) -> str:
+        fact = self._fact
+        if fact is None or fact == "" or fact == []:
+            if how == "?" or self._has_gaps:
+                return ""
+            raise Unknown
+        if how in ("", "?") or how.isdigit():
+            text = ", ".join(str(one) for one in fact) if isinstance(fact, list | tuple) else str(fact)
+            return shorten(text, int(how) if how.isdigit() else 60)
+        if how.isupper():
+            return pasted(str(fact), how)
+        if how == "proposal":
+            return pasted(str(fact)) + (" --file PATH" if str(fact).startswith("file:") else " JSON")
+        if how == "path":
+            return show_path(str(fact))
+        if how == "few":
+            assert isinstance(fact, list | tuple)
+            more = f" and {len(fact) - 1} more" if len(fact) > 1 else ""
+            return shorten(str(fact[0])) + more
+        assert isinstance(fact, int)
+        if how == "duration":
+            return show_duration(fact)
+        if how == "MiB":
+            return f"{fact / (1 << 20):,.0f} MiB"
+        return f"{fact} {how}" if fact == 1 else f"{fact} {how}s"
+
+
+def _bounded(fact: object) -> object:
+    if isinstance(fact, str):
+        return fact if len(fact) <= _MOST_CHARACTERS else fact[: _MOST_CHARACTERS - 3] + "..."
+    if isinstance(fact, list | tuple):
+        return [_bounded(one) for one in fact[:_MOST_ITEMS]]
+    return fact
+
+
+# -- what sentences are made of -------------------------------------------------------------------
+
+
+def following(next_: str, next_is: str = "run") -> str:
+    """The line that names the next action."""
+    return f"Next: {next_is} `{next_}`."
+
+
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/:@%+=,")
+
+
+def quote(text: str) -> str:
+    """For a shell, so that the next action can be pasted as it stands."""
+    if text and all(ch in _PLAIN for ch in text):
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def pasted(text: str, stand_in: str = "RESOURCE") -> str:
+    """A name inside a next action; a stand-in where it is too long to paste."""
+    return quote(text) if len(text) <= 60 else stand_in
+
+
+def named(agent: str) -> str:
+    """An agent's name inside a sentence; those of sub-agents can be long."""
+    return shorten(agent, 32)
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """Quote somebody's words inside our own: one line, bounded, control characters shown."""
+    shown = "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
+    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+
+
+def show_path(path: str) -> str:
+    """The end of a path says more than its beginning."""
+    shown = shorten(path, 4_000)
+    return shown if len(shown) <= 80 else f"...{shown[-77:]}"
+
+
+def until(until_ns: int, now: Instant) -> str:
+    """When a lease ends, by the clock and from now."""
+    left_ms = now.ms_until(until_ns)
+    clock = show_wall(now.wall_of(until_ns))[11:16]
+    return f"until {clock} UTC (in {show_duration(left_ms)})"
+
+
+def lease(until_ns: int, now: Instant) -> dict[str, str]:
+    """When a lease ends: as words for the sentence (`until`) and as data (`expires_at`)."""
+    return {"until": until(until_ns, now), "expires_at": show_wall(now.wall_of(until_ns))}
+
+
+# -- refusals whose code follows from what was asked for --------------------------------------------
+
+
+def not_found(kind: str, name: str, next_: str) -> Refusal:
+    what = f'There is no {kind} "{shorten(name)}".'
+    return Refusal(f"{kind}.unknown", what, next_=next_, exit_code=NOT_FOUND, name=name)

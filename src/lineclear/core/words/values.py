@@ -1,0 +1,92 @@
+"""Refusals about values, copies and proposals: one row each. Words only, no decision."""
+
+from __future__ import annotations
+
+from lineclear.core.words.refusals import HELD, NOT_ALLOWED, STALE, USAGE, Row, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.core.words.refusals import Refusal
+
+ROWS = {
+    "value.exists": Row(
+        STALE,
+        'The value "{key}" exists already; nothing was written.',
+        who="{holder:32} wrote version {version}.",
+        next="lineclear value get {key:KEY}",
+    ),
+    "value.stale": Row(
+        STALE,
+        (
+            'The value "{key}" has moved on from version {given}; nothing was written.',
+            'The value "{key}" is not yours alone; say which version you read.',
+        ),
+        who=("Version {version} is current, written by {holder:32}.", "Version {version} is current."),
+        next="lineclear value get {key:KEY}",
+    ),
+    "copy.exists": Row(STALE, 'There is a copy "{copy}" already.', next="lineclear value merge {copy:COPY}"),
+    "copy.not_yours": Row(
+        NOT_ALLOWED,
+        'The copy "{copy}" is not yours.',
+        who="{holder:32} made it.",
+        next="lineclear value list",
+    ),
+    "copy.conflict": Row(
+        STALE,
+        'The copy "{copy:40}" cannot be merged: both sides changed the same things. Nothing was written.',
+        who="{count} in conflict: {where:90}.",
+        next="lineclear value get {key:KEY}",
+        words=("count", "key", "where"),
+    ),
+    "proposal.not_a_file": Row(
+        USAGE,
+        "{resource} is not one file, so no content can be proposed for it.",
+        next="lineclear propose --help",
+    ),
+    "proposal.nothing": Row(
+        USAGE,
+        "Nothing is proposed for {resource}: {why:120}.",
+        next="lineclear propose --help",
+        words=("why",),
+    ),
+    "proposal.not_owner": Row(
+        NOT_ALLOWED,
+        "Deciding about {resource} is not yours.",
+        who=("{holder:32} decides.", "Nobody owns it now; a person may decide."),
+        next="lineclear proposal list",
+    ),
+    "proposal.decided": Row(
+        STALE,
+        "Proposal {proposal} is decided: {state}.",
+        who="{holder:32} decided it.",
+        next="lineclear proposal show {proposal}",
+    ),
+    "proposal.order": Row(
+        HELD,
+        "Proposal {proposal} cannot be accepted yet.",
+        who="Proposal {first} for {resource} is older and still open.",
+        next="lineclear proposal show {first}",
+        words=("resource",),
+    ),
+    "proposal.stale": Row(
+        STALE,
+        "Proposal {proposal} is based on an old version; nothing was written.",
+        who="It starts from version {base} of {resource:48}, {version} is current.",
+        next="lineclear proposal reject {proposal} --reason 'based on an old version'",
+        words=("resource",),
+    ),
+}
+
+
+def copy_conflicts(copy: str, conflicts: list[dict[str, Any]]) -> Refusal:
+    where = ", ".join(f"{c['key']} at {c['pointer'] or 'the whole value'}" for c in conflicts[:3])
+    return refuse(
+        "copy.conflict",
+        copy=copy,
+        count=len(conflicts),
+        where=where,
+        key=str(conflicts[0]["key"]),
+        conflicts=conflicts,
+    )
