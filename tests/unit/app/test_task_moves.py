@@ -11,8 +11,8 @@ import pytest
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
 from lineclear.app.runs import records
-from lineclear.core.log.events import Event
-from lineclear.core.log.fold import BrokenLog, fold
+from lineclear.core.log.events import BrokenLog, Event
+from lineclear.core.log.fold import fold
 from lineclear.core.log.state import State
 from lineclear.core.log.tables import TASK, Task
 from lineclear.core.tasks.lists import TaskDraft

@@ -9,7 +9,8 @@ from __future__ import annotations
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import ancestors, overlaps
 from lineclear.core.claims.rules import EXCLUSIVE, excludes, has_copies, resource_of
-from lineclear.core.log.fold import BrokenLog, fold
+from lineclear.core.log.events import BrokenLog
+from lineclear.core.log.fold import fold
 from lineclear.core.log.state import State
 from lineclear.core.log.tables import CLAIM, VALUE
 from lineclear.core.words.refusals import Refusal

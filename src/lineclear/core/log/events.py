@@ -37,6 +37,10 @@ class Event:
         self.body = body
 
 
+class BrokenLog(Exception):
+    """An event that cannot follow the ones before it: the log was damaged or edited."""
+
+
 class Draft:
     """An event that a rule decided on and the engine has not yet numbered."""
 

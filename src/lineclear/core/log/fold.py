@@ -6,6 +6,7 @@ decided is already in the event.
 
 from __future__ import annotations
 
+from lineclear.core.log.events import BrokenLog
 from lineclear.core.log.fold_queue import QUEUE_FOLDS
 from lineclear.core.log.tables import (
     AGENT,
@@ -65,10 +66,6 @@ if TYPE_CHECKING:
         def delete(self, table: Table[R], key: Key, /) -> None: ...
 
     Fold = Callable[[Ledger, Event], None]
-
-
-class BrokenLog(Exception):
-    """An event that cannot follow the ones before it: the log was damaged or edited."""
 
 
 def fold(ledger: Ledger, event: Event) -> None:

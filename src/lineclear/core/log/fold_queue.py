@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lineclear.core.log.events import BrokenLog
 from lineclear.core.log.tables import (
     CANDIDATE,
     CHECK_RECORD,
@@ -39,8 +40,6 @@ def _submitted(ledger: Ledger, event: Event) -> None:
 
 def _moved(ledger: Ledger, event: Event) -> None:
     """Every move between states; which moves there are is the table in candidates.py."""
-    from lineclear.core.log.fold import BrokenLog
-
     b = event.body
     candidate = ledger.get(CANDIDATE, (b["id"],))
     if candidate is None:
