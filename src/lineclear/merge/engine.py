@@ -128,6 +128,13 @@ class FileMerge:
     def conflicting(self) -> list[Chunk]:
         return [chunk for chunk in self.chunks if chunk.kind == "conflict"]
 
+    @staticmethod
+    def merge_text(path: str, base: str, left: str, right: str) -> str | None:
+        """The rules for plain lines and tokens on a part of a file, as if it were the whole file."""
+        steps = Steps(20_000 + 64 * (len(base) + len(left) + len(right)))
+        result = FileMerge(path, base, left, right, Labels(), steps).run()
+        return result.text if result.is_clean and base else None
+
     def hunk(self, chunk: Chunk) -> Hunk:
         return Hunk(self, chunk)
 

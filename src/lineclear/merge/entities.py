@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from lineclear.code.nodes import flat_text
 from lineclear.code.symbols import member_name, path_of
 from lineclear.merge.exact import one_holds_the_other
-from lineclear.merge.handlers.by_key import as_text
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided, merge_entries
 from lineclear.merge.lines import Chunk
 from lineclear.merge.renames import match_renamed
@@ -297,14 +296,12 @@ def _entry(lines: list[str], units: list[Entity], start: int, end: int) -> Keyed
 
 
 def _choose(file: FileMerge) -> Choose:
-    from_text = as_text(file.path)
-
-    def choose(where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
+    def choose(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
         from lineclear.merge.diff import Steps
 
         if not base:
             return one_holds_the_other(base, left, right, Steps(20_000))
-        return from_text(where, base, left, right)
+        return file.merge_text(file.path, base, left, right)
 
     return choose
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided, merge_entries
-from lineclear.merge.result import Labels, MergeResult
+from lineclear.merge.result import MergeResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,12 +41,9 @@ def as_text(path: str) -> Choose:
     """For one entry: the rules for plain lines and tokens, as if it were the whole file."""
 
     def choose(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
-        from lineclear.merge.diff import Steps
         from lineclear.merge.engine import FileMerge
 
-        steps = Steps(20_000 + 64 * (len(base) + len(left) + len(right)))
-        result = FileMerge(path, base, left, right, Labels(), steps).run()
-        return result.text if result.is_clean and base else None
+        return FileMerge.merge_text(path, base, left, right)
 
     return choose
 
