@@ -327,8 +327,8 @@ class _Props:
         task = slot.task or next(iter(self._stage.clients_of))
         return Reading(self._stage.client(task))
 
-    def hold_bond(self, agent: str) -> tuple[str, _Bond]:
-        return f"host/{agent}", _Bond()
+    def hold_bond(self) -> tuple[str, _Bond]:
+        return f"host/bond-{self._stage.next_pid()}", _Bond()
 
     def new_token(self) -> tuple[str, str]:
         return "token", "hash"
@@ -350,7 +350,7 @@ class _Props:
     def is_bond_free(self, _run: Run) -> bool:
         return False
 
-    def is_unattended(self, _agent: str) -> bool:
+    def is_unattended(self, _bond: str) -> bool:
         return True
 
     def age_ns(self, run: Run) -> int:
@@ -358,9 +358,6 @@ class _Props:
 
     def oom_kills(self) -> int:
         return 0
-
-    def slot_of(self, run: Run) -> Slot:
-        return Slot(run.agent, run.client, limits=Limits(), has_worktree=bool(run.tree))
 
 
 def team(count: int, *, client: str = "plain", limits: Limits | None = None, **more: Any) -> list[Slot]:

@@ -1,18 +1,22 @@
 """What the supervisor needs from outside: clients as processes, worktrees, snapshots, landing.
 
-Wiring implements these; each thread of a supervisor has a `Ground` of its own.
+Each thread of a supervisor has `RunPorts` of its own.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Protocol
+    from typing import Any, Protocol
 
     from lineclear.app.ports import Caller, Liveness, Presence, Store
+    from lineclear.app.queue.runner import News
     from lineclear.app.runs.workers import Came, Checked, Landed, Place, Saved, Slot
-    from lineclear.core.log.tables import Run, Task
+    from lineclear.core.log.tables import Candidate, Run, Task
+    from lineclear.core.queue.landing import NeedsYou, Stray
     from lineclear.core.runs.signs import End, Sign, Usage
 
     class Reader(Protocol):
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
         def was_started(self) -> bool: ...
         def has_ended(self) -> bool: ...
         def new_lines(self) -> list[bytes]: ...
+        def skip_to_now(self) -> None: ...
         def last_words(self, most_bytes: int = 0, /) -> Iterable[bytes]: ...
         def output_bytes(self) -> int: ...
         def send(self, number: int, /) -> int: ...
@@ -110,7 +115,7 @@ if TYPE_CHECKING:
         def reader(self, slot: Slot, place: Place, before: Usage | None = None) -> Reader:
             """`before`: what the session had used when it was resumed; clients count it again."""
 
-        def hold_bond(self, agent: str) -> tuple[str, Bond]:
+        def hold_bond(self) -> tuple[str, Bond]:
             """A bond that the client inherits: (its name for the store, the bond)."""
 
         def new_token(self) -> tuple[str, str]:
@@ -130,24 +135,106 @@ if TYPE_CHECKING:
         def is_bond_free(self, run: Run) -> bool:
             """Is everybody gone who had inherited the run's bond?"""
 
-        def is_unattended(self, agent: str) -> bool:
-            """Does no live process hold the bond under which the agent joined?"""
+        def is_unattended(self, bond: str) -> bool:
+            """Does no live process hold the bond under which an agent joined?"""
 
         def age_ns(self, run: Run) -> int: ...
         def oom_kills(self) -> int:
             """How often this host has killed a process for want of memory so far."""
 
-        def slot_of(self, run: Run) -> Slot:
-            """For a run whose worker is no longer among ours: enough to see it to its end."""
+    class World(Protocol):
+        """Time, threads, and what the host tells about processes."""
 
-    class Ground(Protocol):
-        """Everything one thread of the supervisor needs to act."""
+        def now_ns(self) -> int: ...
 
-        store: Store
-        liveness: Liveness
-        presence: Presence
-        trees: Trees
-        snapshots: Snapshots
-        landing: Landing
-        clients: Clients
-        traces: Traces
+        def submit(self, key: str, job: Callable[[RunPorts], Any], /) -> None:
+            """Do the job beside us, with ports of its own; its answer comes with `wait`."""
+
+        def wait(self, timeout_s: float, /) -> list[tuple[str, Any]]:
+            """(key, answer or exception) of finished jobs; comes back early when one is done, a child
+            ended, or a signal came."""
+
+        def interrupts(self) -> int:
+            """How often we were asked to stop (Ctrl-C, SIGTERM)."""
+
+        def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
+            """Per leader: (time its family has been busy in ns, its memory in bytes)."""
+
+        def is_worktree(self, path: str, /) -> bool: ...
+
+        def free_disk_bytes(self) -> int: ...
+
+        def disk_use_bytes(self, path: str, /) -> int: ...
+
+    class Status(Protocol):
+        """The supervisor's status, for other processes. A hint: a write that fails is not an error."""
+
+        def write(self, status: dict[str, Any]) -> None: ...
+        def read(self) -> dict[str, Any] | None: ...
+        def remove(self) -> None: ...
+
+    # -- what places and landing need in turn --------------------------------------------------
+
+    class RunWorktrees(Protocol):
+        def prepare(self, caller: Caller, task: int, base: str) -> Place:
+            """A fresh worktree for the caller, from the commit `base`, or from main without one."""
+
+        def place_of(self, tree: str) -> Place: ...
+
+        def discard(self, caller: Caller, tree: str, why: str) -> None:
+            """Remove it; refused when something in it would be lost."""
+
+    class SnapshotTaker(Protocol):
+        def take(self, agent: str, tree: str, path: str, why: str, task: int) -> Saved | None:
+            """Save a worktree as it is; None when the agent's last snapshot holds exactly this."""
+
+        def latest(self, agent: str) -> Saved | None: ...
+
+    class ReturnedWork(Protocol):
+        """Work that came back from the queue, for its next attempt."""
+
+        def candidate(self, task: Task) -> Candidate | None:
+            """What the last attempt handed over, if it came back and its commits are still there."""
+
+        def bring_main(self, caller: Caller, path: str, task: int) -> None:
+            """Merge main into the worktree at `path` and leave conflicts open."""
+
+        def end_sync(self, caller: Caller, path: str) -> None:
+            """Repair a sync that was cut short there."""
+
+        def tell(self, task: Task, path: str) -> str:
+            """Why it came back, for the prompt; "" when nothing did."""
+
+    class RunQueue(Protocol):
+        def submit(self, caller: Caller, branch: str, task: int) -> str:
+            """Hand in the caller's branch; gives the candidate's number as it is shown."""
+
+        def run_once(self, caller: Caller, tell: Callable[[News], None], is_over: Callable[[], bool]) -> int:
+            """As `Landing.run_queue`; refused with queue.running while another process runs it."""
+
+        def settle(self, caller: Caller, *, lands: bool) -> list[str]: ...
+
+    class MainBranch(Protocol):
+        """The branch that work lands on."""
+
+        def name(self) -> str: ...
+
+        def find_stray(self) -> Stray | None:
+            """The agent that moved it last; None when a person or a landing did."""
+
+        def restore(self, stray: Stray) -> str | NeedsYou:
+            """Move it back, with its files; says under which ref the agent's commits are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPorts:
+    """Everything one thread of the supervisor needs to act."""
+
+    store: Store
+    liveness: Liveness
+    presence: Presence
+    trees: Trees
+    snapshots: Snapshots
+    landing: Landing
+    clients: Clients
+    traces: Traces

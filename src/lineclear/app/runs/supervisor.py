@@ -50,37 +50,13 @@ from lineclear.core.words.refusals import BUDGET, Refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Any
 
     from lineclear.app.ports import Caller, Store
     from lineclear.app.runs.choosing import Plan
     from lineclear.app.runs.one_run import Outcome
-    from lineclear.app.runs.ports import Ground
+    from lineclear.app.runs.ports import RunPorts, World
     from lineclear.app.runs.workers import Came, Rules, Slot
-
-    class World(Protocol):
-        """Time, threads, and what the host tells about processes."""
-
-        def now_ns(self) -> int: ...
-
-        def submit(self, key: str, job: Callable[[Ground], Any], /) -> None:
-            """Do the job beside us, on a ground of its own; its answer comes with `wait`."""
-
-        def wait(self, timeout_s: float, /) -> list[tuple[str, Any]]:
-            """(key, answer or exception) of finished jobs; comes back early when one is done, a child
-            ended, or a signal came."""
-
-        def interrupts(self) -> int:
-            """How often we were asked to stop (Ctrl-C, SIGTERM)."""
-
-        def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
-            """Per leader: (time its family has been busy in ns, its memory in bytes)."""
-
-        def is_worktree(self, path: str, /) -> bool: ...
-
-        def free_disk_bytes(self) -> int: ...
-
-        def disk_use_bytes(self, path: str, /) -> int: ...
 
     Tell = Callable[["News"], None]
 
@@ -150,9 +126,7 @@ class Supervisor:
 
     def run(self) -> None:
         """Work until nothing more can be done, or until we are told to stop."""
-        self._submit(
-            "recover", lambda ground: recover(ground, self._caller, self.slots, self._world.now_ns())
-        )
+        self._submit("recover", lambda ports: recover(ports, self._caller, self.slots, self._world.now_ns()))
         while True:
             for key, answer in self._world.wait(TICK_S):
                 self._jobs.discard(key)
@@ -209,7 +183,7 @@ class Supervisor:
             lambda view: choose(view, self.slots, free, self._rules.only, self._set_aside)
         )
 
-    def _submit(self, key: str, job: Callable[[Ground], Any]) -> None:
+    def _submit(self, key: str, job: Callable[[RunPorts], Any]) -> None:
         self._jobs.add(key)
         self._world.submit(key, job)
 
@@ -399,7 +373,7 @@ class Supervisor:
             tell = self._came.append
             self._submit(
                 "queue",
-                lambda ground: ground.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
+                lambda ports: ports.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
             )
 
     def _has_to_run_queue(self, head: int) -> bool:
@@ -460,8 +434,8 @@ class Supervisor:
             slot.phase, slot.task = STARTING, task
             self._submit(f"start {slot.agent}", self._start_job(slot, task, now_ns))
 
-    def _start_job(self, slot: Slot, task: int, now_ns: int) -> Callable[[Ground], Any]:
-        return lambda ground: start_run(ground, slot, task, self._rules, now_ns)
+    def _start_job(self, slot: Slot, task: int, now_ns: int) -> Callable[[RunPorts], Any]:
+        return lambda ports: start_run(ports, slot, task, self._rules, now_ns)
 
     def _look_around(self, now_ns: int) -> None:
         """What is looked at for all runs together, each at its own pace."""
@@ -474,10 +448,10 @@ class Supervisor:
             self._watch_disk(lives, now_ns)
         if now_ns >= self._renew_at_ns and lives and "renew" not in self._jobs:
             self._renew_at_ns = now_ns + self._rules.lease_ms * 1_000_000 // 3
-            self._submit("renew", lambda ground: renew(ground, lives))
+            self._submit("renew", lambda ports: renew(ports, lives))
         if now_ns >= self._main_at_ns and "main" not in self._jobs and lives:
             self._main_at_ns = now_ns + MAIN_EVERY_NS
-            self._submit("main", lambda ground: find_strays(ground, lives))
+            self._submit("main", lambda ports: find_strays(ports, lives))
 
     def _take_census(self, lives: list[Live], now_ns: int) -> None:
         used = self._world.use([live.group.pid for live in lives])
@@ -568,8 +542,8 @@ class Supervisor:
         was_busy = live.busy_ns != live.saved_busy_ns
         if was_busy or now_ns - live.saved_at_ns > SAVE_ANYWAY_NS:
             live.is_saving, live.saved_busy_ns = True, live.busy_ns
-            self._submit(f"save {live.run}", lambda ground: save(ground, live))
+            self._submit(f"save {live.run}", lambda ports: save(ports, live))
 
     def _conclude(self, live: Live) -> None:
         live.slot.phase = ENDING
-        self._submit(f"end {live.slot.agent}", lambda ground: conclude(ground, live, self._rules.grace_s))
+        self._submit(f"end {live.slot.agent}", lambda ports: conclude(ports, live, self._rules.grace_s))

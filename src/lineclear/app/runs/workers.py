@@ -1,20 +1,22 @@
 """What the supervisor works with: a slot per agent, the place it works in, and one live run of it.
 
-Plain records; what happens to them is in running.py (one run) and supervisor.py (all of them).
+Plain records; what happens to them is in one_run.py and supervisor.py (all of them).
 """
 
 from __future__ import annotations
 
-from lineclear.core.runs.budgets import Amount
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lineclear.core.runs.budgets import Amount, Limits
 from lineclear.core.runs.signs import Usage
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller
     from lineclear.app.runs.ports import Bond, Group, Reader
-    from lineclear.core.runs.budgets import Limits
+    from lineclear.core.log.tables import Run
     from lineclear.core.runs.loops import LoopWatch
     from lineclear.core.runs.money import Price
 
@@ -119,6 +121,11 @@ class Slot:
     live: Live | None
 
 
+def slot_of(run: Run) -> Slot:
+    """For a run whose worker is no longer among ours: enough to see it to its end."""
+    return Slot(run.agent, run.client, limits=Limits(), model=run.model, has_worktree=bool(run.tree))
+
+
 class Spent:
     """What the task and the day had used before this run began, as far as it was told."""
 
@@ -212,3 +219,20 @@ class Rules:
         )
         self.disk_floor_bytes, self.heeds_loops = disk_floor_bytes, heeds_loops
         self.only, self.is_staying, self.lands = frozenset(only), is_staying, lands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What a person asked of a supervisor: how many agents, which client or command, which tasks.
+
+    `lands` is None where the settings say it.
+    """
+
+    count: int = 0
+    client: str = ""
+    command: Sequence[str] = ()
+    model: str = ""
+    stream: str = ""
+    tasks: Sequence[int] = ()
+    is_staying: bool = False
+    lands: bool | None = None
