@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lineclear.app.runs import attaching
 from lineclear.app.runs.landing import RunLanding
 from lineclear.app.runs.outputs import Deliveries, WorkChecks
 from lineclear.app.runs.places import RunPlaces, RunSnapshots
 from lineclear.app.runs.ports import RunPorts
+from lineclear.app.runs.supervision import Supervision
 from lineclear.app.runs.workers import Place, Rules, Saved
+from lineclear.clients.processes import ClientProcesses
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.workers import make_slots
 from lineclear.git.branch_moves import checkouts_of
@@ -22,13 +25,11 @@ from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
-from lineclear.wiring import attaching, returning, snapshots, stray_main, worktrees
 from lineclear.wiring import queue as queueing
+from lineclear.wiring import returning, snapshots, stray_main, worktrees
 from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.provisioning import require_room, sandboxed
 from lineclear.wiring.repo import host_name, open_repo, settings_root
-from lineclear.wiring.running import ClientProcesses
-from lineclear.wiring.supervising import Supervision
 from lineclear.wiring.tokens import new_secret
 from lineclear.wiring.trust import require_trust
 
