@@ -17,8 +17,8 @@ from lineclear.host.files import write_atomically
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from lineclear.app.runs.ports import Bond, Reader
-    from lineclear.app.runs.workers import Place, Slot
+    from lineclear.app.runs.ports import HeldBond, OutputReader
+    from lineclear.app.runs.workers import RunPlace, WorkerSlot
     from lineclear.core.log.tables import Run
     from lineclear.core.runs.signs import Usage
     from lineclear.host.groups import Group
@@ -47,7 +47,7 @@ class ClientProcesses:
         checks: Sequence[str],
         log_bytes: int,
         sandboxed: Callable[[str, list[str], str, list[str]], list[str]],
-        hold_bond: Callable[[], tuple[str, Bond]],
+        hold_bond: Callable[[], tuple[str, HeldBond]],
         new_token: Callable[[], tuple[str, str]],
     ) -> None:
         self._directory, self._environ, self._common_dir = directory, environ, common_dir
@@ -58,7 +58,14 @@ class ClientProcesses:
         return os.path.join(self._directory, str(run))
 
     def start(
-        self, slot: Slot, place: Place, run: int, prompt: str, token: str, bond: Bond, resume: str
+        self,
+        slot: WorkerSlot,
+        place: RunPlace,
+        run: int,
+        prompt: str,
+        token: str,
+        bond: HeldBond,
+        resume: str,
     ) -> tuple[Group, str]:
         directory = self.directory(run)
         os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -91,7 +98,7 @@ class ClientProcesses:
         )
         return group, started.session
 
-    def _environment(self, slot: Slot, place: Place, token: str, prompt_file: str) -> dict[str, str]:
+    def _environment(self, slot: WorkerSlot, place: RunPlace, token: str, prompt_file: str) -> dict[str, str]:
         environ = {name: value for name, value in self._environ.items() if name not in _FOREIGN}
         ours = {
             "LINECLEAR_AGENT": slot.agent,
@@ -105,7 +112,7 @@ class ClientProcesses:
         }
         return {**environ, **place.env, **slot.env, **ours}
 
-    def _sandboxed(self, slot: Slot, place: Place, run: int, argv: list[str]) -> list[str]:
+    def _sandboxed(self, slot: WorkerSlot, place: RunPlace, run: int, argv: list[str]) -> list[str]:
         if slot.sandbox == "off" or not place.tree:
             return argv
         tmp = os.path.join(self.directory(run), "tmp")
@@ -117,10 +124,10 @@ class ClientProcesses:
     def find_again(self, run: Run) -> Group:
         return groups.find_again(self.directory(run.id), _mark(run.id, run.bond))
 
-    def reader(self, slot: Slot, place: Place, before: Usage | None = None) -> Reader:
+    def reader(self, slot: WorkerSlot, place: RunPlace, before: Usage | None = None) -> OutputReader:
         return stream_of(slot.stream).reader(place.path, before)
 
-    def why_missing(self, slot: Slot, error: OSError) -> str:
+    def why_missing(self, slot: WorkerSlot, error: OSError) -> str:
         if isinstance(error, FileNotFoundError) and error.filename:
             return why_missing(slot.client, str(error.filename))
         return f"{os.strerror(error.errno or 0)}: {error.filename or slot.client}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shutil import which
 from typing import TYPE_CHECKING
 
-from lineclear.app.runs.workers import Slot
+from lineclear.app.runs.workers import WorkerSlot
 from lineclear.clients.registry import CLIENTS, START, names_with
 from lineclear.core.runs.budgets import Limits, needs_price
 from lineclear.core.words.refusals import refuse
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lineclear.settings import Settings, Worker
 
 
-def make_slots(settings: Settings, path: str, request: RunRequest) -> list[Slot]:
+def make_slots(settings: Settings, path: str, request: RunRequest) -> list[WorkerSlot]:
     """One slot per agent, the kinds of workers in turn, so that fewer agents are still a mixed team.
 
     `path` is the PATH on which an installed client is looked for when none is named.
@@ -68,7 +68,7 @@ def installed_clients(path: str) -> list[str]:
     return [name for name in sorted(names_with(START)) if which(CLIENTS[name].program, path=path)]
 
 
-def _slot(settings: Settings, worker: Worker, agent: str, request: RunRequest) -> Slot:
+def _slot(settings: Settings, worker: Worker, agent: str, request: RunRequest) -> WorkerSlot:
     model = request.model or worker.model
     price = price_of(settings, worker, model)
     limits = Limits(
@@ -85,7 +85,7 @@ def _slot(settings: Settings, worker: Worker, agent: str, request: RunRequest) -
     refusal = needs_price(worker.name, model, limits, is_cost_known=tells_cost or price is not None)
     if refusal is not None:
         raise refusal
-    return Slot(
+    return WorkerSlot(
         agent,
         worker.client,
         limits=limits,

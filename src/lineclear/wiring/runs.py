@@ -13,7 +13,7 @@ from lineclear.app.runs.outputs import Deliveries, WorkChecks
 from lineclear.app.runs.places import RunPlaces, RunSnapshots
 from lineclear.app.runs.ports import RunPorts
 from lineclear.app.runs.supervision import Supervision
-from lineclear.app.runs.workers import Place, Rules, Saved
+from lineclear.app.runs.workers import RunPlace, SavedWork, SupervisorRules
 from lineclear.clients.processes import ClientProcesses
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.workers import make_slots
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller
     from lineclear.app.queue.runner import News as QueueNews
-    from lineclear.app.runs.ports import Reader
-    from lineclear.app.runs.supervisor import News, Supervisor
+    from lineclear.app.runs.ports import OutputReader
+    from lineclear.app.runs.supervisor import RunNews, Supervisor
     from lineclear.app.runs.workers import RunRequest
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.landing import NeedsYou, Stray
@@ -53,7 +53,7 @@ def supervise(
     repo: Repo,
     caller: Caller,
     request: RunRequest,
-    tell: Callable[[News], None],
+    tell: Callable[[RunNews], None],
     show: Callable[[list[dict[str, Any]]], None],
     beside: AbstractContextManager[object],
 ) -> Supervisor:
@@ -85,8 +85,8 @@ def supervision_of(repo: Repo) -> Supervision:
     )
 
 
-def _rules(settings: Settings, request: RunRequest) -> Rules:
-    return Rules(
+def _rules(settings: Settings, request: RunRequest) -> SupervisorRules:
+    return SupervisorRules(
         silence_ms=settings.run_silence_ms,
         grace_ms=settings.run_grace_ms,
         lease_ms=settings.tasks_lease_ms,
@@ -174,7 +174,7 @@ def traces_of(repo: Repo) -> RunTraces:
 
 
 def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Iterator[dict[str, Any]]:
-    def reader_of(client: str) -> Reader:
+    def reader_of(client: str) -> OutputReader:
         return stream_of(client if client in names_with(STREAM) else "plain").reader()
 
     return attaching.follow_run(
@@ -223,13 +223,13 @@ class _Worktrees:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
 
-    def prepare(self, caller: Caller, task: int, base: str) -> Place:
+    def prepare(self, caller: Caller, task: int, base: str) -> RunPlace:
         made = worktrees.prepare(self._repo, caller, agent=caller.name, task=task, base=base)
-        return Place(made.tree, made.path, made.branch, made.base, made.env)
+        return RunPlace(made.tree, made.path, made.branch, made.base, made.env)
 
-    def place_of(self, tree: str) -> Place:
+    def place_of(self, tree: str) -> RunPlace:
         found = worktrees.place_of(self._repo, tree)
-        return Place(found.tree, found.path, found.branch, found.base, found.env)
+        return RunPlace(found.tree, found.path, found.branch, found.base, found.env)
 
     def discard(self, caller: Caller, tree: str, why: str) -> None:
         worktrees.discard(self._repo, caller, tree, why=why)
@@ -239,13 +239,13 @@ class _Snapshots:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
 
-    def take(self, agent: str, tree: str, path: str, why: str, task: int) -> Saved | None:
+    def take(self, agent: str, tree: str, path: str, why: str, task: int) -> SavedWork | None:
         taken = snapshots.take_for(self._repo, agent=agent, tree=tree, path=path, why=why, task=task)
-        return Saved(taken.commit, taken.tree, taken.left_out) if taken is not None else None
+        return SavedWork(taken.commit, taken.tree, taken.left_out) if taken is not None else None
 
-    def latest(self, agent: str) -> Saved | None:
+    def latest(self, agent: str) -> SavedWork | None:
         found = snapshots.latest(self._repo, agent)
-        return Saved(found.commit, found.tree) if found is not None else None
+        return SavedWork(found.commit, found.tree) if found is not None else None
 
 
 class _Returned:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Store, View
-    from lineclear.app.runs.ports import Clients, Reader
+    from lineclear.app.runs.ports import ClientStarter, OutputReader
     from lineclear.core.log.tables import Run
 
 POLL_S = 0.2
@@ -24,8 +24,8 @@ POLL_S = 0.2
 
 def follow_run(
     store: Store,
-    clients: Clients,
-    reader_of: Callable[[str], Reader],
+    clients: ClientStarter,
+    reader_of: Callable[[str], OutputReader],
     agent: str,
     *,
     is_raw: bool,
@@ -50,7 +50,7 @@ def follow_run(
         time.sleep(POLL_S)
 
 
-def _items(line: bytes, reader: Reader, is_raw: bool) -> Iterator[dict[str, Any]]:
+def _items(line: bytes, reader: OutputReader, is_raw: bool) -> Iterator[dict[str, Any]]:
     text = line.decode("utf-8", "replace")
     if is_raw:
         yield {"text": text}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue import candidates
 from lineclear.app.runs.records import live_runs
-from lineclear.app.runs.workers import HANDED_OVER, LANDED, NEEDS_YOU, Came, Checked, Landed
+from lineclear.app.runs.workers import HANDED_OVER, LANDED, NEEDS_YOU, CheckedRun, LandingResult, QueueResult
 from lineclear.core.log.tables import WORKTREE, split_names
 from lineclear.core.queue.landing import NeedsYou
 from lineclear.core.words.refusals import Refusal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.runner import News
     from lineclear.app.runs.outputs import Deliveries
     from lineclear.app.runs.ports import MainBranch, ReturnedWork, RunQueue, RunWorktrees
-    from lineclear.app.runs.workers import Place
+    from lineclear.app.runs.workers import RunPlace
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.queue.landing import Stray
 
@@ -42,11 +42,11 @@ class RunLanding:
         self._store, self._deliveries, self._queue, self._main = store, deliveries, queue, main
         self._returned, self._worktrees, self._lands, self._strayed = returned, worktrees, lands, strayed
 
-    def check(self, caller: Caller, task: Task, run: Run, place: Place) -> Checked:
+    def check(self, caller: Caller, task: Task, run: Run, place: RunPlace) -> CheckedRun:
         if not place.tree:
             found = self._deliveries.deliver_without_tree(task, agent=caller.name, since=run.id)
             result = ", ".join(split_names(task.produces)) or f"by {caller.name}"
-            return Checked(found.how, found.reason, result=result, notes=found.notes)
+            return CheckedRun(found.how, found.reason, result=result, notes=found.notes)
         self._returned.end_sync(caller, place.path)
         found = self._deliveries.deliver(
             task,
@@ -57,23 +57,25 @@ class RunLanding:
             env=place.env,
             has_queue=self._lands,
         )
-        return Checked(found.how, found.reason, branch=found.branch, notes=found.notes)
+        return CheckedRun(found.how, found.reason, branch=found.branch, notes=found.notes)
 
-    def land(self, caller: Caller, task: Task, branch: str) -> Landed:
+    def land(self, caller: Caller, task: Task, branch: str) -> LandingResult:
         if not self._lands:
-            return Landed(HANDED_OVER)
+            return LandingResult(HANDED_OVER)
         self._see_stray()
-        return Landed(HANDED_OVER, f"it waits as {self._queue.submit(caller, branch, task.id)}")
+        return LandingResult(HANDED_OVER, f"it waits as {self._queue.submit(caller, branch, task.id)}")
 
-    def run_queue(self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]) -> int:
+    def run_queue(
+        self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]
+    ) -> int:
         def pass_on(news: News) -> None:
             if not news.candidate:
-                tell(Came(0, 0, Landed(NEEDS_YOU, news.text)))
+                tell(QueueResult(0, 0, LandingResult(NEEDS_YOU, news.text)))
                 return
             row = self._store.read(lambda view: candidates.known(view, news.candidate))
             if news.kind == LANDED:
                 self._discard(caller, row.branch)
-            tell(Came(row.id, row.task, Landed(news.kind, row.reason, row.commit)))
+            tell(QueueResult(row.id, row.task, LandingResult(news.kind, row.reason, row.commit)))
 
         try:
             return self._queue.run_once(caller, pass_on, is_over)
@@ -94,7 +96,7 @@ class RunLanding:
                 except Refusal:
                     pass  # something in it is in no commit: it stays to be looked at
 
-    def returned(self, task: Task, place: Place) -> str:
+    def returned(self, task: Task, place: RunPlace) -> str:
         return self._returned.tell(task, place.path)
 
     def main_name(self) -> str:

@@ -13,7 +13,15 @@ from lineclear.app.runs import records
 from lineclear.app.runs.following import follow
 from lineclear.app.runs.prompting import gather
 from lineclear.app.runs.spending import cost_of, spent_before, used_before
-from lineclear.app.runs.workers import HANDED_OVER, LANDED, Checked, Landed, Live, Slot, slot_of
+from lineclear.app.runs.workers import (
+    HANDED_OVER,
+    LANDED,
+    CheckedRun,
+    LandingResult,
+    LiveRun,
+    WorkerSlot,
+    slot_of,
+)
 from lineclear.core.log.tables import AGENT, RUN, TASK
 from lineclear.core.runs import ending
 from lineclear.core.runs import states as ends
@@ -28,8 +36,8 @@ from lineclear.core.words.runs import budget_spent
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import View
-    from lineclear.app.runs.ports import Bond, RunPorts
-    from lineclear.app.runs.workers import Place, Rules, Saved
+    from lineclear.app.runs.ports import HeldBond, RunPorts
+    from lineclear.app.runs.workers import RunPlace, SavedWork, SupervisorRules
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.runs.prompt import Prompt
     from lineclear.core.runs.signs import End
@@ -50,7 +58,7 @@ class Outcome:
     __slots__ = ("agent", "how", "landing", "reason", "retry_after_s", "run", "task")
 
     def __init__(
-        self, run: int, agent: str, task: int, how: str, reason: str, landing: Landed | None = None
+        self, run: int, agent: str, task: int, how: str, reason: str, landing: LandingResult | None = None
     ) -> None:
         self.run, self.agent, self.task, self.how, self.reason = run, agent, task, how, reason
         self.landing, self.retry_after_s = landing, -1
@@ -69,14 +77,16 @@ class Recovery:
     __slots__ = ("landed", "lives")
 
     def __init__(self) -> None:
-        self.lives: list[Live] = []
+        self.lives: list[LiveRun] = []
         self.landed: list[str] = []
 
 
 # -- the beginning ----------------------------------------------------------------------------
 
 
-def start_run(ports: RunPorts, slot: Slot, number: int, rules: Rules, now_ns: int) -> Live | Outcome | None:
+def start_run(
+    ports: RunPorts, slot: WorkerSlot, number: int, rules: SupervisorRules, now_ns: int
+) -> LiveRun | Outcome | None:
     """Take the task, make the place, start the client. Nothing when somebody else took the task before."""
     bond_name, bond = ports.clients.hold_bond()
     caller = Caller(slot.agent, client=slot.client, tree=slot.agent, bond=bond_name)
@@ -88,8 +98,14 @@ def start_run(ports: RunPorts, slot: Slot, number: int, rules: Rules, now_ns: in
 
 
 def _start_held(
-    ports: RunPorts, slot: Slot, number: int, rules: Rules, now_ns: int, caller: Caller, bond: Bond
-) -> Live | Outcome | None:
+    ports: RunPorts,
+    slot: WorkerSlot,
+    number: int,
+    rules: SupervisorRules,
+    now_ns: int,
+    caller: Caller,
+    bond: HeldBond,
+) -> LiveRun | Outcome | None:
     try:
         taken = tasks.take(
             ports.store, ports.liveness, caller, number=number, skills=slot.labels, lease_ms=rules.lease_ms
@@ -127,15 +143,15 @@ def _start_held(
     return _launch(ports, slot, caller, task, place, written, resumed, bond, taken["attempt"], now_ns)
 
 
-def _refuse_if_spent(ports: RunPorts, slot: Slot, number: int) -> None:
+def _refuse_if_spent(ports: RunPorts, slot: WorkerSlot, number: int) -> None:
     over = spent(used_before(ports.store.read(lambda view: spent_before(view, number, 0))), slot.limits)
     if over:
         raise budget_spent(over[0])
 
 
 def _place(
-    ports: RunPorts, slot: Slot, caller: Caller, task: Task, before: list[Run]
-) -> tuple[Place, Run | None]:
+    ports: RunPorts, slot: WorkerSlot, caller: Caller, task: Task, before: list[Run]
+) -> tuple[RunPlace, Run | None]:
     """The worktree of an interrupted run of this agent and task, else a new one."""
     if not slot.has_worktree:
         return ports.trees.shared(caller), None
@@ -148,9 +164,9 @@ def _place(
 
 
 def _launch(
-    ports: RunPorts, slot: Slot, caller: Caller, task: Task, place: Place, written: Prompt,
-    resumed: Run | None, bond: Bond, attempt: int, now_ns: int,
-) -> Live | Outcome | None:  # fmt: skip
+    ports: RunPorts, slot: WorkerSlot, caller: Caller, task: Task, place: RunPlace, written: Prompt,
+    resumed: Run | None, bond: HeldBond, attempt: int, now_ns: int,
+) -> LiveRun | Outcome | None:  # fmt: skip
     token, token_hash = ports.clients.new_token()
     start = records.Start(
         task.id, attempt, client=slot.client, model=slot.model, tree=place.tree, branch=place.branch,
@@ -168,7 +184,7 @@ def _launch(
         return Outcome(run, slot.agent, task.id, how, reason)
     used = ports.store.read(lambda view: _used_in_session(view, task.id, session)) if session else None
     reader = ports.clients.reader(slot, place, used)
-    live = Live(
+    live = LiveRun(
         run, slot, caller, place, group, reader, bond,
         task=task.id, title=task.title, attempt=attempt, watch=LoopWatch(), now_ns=now_ns,
     )  # fmt: skip
@@ -193,11 +209,11 @@ def _used_in_session(view: View, task: int, session: str) -> Usage:
 # -- meanwhile --------------------------------------------------------------------------------
 
 
-def save(ports: RunPorts, live: Live) -> Saved | None:
+def save(ports: RunPorts, live: LiveRun) -> SavedWork | None:
     return ports.snapshots.take(live.slot.agent, live.place, "at work", live.task)
 
 
-def renew(ports: RunPorts, lives: list[Live]) -> set[int]:
+def renew(ports: RunPorts, lives: list[LiveRun]) -> set[int]:
     """Put off the ends of their leases; gives the runs whose task is no longer theirs."""
     lost = set()
     for live in lives:
@@ -209,7 +225,7 @@ def renew(ports: RunPorts, lives: list[Live]) -> set[int]:
     return lost
 
 
-def find_strays(ports: RunPorts, lives: list[Live], *, is_end: bool = False) -> list[Live]:
+def find_strays(ports: RunPorts, lives: list[LiveRun], *, is_end: bool = False) -> list[LiveRun]:
     """Those that have moved main themselves, as far as it was not known yet; it has been put back."""
     told = dict(ports.landing.strays([live.slot.agent for live in lives], is_end=is_end))
     found = [live for live in lives if live.slot.agent in told and not live.strayed]
@@ -221,7 +237,7 @@ def find_strays(ports: RunPorts, lives: list[Live], *, is_end: bool = False) -> 
 # -- the end ----------------------------------------------------------------------------------
 
 
-def conclude(ports: RunPorts, live: Live, grace_s: float) -> Outcome:
+def conclude(ports: RunPorts, live: LiveRun, grace_s: float) -> Outcome:
     """The client is gone: stop what it left behind, keep its work, say how it ended, pass the work on."""
     left_behind = live.group.sweep(grace_s)
     follow(live, live.group.last_words(LAST_WORDS_BYTES))
@@ -247,7 +263,7 @@ def conclude(ports: RunPorts, live: Live, grace_s: float) -> Outcome:
     return outcome
 
 
-def _save_last(ports: RunPorts, live: Live, is_there: bool) -> tuple[Saved | None, list[str]]:
+def _save_last(ports: RunPorts, live: LiveRun, is_there: bool) -> tuple[SavedWork | None, list[str]]:
     """(the last snapshot, why there is none of the end). A full disk keeps a run from being saved, not
     from being ended: its worktree stays as it is."""
     agent, notes = live.slot.agent, []
@@ -258,20 +274,22 @@ def _save_last(ports: RunPorts, live: Live, is_there: bool) -> tuple[Saved | Non
     return saved or ports.snapshots.latest(agent, live.place), notes
 
 
-def _contain(ports: RunPorts, live: Live) -> None:
+def _contain(ports: RunPorts, live: LiveRun) -> None:
     """What it did to main in its last moments is undone, before anything is built upon it."""
     find_strays(ports, [live], is_end=True)
     if live.strayed and not live.stopped_by:
         live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
 
 
-def _check(ports: RunPorts, live: Live, task: Task, run: Run, how: str, reason: str) -> Checked:
+def _check(ports: RunPorts, live: LiveRun, task: Task, run: Run, how: str, reason: str) -> CheckedRun:
     if how != ends.DONE:
-        return Checked(how, reason)
+        return CheckedRun(how, reason)
     return ports.landing.check(live.caller, task, run, live.place)
 
 
-def _facts(ports: RunPorts, live: Live, end: End, exit_code: int | None, is_there: bool) -> ending.EndFacts:
+def _facts(
+    ports: RunPorts, live: LiveRun, end: End, exit_code: int | None, is_there: bool
+) -> ending.EndFacts:
     return ending.EndFacts(
         exit_code=exit_code,
         stopped_by=live.stopped_by,
@@ -291,7 +309,9 @@ def _facts(ports: RunPorts, live: Live, end: End, exit_code: int | None, is_ther
     )
 
 
-def _ending(live: Live, checked: Checked, exit_code: int | None, saved: Saved | None) -> records.Ending:
+def _ending(
+    live: LiveRun, checked: CheckedRun, exit_code: int | None, saved: SavedWork | None
+) -> records.Ending:
     usage = live.usage
     return records.Ending(
         checked.how,
@@ -306,14 +326,14 @@ def _ending(live: Live, checked: Checked, exit_code: int | None, saved: Saved | 
     )
 
 
-def _note(ports: RunPorts, live: Live, notes: list[str], left_behind: int) -> None:
+def _note(ports: RunPorts, live: LiveRun, notes: list[str], left_behind: int) -> None:
     if left_behind:
         notes = [*notes, f"stopped {left_behind} processes that it had left behind"]
     for text in notes:
         tasks.note(ports.store, live.caller, live.task, text[: tasks.MOST_NOTE])
 
 
-def _pass_on(ports: RunPorts, live: Live, task: Task, checked: Checked) -> Landed | None:
+def _pass_on(ports: RunPorts, live: LiveRun, task: Task, checked: CheckedRun) -> LandingResult | None:
     """Bring finished work to main. A worktree whose work has landed goes; any other stays to be looked at."""
     landing = None
     if checked.branch:
@@ -327,7 +347,7 @@ def _pass_on(ports: RunPorts, live: Live, task: Task, checked: Checked) -> Lande
 # -- after a supervisor that was killed -------------------------------------------------------
 
 
-def recover(ports: RunPorts, caller: Caller, slots: list[Slot], now_ns: int) -> Recovery:
+def recover(ports: RunPorts, caller: Caller, slots: list[WorkerSlot], now_ns: int) -> Recovery:
     """Find the runs of a predecessor, those that still work and those that are to be ended.
 
     Tasks that were taken for a run that never began go back; landings that were under way are finished.
@@ -347,7 +367,7 @@ def recover(ports: RunPorts, caller: Caller, slots: list[Slot], now_ns: int) -> 
     return found
 
 
-def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, Slot], now_ns: int) -> Live:
+def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, WorkerSlot], now_ns: int) -> LiveRun:
     """As it was, as far as anybody can know: its output is read again from the beginning."""
     slot = by_agent.get(run.agent) or slot_of(run)
     task = ports.store.read(lambda view: view.get(TASK, (run.task,)))
@@ -355,7 +375,7 @@ def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, Slot], now_ns: in
     caller = Caller(run.agent, client=run.client, tree=run.tree or "main", bond=run.bond)
     used = ports.store.read(lambda view: _used_in_session(view, run.task, run.session))
     reader = ports.clients.reader(slot, place, used)
-    live = Live(
+    live = LiveRun(
         run.id, slot, caller, place, ports.clients.find_again(run), reader, None,
         task=run.task, title=task.title if task is not None else "", attempt=run.attempt, watch=LoopWatch(),
         now_ns=now_ns - max(0, ports.traces.age_ns(run)),
@@ -371,7 +391,7 @@ def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, Slot], now_ns: in
     return live
 
 
-def _stopped_by(live: Live, run: Run) -> str:
+def _stopped_by(live: LiveRun, run: Run) -> str:
     """Who ended it while nobody looked: a person who asked for it, the kill that kept it from being
     started; else it was the client itself."""
     if not live.group.was_started():

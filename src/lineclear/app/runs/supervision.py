@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.app.runs.ports import Bond, Clients, Status, Traces, World
-    from lineclear.app.runs.supervisor import News
-    from lineclear.app.runs.workers import Rules, Slot
+    from lineclear.app.runs.ports import (
+        ClientStarter,
+        EarlierRuns,
+        HeldBond,
+        SupervisorHost,
+        SupervisorStatus,
+    )
+    from lineclear.app.runs.supervisor import RunNews
+    from lineclear.app.runs.workers import SupervisorRules, WorkerSlot
 
 STATUS_EVERY_NS = 1_000_000_000
 
@@ -36,11 +42,11 @@ class Supervision:
     def __init__(
         self,
         store: Store,
-        clients: Clients,
-        traces: Traces,
-        status: Status,
+        clients: ClientStarter,
+        traces: EarlierRuns,
+        status: SupervisorStatus,
         *,
-        hold: Callable[[], Bond],
+        hold: Callable[[], HeldBond],
         is_running: Callable[[], bool],
         grace_s: float,
     ) -> None:
@@ -50,14 +56,14 @@ class Supervision:
     def supervise(
         self,
         caller: Caller,
-        slots: list[Slot],
-        rules: Rules,
-        world: AbstractContextManager[World],
+        slots: list[WorkerSlot],
+        rules: SupervisorRules,
+        host: AbstractContextManager[SupervisorHost],
         *,
         since_ns: int,
         require_trust: Callable[[Sequence[str]], None],
         require_room: Callable[[int], None],
-        tell: Callable[[News], None],
+        tell: Callable[[RunNews], None],
         show: Callable[[list[dict[str, Any]]], None],
     ) -> Supervisor:
         """Run until nothing more can be done. `tell` gets each piece of news, `show` the board every second.
@@ -76,7 +82,7 @@ class Supervision:
         except Refusal as refusal:
             raise self._already_running() from refusal
         try:
-            with world as opened:
+            with host as opened:
                 shown = _StatusWriter(self._status, slots, show_wall(since_ns), show)
                 supervisor = Supervisor(self._store, caller, opened, slots, rules, tell, shown.look)
                 try:
@@ -139,7 +145,11 @@ class _StatusWriter:
     """Keeps the status fresh: for `--join`, `status` and the page. A hint; the truth is the log."""
 
     def __init__(
-        self, status: Status, slots: list[Slot], since: str, show: Callable[[list[dict[str, Any]]], None]
+        self,
+        status: SupervisorStatus,
+        slots: list[WorkerSlot],
+        since: str,
+        show: Callable[[list[dict[str, Any]]], None],
     ) -> None:
         self._status, self._slots, self._show, self._since, self._at_ns = status, slots, show, since, 0
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller
-    from lineclear.app.runs.ports import Bond, Group, Reader
+    from lineclear.app.runs.ports import ClientProcess, HeldBond, OutputReader
     from lineclear.core.log.tables import Run
     from lineclear.core.runs.loops import LoopWatch
     from lineclear.core.runs.money import Price
@@ -32,7 +32,7 @@ IDLE, STARTING, WORKING, ENDING, RESTING, CLOSED = (
 )
 
 
-class Place:
+class RunPlace:
     """Where an agent works: a worktree of its own, or nowhere in particular (`tree` is empty)."""
 
     __slots__ = ("base", "branch", "env", "path", "tree")
@@ -43,7 +43,7 @@ class Place:
         self.tree, self.path, self.branch, self.base, self.env = tree, path, branch, base, env or {}
 
 
-class Saved:
+class SavedWork:
     """A snapshot: its commit, and the id of all that is in it."""
 
     __slots__ = ("commit", "left_out", "tree")
@@ -52,7 +52,7 @@ class Saved:
         self.commit, self.tree, self.left_out = commit, tree, list(left_out)
 
 
-class Checked:
+class CheckedRun:
     """What a finished run brought: how it ends now, and notes for the log."""
 
     __slots__ = ("branch", "how", "notes", "reason", "result")
@@ -66,7 +66,7 @@ class Checked:
 LANDED, SENT_BACK, NEEDS_YOU, HANDED_OVER = "landed", "sent back", "needs you", "handed over"
 
 
-class Landed:
+class LandingResult:
     """What became of a branch, in one of the four words above."""
 
     __slots__ = ("commit", "state", "why")
@@ -75,16 +75,16 @@ class Landed:
         self.state, self.why, self.commit = state, why, commit
 
 
-class Came:
+class QueueResult:
     """What the queue made of a candidate: `task` is 0 where it has none."""
 
     __slots__ = ("candidate", "landing", "task")
 
-    def __init__(self, candidate: int, task: int, landing: Landed) -> None:
+    def __init__(self, candidate: int, task: int, landing: LandingResult) -> None:
         self.candidate, self.task, self.landing = candidate, task, landing
 
 
-class Slot:
+class WorkerSlot:
     """One agent that the supervisor keeps at work. The first part is given, the rest changes."""
 
     __slots__ = (
@@ -118,12 +118,12 @@ class Slot:
         self.rest_until_ns, self.rest_why, self.rests = 0, "", 0
 
     phase: str
-    live: Live | None
+    live: LiveRun | None
 
 
-def slot_of(run: Run) -> Slot:
+def slot_of(run: Run) -> WorkerSlot:
     """For a run whose worker is no longer among ours: enough to see it to its end."""
-    return Slot(run.agent, run.client, limits=Limits(), model=run.model, has_worktree=bool(run.tree))
+    return WorkerSlot(run.agent, run.client, limits=Limits(), model=run.model, has_worktree=bool(run.tree))
 
 
 class Spent:
@@ -142,7 +142,7 @@ class Spent:
         self.day_tokens, self.day_money_micros = day_tokens, day_money_micros
 
 
-class Live:
+class LiveRun:
     """A run that is under way, with what has been seen of it."""
 
     __slots__ = (
@@ -155,8 +155,9 @@ class Live:
     )  # fmt: skip
 
     def __init__(
-        self, run: int, slot: Slot, caller: Caller, place: Place, group: Group, reader: Reader,
-        bond: Bond | None, *, task: int, title: str, attempt: int, watch: LoopWatch, now_ns: int,
+        self, run: int, slot: WorkerSlot, caller: Caller, place: RunPlace, group: ClientProcess,
+        reader: OutputReader, bond: HeldBond | None, *, task: int, title: str, attempt: int,
+        watch: LoopWatch, now_ns: int,
     ) -> None:  # fmt: skip
         self.run, self.slot, self.caller, self.place = run, slot, caller, place
         self.group, self.reader, self.bond = group, reader, bond
@@ -188,7 +189,7 @@ class Live:
         return (now_ns - self.started_ns - pause_ns) // 1_000_000
 
 
-class Rules:
+class SupervisorRules:
     """How this supervisor works: limits that hold for all its slots."""
 
     __slots__ = (
