@@ -12,8 +12,17 @@ from typing import Any
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.app.runs.supervisor import News, Supervisor
-from lineclear.app.runs.workers import LANDED, Came, Checked, Landed, Place, Rules, Saved, Slot
+from lineclear.app.runs.supervisor import RunNews, Supervisor
+from lineclear.app.runs.workers import (
+    LANDED,
+    CheckedRun,
+    LandingResult,
+    QueueResult,
+    RunPlace,
+    SavedWork,
+    SupervisorRules,
+    WorkerSlot,
+)
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import RUN, TASK, Run, Task
 from lineclear.core.runs import states as ends
@@ -110,18 +119,18 @@ class Stage:
         self.world = World()
         self.store, self.liveness, self.presence = self.world.store, self.world.liveness, self.world.presence
         self.trees = self.snapshots = self.landing = self.clients = self.traces = _Props(self)
-        self.news: list[News] = []
+        self.news: list[RunNews] = []
         self.clients_of: dict[int, list[Played]] = {}
         self.agents_of: dict[int, list[str]] = {}
         self.saves: list[tuple[int, str]] = []
         self.delays: dict[str, int] = {}
         self.strays_found: list[tuple[str, str]] = []
         self.free_bytes = 1 << 40
-        self.refuse: Callable[[Slot, int], None] = lambda _slot, _task: None
+        self.refuse: Callable[[WorkerSlot, int], None] = lambda _slot, _task: None
         self.refuse_recovery: Exception | None = None
         self.refuse_place: Callable[[], None] = lambda: None
         self.play: Callable[[Played, int], None] = lambda _played, _task: None
-        self.landed: Callable[[int], Landed] = lambda _task: Landed(LANDED)
+        self.landed: Callable[[int], LandingResult] = lambda _task: LandingResult(LANDED)
         self._acts: list[tuple[int, Callable[[], object]]] = []
         self._jobs: list[tuple[int, str, Callable[[Any], Any]]] = []
         self._interrupts = 0
@@ -146,9 +155,9 @@ class Stage:
     def client(self, task: int, attempt: int = -1) -> Played:
         return self.clients_of[task][attempt]
 
-    def supervise(self, slots: list[Slot], **rules: Any) -> Supervisor:
+    def supervise(self, slots: list[WorkerSlot], **rules: Any) -> Supervisor:
         supervisor = Supervisor(
-            self.store, PERSON, self, slots, Rules(**rules), self.news.append, lambda _now_ns: None
+            self.store, PERSON, self, slots, SupervisorRules(**rules), self.news.append, lambda _now_ns: None
         )
         supervisor.run()
         return supervisor
@@ -221,7 +230,7 @@ class Stage:
     def disk_use_bytes(self, path: str, /) -> int:
         return next(played.disk_bytes for played in self.everybody() if str(played.pid) == path)
 
-    def new_client(self, slot: Slot, task: int, pid: int) -> Played:
+    def new_client(self, slot: WorkerSlot, task: int, pid: int) -> Played:
         played = Played(self, pid)
         self.clients_of.setdefault(task, []).append(played)
         self.agents_of.setdefault(task, []).append(slot.agent)
@@ -251,51 +260,53 @@ class _Props:
 
     # -- trees --------------------------------------------------------------------------------------
 
-    def prepare(self, caller: Caller, task: Task) -> Place:
+    def prepare(self, caller: Caller, task: Task) -> RunPlace:
         self._stage.refuse_place()
-        return Place(caller.name, str(self._stage.next_pid()), f"branch-{task.id}", "base")
+        return RunPlace(caller.name, str(self._stage.next_pid()), f"branch-{task.id}", "base")
 
-    def find(self, _caller: Caller, _run: Run) -> Place | None:
+    def find(self, _caller: Caller, _run: Run) -> RunPlace | None:
         return None
 
-    def place_of(self, run: Run) -> Place:
-        return Place(run.tree, str(self._stage.client(run.task).pid), run.branch)
+    def place_of(self, run: Run) -> RunPlace:
+        return RunPlace(run.tree, str(self._stage.client(run.task).pid), run.branch)
 
-    def shared(self, _caller: Caller) -> Place:
-        return Place("", "root")
+    def shared(self, _caller: Caller) -> RunPlace:
+        return RunPlace("", "root")
 
-    def discard(self, _caller: Caller, _place: Place, _why: str) -> None:
+    def discard(self, _caller: Caller, _place: RunPlace, _why: str) -> None:
         pass
 
-    def is_there(self, _place: Place) -> bool:
+    def is_there(self, _place: RunPlace) -> bool:
         return True
 
     # -- snapshots ----------------------------------------------------------------------------------
 
-    def take(self, agent: str, _place: Place, why: str, _task: int = 0) -> Saved | None:
+    def take(self, agent: str, _place: RunPlace, why: str, _task: int = 0) -> SavedWork | None:
         self._stage.saves.append((self._stage.passed_ms, f"{agent}: {why}"))
         return None
 
-    def latest(self, _agent: str, _place: Place) -> Saved | None:
+    def latest(self, _agent: str, _place: RunPlace) -> SavedWork | None:
         return None
 
     # -- landing ------------------------------------------------------------------------------------
 
-    def check(self, _caller: Caller, _task: Task, _run: Run, place: Place) -> Checked:
-        return Checked(ends.DONE, branch=place.branch)
+    def check(self, _caller: Caller, _task: Task, _run: Run, place: RunPlace) -> CheckedRun:
+        return CheckedRun(ends.DONE, branch=place.branch)
 
-    def land(self, caller: Caller, task: Task, _branch: str) -> Landed:
+    def land(self, caller: Caller, task: Task, _branch: str) -> LandingResult:
         landed = self._stage.landed(task.id)
         if landed.state == LANDED:
             event = Draft("TaskMerged", show_id(task.id), id=task.id)
             self._stage.store.transact(caller, lambda tx: tx.append(event))
         return landed
 
-    def run_queue(self, _caller: Caller, _is_over: Callable[[], bool], _tell: Callable[[Came], None]) -> int:
+    def run_queue(
+        self, _caller: Caller, _is_over: Callable[[], bool], _tell: Callable[[QueueResult], None]
+    ) -> int:
         """Nothing waits here: `land` decides at once."""
         return 0
 
-    def returned(self, _task: Task, _place: Place) -> str:
+    def returned(self, _task: Task, _place: RunPlace) -> str:
         return ""
 
     def main_name(self) -> str:
@@ -315,7 +326,7 @@ class _Props:
     # -- clients ------------------------------------------------------------------------------------
 
     def start(
-        self, slot: Slot, place: Place, run: int, _prompt: str, _token: str, _bond: Any, _resume: str
+        self, slot: WorkerSlot, place: RunPlace, run: int, _prompt: str, _token: str, _bond: Any, _resume: str
     ) -> tuple[Played, str]:
         self._stage.refuse(slot, slot.task)
         return self._stage.new_client(slot, slot.task, int(place.path)), ""
@@ -323,17 +334,17 @@ class _Props:
     def find_again(self, run: Run) -> Played:
         return self._stage.clients_of[run.task][-1]
 
-    def reader(self, slot: Slot, _place: Place, _before: Any = None) -> Reading:
+    def reader(self, slot: WorkerSlot, _place: RunPlace, _before: Any = None) -> Reading:
         task = slot.task or next(iter(self._stage.clients_of))
         return Reading(self._stage.client(task))
 
-    def hold_bond(self, agent: str) -> tuple[str, _Bond]:
-        return f"host/{agent}", _Bond()
+    def hold_bond(self) -> tuple[str, _Bond]:
+        return f"host/bond-{self._stage.next_pid()}", _Bond()
 
     def new_token(self) -> tuple[str, str]:
         return "token", "hash"
 
-    def why_missing(self, slot: Slot, _error: OSError) -> str:
+    def why_missing(self, slot: WorkerSlot, _error: OSError) -> str:
         return f"{slot.client} is not installed"
 
     def forget(self, _run: int) -> None:
@@ -350,7 +361,7 @@ class _Props:
     def is_bond_free(self, _run: Run) -> bool:
         return False
 
-    def is_unattended(self, _agent: str) -> bool:
+    def is_unattended(self, _bond: str) -> bool:
         return True
 
     def age_ns(self, run: Run) -> int:
@@ -359,9 +370,8 @@ class _Props:
     def oom_kills(self) -> int:
         return 0
 
-    def slot_of(self, run: Run) -> Slot:
-        return Slot(run.agent, run.client, limits=Limits(), has_worktree=bool(run.tree))
 
-
-def team(count: int, *, client: str = "plain", limits: Limits | None = None, **more: Any) -> list[Slot]:
-    return [Slot(f"{client}-{n}", client, limits=limits or Limits(), **more) for n in range(1, count + 1)]
+def team(count: int, *, client: str = "plain", limits: Limits | None = None, **more: Any) -> list[WorkerSlot]:
+    return [
+        WorkerSlot(f"{client}-{n}", client, limits=limits or Limits(), **more) for n in range(1, count + 1)
+    ]

@@ -20,7 +20,7 @@ from lineclear.app.log import audit, entries_after
 from lineclear.core.log.tables import RUN, TASK, Entry, Run, Task
 from lineclear.core.tasks.states import show_id
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.supervising import read_status
+from lineclear.wiring.runs import supervision_of
 from tests.e2e.commandline import Answer, CommandLine
 from tests.repository import TemporaryRepo
 from tests.waiting import PATIENCE_S
@@ -152,7 +152,9 @@ esac
 
     def until_heeding(self, shift: Shift) -> None:
         """Until it has taken over: from then on Ctrl-C is a wish, not a death."""
-        self.until(lambda: (read_status(self.repo) or {}).get("pid") == shift.process.pid, shift)
+        self.until(
+            lambda: (supervision_of(self.repo).read_status() or {}).get("pid") == shift.process.pid, shift
+        )
 
     def ask(self, *words: str, env: Mapping[str, str] | None = None) -> Answer:
         return self.line.run(*words, env=env)

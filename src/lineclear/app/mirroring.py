@@ -154,8 +154,8 @@ _WORDS = {
 def _add(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
     line = task_page.parse_line(edit.value)
     text = edit.value
-    if line is not None and line.name:
-        text = text[: text.rindex(line.name)].rstrip().removesuffix("@").rstrip()
+    if line is not None and line.agent:
+        text = text[: text.rindex(line.agent)].rstrip().removesuffix("@").rstrip()
     drafts = read_markdown(text)
     if not drafts:
         raise refuse("input.bad", name="task", given=edit.value, why="it has no title")

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.runs.supervisor import News
+    from lineclear.app.runs.supervisor import RunNews
     from lineclear.cli.render import Output
 
 MOST_NEEDS, MOST_NEWS = 5, 8
@@ -33,7 +33,7 @@ class Board:
     def __exit__(self, *exc: object) -> None:
         self._screen.stop()
 
-    def tell(self, news: News) -> None:
+    def tell(self, news: RunNews) -> None:
         text = _words(news)
         if news.kind == ACTED:
             return  # the agent's line shows it
@@ -56,7 +56,7 @@ class Board:
             self._screen.draw(self._needs, COLUMNS, rows, self._news)
 
 
-def _words(news: News) -> str:
+def _words(news: RunNews) -> str:
     if not news.agent:
         return news.text
     return f"{news.agent} {STARTED} {news.text}" if news.kind == STARTED else f"{news.agent}: {news.text}"

@@ -14,8 +14,8 @@ from lineclear.core.words.refusals import Refusal
 from lineclear.mirror.publishing import REFRESH_S, look_of, publish_noted
 from lineclear.wiring import queue as wired_queue
 from lineclear.wiring.mirroring import live_trees, parts_on
+from lineclear.wiring.runs import supervision_of
 from lineclear.wiring.saving import Saver
-from lineclear.wiring.supervising import is_supervised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def run_queue(ground: Ground) -> None:
         if not has_work or not (is_new or time.monotonic() >= again_at_s):
             ground.wait(TURN_EVERY_S)
             continue
-        if is_new and is_supervised(ground.repo):
+        if is_new and supervision_of(ground.repo).is_running():
             ground.rest(YIELD_S)
             has_work = ground.repo.store.read(_has_work)[1]
         found = _run_once(ground) if has_work else head

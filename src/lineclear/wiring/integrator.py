@@ -21,8 +21,8 @@ from lineclear.git.run import git as run_git
 from lineclear.host.commands import run_to_end, shell_words
 from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring import phases, worktrees
-from lineclear.wiring.outputs import workplace
 from lineclear.wiring.provisioning import sandboxed, unbound
+from lineclear.wiring.runs import workplace_of
 from lineclear.wiring.trust import require_trust
 
 TYPE_CHECKING = False
@@ -93,7 +93,7 @@ def _work(repo: Repo, caller: Caller, main: str, news: str) -> dict[str, Any]:
     if done.code != 0:
         how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
         return {"result": FAILED, "candidate": "", "why": f"{_SETTING} {how}", "output": done.tail}
-    _, left_out, why = workplace(repo, place.path).commit(
+    _, left_out, why = workplace_of(repo, place.path).commit(
         "Integrate what landed\n\nAgent: integrator\n", INTEGRATOR
     )
     tip = commit_of(place.path, "HEAD")

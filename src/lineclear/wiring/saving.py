@@ -17,9 +17,8 @@ from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import AT_WORK
 from lineclear.host.shielding import shield_thread
 from lineclear.wiring.mirroring import live_trees
-from lineclear.wiring.running import RepoClients, RepoTraces
+from lineclear.wiring.runs import supervision_of, traces_of
 from lineclear.wiring.snapshots import take_for
-from lineclear.wiring.supervising import is_supervised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,9 +101,9 @@ class Saver:
 
     def _supervised(self) -> set[str]:
         """A supervisor that died saves nothing any more, though its agents may work on."""
-        if not is_supervised(self._repo):
+        if not supervision_of(self._repo).is_running():
             return set()
-        traces = RepoTraces(self._repo, RepoClients(self._repo))
+        traces = traces_of(self._repo)
         runs = self._repo.store.read(live_runs)
         return {run.tree for run in runs if run.tree and traces.is_of_this_clone(run)}
 

@@ -11,16 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.runs.workers import Live, Slot
+    from lineclear.app.runs.workers import LiveRun, WorkerSlot
 
 PAUSED, STOPPING = "paused", "stopping"
 
 
-def board(slots: list[Slot], now_ns: int) -> list[dict[str, Any]]:
+def board(slots: list[WorkerSlot], now_ns: int) -> list[dict[str, Any]]:
     return [_line(slot, now_ns) for slot in slots]
 
 
-def _line(slot: Slot, now_ns: int) -> dict[str, Any]:
+def _line(slot: WorkerSlot, now_ns: int) -> dict[str, Any]:
     line: dict[str, Any] = {
         "agent": slot.agent, "client": slot.client, "state": slot.phase,
         "task": show_id(slot.task) if slot.task else "", "title": "", "attempt": 0, "action": "",
@@ -36,7 +36,7 @@ def _line(slot: Slot, now_ns: int) -> dict[str, Any]:
     return line
 
 
-def _live_part(live: Live, now_ns: int) -> dict[str, Any]:
+def _live_part(live: LiveRun, now_ns: int) -> dict[str, Any]:
     tokens, cost = tokens_of(live), cost_of(live)
     state = STOPPING if live.stopped_by else PAUSED if live.is_paused else WORKING
     return {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lineclear.app.ports import View
-    from lineclear.app.runs.workers import Slot
+    from lineclear.app.runs.workers import WorkerSlot
 
 
 class Plan:
@@ -21,11 +21,13 @@ class Plan:
 
     __slots__ = ("is_waiting", "starts")
 
-    def __init__(self, starts: list[tuple[Slot, int]], is_waiting: bool) -> None:
+    def __init__(self, starts: list[tuple[WorkerSlot, int]], is_waiting: bool) -> None:
         self.starts, self.is_waiting = starts, is_waiting
 
 
-def choose(view: View, slots: list[Slot], free: list[Slot], only: frozenset[int], aside: set[int]) -> Plan:
+def choose(
+    view: View, slots: list[WorkerSlot], free: list[WorkerSlot], only: frozenset[int], aside: set[int]
+) -> Plan:
     """`only`: no task but these, if there are any; `aside`: tasks that a person has stopped."""
     ready = [
         task
@@ -52,7 +54,7 @@ def choose(view: View, slots: list[Slot], free: list[Slot], only: frozenset[int]
     return Plan([(by_name[start.worker], start.task_id) for start in starts], True)
 
 
-def worker_of(slot: Slot) -> Worker:
+def worker_of(slot: WorkerSlot) -> Worker:
     return Worker(name=slot.agent, client=slot.client, labels=slot.labels, has_worktree=slot.has_worktree)
 
 
@@ -62,7 +64,7 @@ def _failed_last(view: View, task: int) -> str:
     return last[0].agent if last and last[0].how and counts_as_attempt(last[0].how) else ""
 
 
-def why_blocked(view: View, slots: Iterable[Slot], only: frozenset[int]) -> list[str]:
+def why_blocked(view: View, slots: Iterable[WorkerSlot], only: frozenset[int]) -> list[str]:
     """Why open tasks will never start, as words for a person."""
     tasks = view.scan(TASK, "key")
     deps: dict[int, list[int]] = {}

@@ -11,11 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lineclear.app.runs.workers import Live
+    from lineclear.app.runs.workers import LiveRun
     from lineclear.core.runs.signs import Sign
 
 
-def follow(live: Live, lines: Iterable[bytes]) -> list[str]:
+def follow(live: LiveRun, lines: Iterable[bytes]) -> list[str]:
     """Take in new lines of output; gives what the agent did, in words, oldest first."""
     actions, words = [], b""
     for line in lines:
@@ -31,7 +31,7 @@ def follow(live: Live, lines: Iterable[bytes]) -> list[str]:
     return actions
 
 
-def _take_in(live: Live, sign: Sign) -> str:
+def _take_in(live: LiveRun, sign: Sign) -> str:
     if isinstance(sign, Session):
         live.session = sign.id
     elif isinstance(sign, Model):

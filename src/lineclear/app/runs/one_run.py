@@ -1,4 +1,4 @@
-"""One run from its start to its end: each function is done by a thread of its own, on its own ground.
+"""One run from its start to its end: each function is done by a thread of its own, on its own ports.
 
 Whatever happens in between, a run that began is ended in the log, and its work is in a snapshot, a
 branch or main. The order of steps is chosen so that being killed after any of them loses nothing.
@@ -13,8 +13,16 @@ from lineclear.app.runs import records
 from lineclear.app.runs.following import follow
 from lineclear.app.runs.prompting import gather
 from lineclear.app.runs.spending import cost_of, spent_before, used_before
-from lineclear.app.runs.workers import HANDED_OVER, LANDED, Checked, Landed, Live, Slot
-from lineclear.core.log.tables import RUN, TASK
+from lineclear.app.runs.workers import (
+    HANDED_OVER,
+    LANDED,
+    CheckedRun,
+    LandingResult,
+    LiveRun,
+    WorkerSlot,
+    slot_of,
+)
+from lineclear.core.log.tables import AGENT, RUN, TASK
 from lineclear.core.runs import ending
 from lineclear.core.runs import states as ends
 from lineclear.core.runs.budgets import spent
@@ -28,8 +36,8 @@ from lineclear.core.words.runs import budget_spent
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import View
-    from lineclear.app.runs.ports import Bond, Ground
-    from lineclear.app.runs.workers import Place, Rules, Saved
+    from lineclear.app.runs.ports import HeldBond, RunPorts
+    from lineclear.app.runs.workers import RunPlace, SavedWork, SupervisorRules
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.runs.prompt import Prompt
     from lineclear.core.runs.signs import End
@@ -50,7 +58,7 @@ class Outcome:
     __slots__ = ("agent", "how", "landing", "reason", "retry_after_s", "run", "task")
 
     def __init__(
-        self, run: int, agent: str, task: int, how: str, reason: str, landing: Landed | None = None
+        self, run: int, agent: str, task: int, how: str, reason: str, landing: LandingResult | None = None
     ) -> None:
         self.run, self.agent, self.task, self.how, self.reason = run, agent, task, how, reason
         self.landing, self.retry_after_s = landing, -1
@@ -69,46 +77,54 @@ class Recovery:
     __slots__ = ("landed", "lives")
 
     def __init__(self) -> None:
-        self.lives: list[Live] = []
+        self.lives: list[LiveRun] = []
         self.landed: list[str] = []
 
 
 # -- the beginning ----------------------------------------------------------------------------
 
 
-def start_run(ground: Ground, slot: Slot, number: int, rules: Rules, now_ns: int) -> Live | Outcome | None:
+def start_run(
+    ports: RunPorts, slot: WorkerSlot, number: int, rules: SupervisorRules, now_ns: int
+) -> LiveRun | Outcome | None:
     """Take the task, make the place, start the client. Nothing when somebody else took the task before."""
-    bond_name, bond = ground.clients.hold_bond(slot.agent)
+    bond_name, bond = ports.clients.hold_bond()
     caller = Caller(slot.agent, client=slot.client, tree=slot.agent, bond=bond_name)
     try:
-        return _start_held(ground, slot, number, rules, now_ns, caller, bond)
+        return _start_held(ports, slot, number, rules, now_ns, caller, bond)
     except BaseException:
         bond.release()
         raise
 
 
 def _start_held(
-    ground: Ground, slot: Slot, number: int, rules: Rules, now_ns: int, caller: Caller, bond: Bond
-) -> Live | Outcome | None:
+    ports: RunPorts,
+    slot: WorkerSlot,
+    number: int,
+    rules: SupervisorRules,
+    now_ns: int,
+    caller: Caller,
+    bond: HeldBond,
+) -> LiveRun | Outcome | None:
     try:
         taken = tasks.take(
-            ground.store, ground.liveness, caller, number=number, skills=slot.labels, lease_ms=rules.lease_ms
+            ports.store, ports.liveness, caller, number=number, skills=slot.labels, lease_ms=rules.lease_ms
         )["task"]
     except Refusal:
         bond.release()
         return None
     try:
-        task, before = ground.store.read(
+        task, before = ports.store.read(
             lambda view: (view.get(TASK, (number,)), records.runs_of_task(view, number))
         )
         if task is None:
             raise RuntimeError("a task that was taken is not there")
-        _refuse_if_spent(ground, slot, number)
-        place, resumed = _place(ground, slot, caller, task, before)
+        _refuse_if_spent(ports, slot, number)
+        place, resumed = _place(ports, slot, caller, task, before)
         caller = Caller(slot.agent, client=slot.client, tree=place.tree or "main", bond=caller.bond)
-        main, returned = ground.landing.main_name(), ground.landing.returned(task, place)
+        main, returned = ports.landing.main_name(), ports.landing.returned(task, place)
         written = compose(
-            ground.store.read(
+            ports.store.read(
                 lambda view: gather(
                     view,
                     task,
@@ -122,59 +138,59 @@ def _start_held(
             )
         )
     except BaseException:
-        records.put_back(ground.store, caller, number, "it could not be started")
+        records.put_back(ports.store, caller, number, "it could not be started")
         raise
-    return _launch(ground, slot, caller, task, place, written, resumed, bond, taken["attempt"], now_ns)
+    return _launch(ports, slot, caller, task, place, written, resumed, bond, taken["attempt"], now_ns)
 
 
-def _refuse_if_spent(ground: Ground, slot: Slot, number: int) -> None:
-    over = spent(used_before(ground.store.read(lambda view: spent_before(view, number, 0))), slot.limits)
+def _refuse_if_spent(ports: RunPorts, slot: WorkerSlot, number: int) -> None:
+    over = spent(used_before(ports.store.read(lambda view: spent_before(view, number, 0))), slot.limits)
     if over:
         raise budget_spent(over[0])
 
 
 def _place(
-    ground: Ground, slot: Slot, caller: Caller, task: Task, before: list[Run]
-) -> tuple[Place, Run | None]:
+    ports: RunPorts, slot: WorkerSlot, caller: Caller, task: Task, before: list[Run]
+) -> tuple[RunPlace, Run | None]:
     """The worktree of an interrupted run of this agent and task, else a new one."""
     if not slot.has_worktree:
-        return ground.trees.shared(caller), None
+        return ports.trees.shared(caller), None
     last = before[-1] if before else None
     if last is not None and last.how in CONTINUED and last.agent == slot.agent:
-        found = ground.trees.find(caller, last)
+        found = ports.trees.find(caller, last)
         if found is not None:
             return found, last
-    return ground.trees.prepare(caller, task), None
+    return ports.trees.prepare(caller, task), None
 
 
 def _launch(
-    ground: Ground, slot: Slot, caller: Caller, task: Task, place: Place, written: Prompt,
-    resumed: Run | None, bond: Bond, attempt: int, now_ns: int,
-) -> Live | Outcome | None:  # fmt: skip
-    token, token_hash = ground.clients.new_token()
+    ports: RunPorts, slot: WorkerSlot, caller: Caller, task: Task, place: RunPlace, written: Prompt,
+    resumed: Run | None, bond: HeldBond, attempt: int, now_ns: int,
+) -> LiveRun | Outcome | None:  # fmt: skip
+    token, token_hash = ports.clients.new_token()
     start = records.Start(
         task.id, attempt, client=slot.client, model=slot.model, tree=place.tree, branch=place.branch,
         base=place.base, token_hash=token_hash,
     )  # fmt: skip
-    run = records.begin(ground.store, caller, start)
+    run = records.begin(ports.store, caller, start)
     session = resumed.session if resumed is not None and resumed.client == slot.client else ""
     try:
-        group, named = ground.clients.start(slot, place, run, written.text, token, bond, session)
+        group, named = ports.clients.start(slot, place, run, written.text, token, bond, session)
     except OSError as error:
         how = ends.MISSING if isinstance(error, NOT_THERE) else ends.FAILED
-        reason = ground.clients.why_missing(slot, error)
-        records.end(ground.store, caller, run, records.Ending(how, reason))
+        reason = ports.clients.why_missing(slot, error)
+        records.end(ports.store, caller, run, records.Ending(how, reason))
         bond.release()
         return Outcome(run, slot.agent, task.id, how, reason)
-    used = ground.store.read(lambda view: _used_in_session(view, task.id, session)) if session else None
-    reader = ground.clients.reader(slot, place, used)
-    live = Live(
+    used = ports.store.read(lambda view: _used_in_session(view, task.id, session)) if session else None
+    reader = ports.clients.reader(slot, place, used)
+    live = LiveRun(
         run, slot, caller, place, group, reader, bond,
         task=task.id, title=task.title, attempt=attempt, watch=LoopWatch(), now_ns=now_ns,
     )  # fmt: skip
-    live.spent = ground.store.read(lambda view: spent_before(view, task.id, run))
+    live.spent = ports.store.read(lambda view: spent_before(view, task.id, run))
     live.letters, live.session = list(written.shown_messages), named
-    live.oom_kills_before = ground.traces.oom_kills()
+    live.oom_kills_before = ports.traces.oom_kills()
     return live
 
 
@@ -193,25 +209,25 @@ def _used_in_session(view: View, task: int, session: str) -> Usage:
 # -- meanwhile --------------------------------------------------------------------------------
 
 
-def save(ground: Ground, live: Live) -> Saved | None:
-    return ground.snapshots.take(live.slot.agent, live.place, "at work", live.task)
+def save(ports: RunPorts, live: LiveRun) -> SavedWork | None:
+    return ports.snapshots.take(live.slot.agent, live.place, "at work", live.task)
 
 
-def renew(ground: Ground, lives: list[Live]) -> set[int]:
+def renew(ports: RunPorts, lives: list[LiveRun]) -> set[int]:
     """Put off the ends of their leases; gives the runs whose task is no longer theirs."""
     lost = set()
     for live in lives:
-        ground.presence.touch(live.slot.agent, None)
-        heartbeat.renew(ground.store, live.caller)
-        task = ground.store.read(lambda view, number=live.task: view.get(TASK, (number,)))  # type: ignore[misc]
+        ports.presence.touch(live.slot.agent, None)
+        heartbeat.renew(ports.store, live.caller)
+        task = ports.store.read(lambda view, number=live.task: view.get(TASK, (number,)))  # type: ignore[misc]
         if task is None or not records.is_held_by(task, live.slot.agent, live.attempt):
             lost.add(live.run)
     return lost
 
 
-def find_strays(ground: Ground, lives: list[Live], *, is_end: bool = False) -> list[Live]:
+def find_strays(ports: RunPorts, lives: list[LiveRun], *, is_end: bool = False) -> list[LiveRun]:
     """Those that have moved main themselves, as far as it was not known yet; it has been put back."""
-    told = dict(ground.landing.strays([live.slot.agent for live in lives], is_end=is_end))
+    told = dict(ports.landing.strays([live.slot.agent for live in lives], is_end=is_end))
     found = [live for live in lives if live.slot.agent in told and not live.strayed]
     for live in found:
         live.strayed = f"it moved main itself; {told[live.slot.agent]}"
@@ -221,57 +237,59 @@ def find_strays(ground: Ground, lives: list[Live], *, is_end: bool = False) -> l
 # -- the end ----------------------------------------------------------------------------------
 
 
-def conclude(ground: Ground, live: Live, grace_s: float) -> Outcome:
+def conclude(ports: RunPorts, live: LiveRun, grace_s: float) -> Outcome:
     """The client is gone: stop what it left behind, keep its work, say how it ended, pass the work on."""
     left_behind = live.group.sweep(grace_s)
     follow(live, live.group.last_words(LAST_WORDS_BYTES))
     exit_code = live.group.exit_code()
     end = live.reader.finish(exit_code)
-    is_there = ground.trees.is_there(live.place)
-    saved, unsaved = _save_last(ground, live, is_there)
-    _contain(ground, live)
-    how, reason = ending.judge(_facts(ground, live, end, exit_code, is_there))
-    task, run = ground.store.read(lambda view: (view.get(TASK, (live.task,)), view.get(RUN, (live.run,))))
+    is_there = ports.trees.is_there(live.place)
+    saved, unsaved = _save_last(ports, live, is_there)
+    _contain(ports, live)
+    how, reason = ending.judge(_facts(ports, live, end, exit_code, is_there))
+    task, run = ports.store.read(lambda view: (view.get(TASK, (live.task,)), view.get(RUN, (live.run,))))
     if task is None or run is None:
         raise RuntimeError("a run that began is not there")
-    checked = _check(ground, live, task, run, how, reason)
-    _note(ground, live, [*unsaved, *checked.notes], left_behind)
-    records.end(ground.store, live.caller, live.run, _ending(live, checked, exit_code, saved))
+    checked = _check(ports, live, task, run, how, reason)
+    _note(ports, live, [*unsaved, *checked.notes], left_behind)
+    records.end(ports.store, live.caller, live.run, _ending(live, checked, exit_code, saved))
     outcome = Outcome(live.run, live.slot.agent, live.task, checked.how, checked.reason)
     outcome.retry_after_s = end.retry_after_s
     if live.bond is not None:
         live.bond.release()
-    ground.clients.forget(live.run)
+    ports.clients.forget(live.run)
     if checked.how == ends.DONE:
-        outcome.landing = _pass_on(ground, live, task, checked)
+        outcome.landing = _pass_on(ports, live, task, checked)
     return outcome
 
 
-def _save_last(ground: Ground, live: Live, is_there: bool) -> tuple[Saved | None, list[str]]:
+def _save_last(ports: RunPorts, live: LiveRun, is_there: bool) -> tuple[SavedWork | None, list[str]]:
     """(the last snapshot, why there is none of the end). A full disk keeps a run from being saved, not
     from being ended: its worktree stays as it is."""
     agent, notes = live.slot.agent, []
     try:
-        saved = ground.snapshots.take(agent, live.place, "the end of a run", live.task) if is_there else None
+        saved = ports.snapshots.take(agent, live.place, "the end of a run", live.task) if is_there else None
     except Refusal as refusal:
         saved, notes = None, [f"no snapshot of its end: {refusal.what}"]
-    return saved or ground.snapshots.latest(agent, live.place), notes
+    return saved or ports.snapshots.latest(agent, live.place), notes
 
 
-def _contain(ground: Ground, live: Live) -> None:
+def _contain(ports: RunPorts, live: LiveRun) -> None:
     """What it did to main in its last moments is undone, before anything is built upon it."""
-    find_strays(ground, [live], is_end=True)
+    find_strays(ports, [live], is_end=True)
     if live.strayed and not live.stopped_by:
         live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
 
 
-def _check(ground: Ground, live: Live, task: Task, run: Run, how: str, reason: str) -> Checked:
+def _check(ports: RunPorts, live: LiveRun, task: Task, run: Run, how: str, reason: str) -> CheckedRun:
     if how != ends.DONE:
-        return Checked(how, reason)
-    return ground.landing.check(live.caller, task, run, live.place)
+        return CheckedRun(how, reason)
+    return ports.landing.check(live.caller, task, run, live.place)
 
 
-def _facts(ground: Ground, live: Live, end: End, exit_code: int | None, is_there: bool) -> ending.EndFacts:
+def _facts(
+    ports: RunPorts, live: LiveRun, end: End, exit_code: int | None, is_there: bool
+) -> ending.EndFacts:
     return ending.EndFacts(
         exit_code=exit_code,
         stopped_by=live.stopped_by,
@@ -283,7 +301,7 @@ def _facts(ground: Ground, live: Live, end: End, exit_code: int | None, is_there
         is_login=end.is_login,
         # A command of the person's own was there: when it ends with 127, something inside it was not.
         lines_read=live.watch.calls or len(live.slot.command),
-        oom_kills=ground.traces.oom_kills() - live.oom_kills_before,
+        oom_kills=ports.traces.oom_kills() - live.oom_kills_before,
         peak_memory_bytes=live.memory_peak_bytes,
         memory_limit_bytes=live.slot.limits.run_memory_bytes,
         is_worktree_gone=not is_there,
@@ -291,7 +309,9 @@ def _facts(ground: Ground, live: Live, end: End, exit_code: int | None, is_there
     )
 
 
-def _ending(live: Live, checked: Checked, exit_code: int | None, saved: Saved | None) -> records.Ending:
+def _ending(
+    live: LiveRun, checked: CheckedRun, exit_code: int | None, saved: SavedWork | None
+) -> records.Ending:
     usage = live.usage
     return records.Ending(
         checked.how,
@@ -306,72 +326,72 @@ def _ending(live: Live, checked: Checked, exit_code: int | None, saved: Saved | 
     )
 
 
-def _note(ground: Ground, live: Live, notes: list[str], left_behind: int) -> None:
+def _note(ports: RunPorts, live: LiveRun, notes: list[str], left_behind: int) -> None:
     if left_behind:
         notes = [*notes, f"stopped {left_behind} processes that it had left behind"]
     for text in notes:
-        tasks.note(ground.store, live.caller, live.task, text[: tasks.MOST_NOTE])
+        tasks.note(ports.store, live.caller, live.task, text[: tasks.MOST_NOTE])
 
 
-def _pass_on(ground: Ground, live: Live, task: Task, checked: Checked) -> Landed | None:
+def _pass_on(ports: RunPorts, live: LiveRun, task: Task, checked: CheckedRun) -> LandingResult | None:
     """Bring finished work to main. A worktree whose work has landed goes; any other stays to be looked at."""
     landing = None
     if checked.branch:
-        landing = ground.landing.land(live.caller, task, checked.branch)
+        landing = ports.landing.land(live.caller, task, checked.branch)
         if landing.state == LANDED:
-            ground.trees.discard(live.caller, live.place, "landed")
-    membership.leave(ground.store, live.caller, live.slot.agent, "its run has ended")
+            ports.trees.discard(live.caller, live.place, "landed")
+    membership.leave(ports.store, live.caller, live.slot.agent, "its run has ended")
     return landing
 
 
 # -- after a supervisor that was killed -------------------------------------------------------
 
 
-def recover(ground: Ground, caller: Caller, slots: list[Slot], now_ns: int) -> Recovery:
+def recover(ports: RunPorts, caller: Caller, slots: list[WorkerSlot], now_ns: int) -> Recovery:
     """Find the runs of a predecessor, those that still work and those that are to be ended.
 
     Tasks that were taken for a run that never began go back; landings that were under way are finished.
     """
     found = Recovery()
     by_agent = {slot.agent: slot for slot in slots}
-    for run in ground.store.read(records.live_runs):
-        if not ground.traces.is_of_this_clone(run):
+    for run in ports.store.read(records.live_runs):
+        if not ports.traces.is_of_this_clone(run):
             continue
-        live = _find_again(ground, run, by_agent, now_ns)
+        live = _find_again(ports, run, by_agent, now_ns)
         if live.is_gone():
             live.stopped_by = _stopped_by(live, run)
         found.lives.append(live)
     busy = {live.slot.agent for live in found.lives}
-    _put_back_unstarted(ground, by_agent.keys() - busy)
-    found.landed = ground.landing.settle(caller)
+    _put_back_unstarted(ports, by_agent.keys() - busy)
+    found.landed = ports.landing.settle(caller)
     return found
 
 
-def _find_again(ground: Ground, run: Run, by_agent: dict[str, Slot], now_ns: int) -> Live:
+def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, WorkerSlot], now_ns: int) -> LiveRun:
     """As it was, as far as anybody can know: its output is read again from the beginning."""
-    slot = by_agent.get(run.agent) or ground.traces.slot_of(run)
-    task = ground.store.read(lambda view: view.get(TASK, (run.task,)))
-    place = ground.trees.place_of(run)
+    slot = by_agent.get(run.agent) or slot_of(run)
+    task = ports.store.read(lambda view: view.get(TASK, (run.task,)))
+    place = ports.trees.place_of(run)
     caller = Caller(run.agent, client=run.client, tree=run.tree or "main", bond=run.bond)
-    used = ground.store.read(lambda view: _used_in_session(view, run.task, run.session))
-    reader = ground.clients.reader(slot, place, used)
-    live = Live(
-        run.id, slot, caller, place, ground.clients.find_again(run), reader, None,
+    used = ports.store.read(lambda view: _used_in_session(view, run.task, run.session))
+    reader = ports.clients.reader(slot, place, used)
+    live = LiveRun(
+        run.id, slot, caller, place, ports.clients.find_again(run), reader, None,
         task=run.task, title=task.title if task is not None else "", attempt=run.attempt, watch=LoopWatch(),
-        now_ns=now_ns - max(0, ground.traces.age_ns(run)),
+        now_ns=now_ns - max(0, ports.traces.age_ns(run)),
     )  # fmt: skip
     live.active_ns, live.named = now_ns, (run.session, run.model)
     live.session, live.model = live.named
     live.is_paused, live.paused_at_ns = run.state == ends.PAUSED, now_ns
-    live.paused_ns = ground.store.read(lambda view: records.paused_ns(view, run))
-    live.is_of_earlier_boot = ground.traces.is_of_earlier_boot(run)
-    live.oom_kills_before = ground.traces.oom_kills()
-    live.is_bond_free = lambda: ground.traces.is_bond_free(run)
-    live.spent = ground.store.read(lambda view: spent_before(view, run.task, run.id))
+    live.paused_ns = ports.store.read(lambda view: records.paused_ns(view, run))
+    live.is_of_earlier_boot = ports.traces.is_of_earlier_boot(run)
+    live.oom_kills_before = ports.traces.oom_kills()
+    live.is_bond_free = lambda: ports.traces.is_bond_free(run)
+    live.spent = ports.store.read(lambda view: spent_before(view, run.task, run.id))
     return live
 
 
-def _stopped_by(live: Live, run: Run) -> str:
+def _stopped_by(live: LiveRun, run: Run) -> str:
     """Who ended it while nobody looked: a person who asked for it, the kill that kept it from being
     started; else it was the client itself."""
     if not live.group.was_started():
@@ -379,12 +399,15 @@ def _stopped_by(live: Live, run: Run) -> str:
     return ending.BY_PERSON if run.asked in (records.STOP, records.STOP_HARD) else ""
 
 
-def _put_back_unstarted(ground: Ground, idle: set[str]) -> None:
+def _put_back_unstarted(ports: RunPorts, idle: set[str]) -> None:
     """Tasks taken in the name of an agent of ours for a run that a kill kept from beginning."""
 
-    def find(view: View) -> list[Task]:
-        return [task for task in view.scan(TASK, "ready", (TAKEN,)) if task.agent in idle]
+    def find(view: View) -> list[tuple[Task, str]]:
+        found = [task for task in view.scan(TASK, "ready", (TAKEN,)) if task.agent in idle]
+        agents = [view.get(AGENT, (task.agent,)) for task in found]
+        bonds = [agent.bond if agent is not None else "" for agent in agents]
+        return list(zip(found, bonds, strict=True))
 
-    for task in ground.store.read(find):
-        if ground.traces.is_unattended(task.agent):
-            records.put_back(ground.store, Caller(task.agent), task.id, "its run never began")
+    for task, bond in ports.store.read(find):
+        if not bond or ports.traces.is_unattended(bond):
+            records.put_back(ports.store, Caller(task.agent), task.id, "its run never began")

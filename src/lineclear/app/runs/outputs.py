@@ -5,21 +5,24 @@ Decides nothing about the task: it says how the run ends, and hands on what was 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.log.tables import LOG, split_names
 from lineclear.core.log.tables import VALUE as VALUES
+from lineclear.core.queue.checks import checks_for
 from lineclear.core.queue.landing import message
 from lineclear.core.runs import outputs
-from lineclear.core.runs.outputs import MESSAGE, VALUE, Problem, Work
+from lineclear.core.runs.outputs import MESSAGE, VALUE, Check, Problem, Work
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol
 
     from lineclear.app.ports import Store, View
+    from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Task
-    from lineclear.core.runs.outputs import Check
+    from lineclear.core.queue.checks import Check as StatedCheck
 
     class Workplace(Protocol):
         """An agent's worktree, after the agent has ended."""
@@ -55,47 +58,117 @@ class Delivered:
         self.notes = [*notes, *(problem.words for problem in problems if not problem.fatal)]
 
 
-def deliver(
-    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[Check]], task: Task, *, agent: str,
-    branch: str, scope: str, since: int,
-) -> Delivered:  # fmt: skip
-    """Bring the worktree onto its branch, commit what is left, and judge the result.
+class Deliveries:
+    """`scope` is what happens to changes outside of a task's scope, as the settings say."""
 
-    `check` runs the repository's own checks for the changed paths, and only on work that is right so far.
-    `since`: the log position at which the run began; what was there before is not its result.
-    """
-    if task.state in (HANDED_OVER, MERGED):
-        return Delivered([], ["its agent handed it over itself"], branch=task.branch, commit=place.head())
-    wrong, done = place.return_to(branch)
-    if wrong:
-        return Delivered([Problem(outputs.STRAYED, wrong)], branch=branch)
-    problems, notes = commit_left(place, task, agent)
-    found = examine(
-        store, place, check if not problems else _none, task, agent=agent, scope=scope, since=since
-    )
-    notes = [*([done] if done else []), *notes]
-    return Delivered(
-        [*problems, *found.problems], notes, branch=branch, commit=found.commit, changed=found.changed
-    )
+    def __init__(
+        self,
+        store: Store,
+        *,
+        workplace: Callable[[str], Workplace],
+        checkout_of: Callable[[str], str],
+        checks: WorkChecks,
+        is_in_main_tree: Callable[[str], bool],
+        scope: str,
+    ) -> None:
+        self._store, self._workplace, self._checkout_of = store, workplace, checkout_of
+        self._checks, self._is_in_main_tree, self._scope = checks, is_in_main_tree, scope
+
+    def deliver(
+        self,
+        task: Task,
+        *,
+        agent: str,
+        path: str,
+        branch: str,
+        since: int = 0,
+        env: Mapping[str, str] | None = None,
+        has_queue: bool = False,
+    ) -> Delivered:
+        """Bring the worktree onto its branch, commit what is left, and judge the result.
+
+        The repository's own checks are run for the changed paths, and only on work that is right so far;
+        with a queue, which checks what main would become, not here. Refused (exit code 4) before
+        anything is touched when they are not trusted yet.
+        `since`: the log position at which the run began; what was there before is not its result.
+        """
+        self._checks.require_trust()
+        place = self._workplace(path)
+        if task.state in (HANDED_OVER, MERGED):
+            return Delivered([], ["its agent handed it over itself"], branch=task.branch, commit=place.head())
+        wrong, done = place.return_to(branch)
+        if wrong:
+            return Delivered([Problem(outputs.STRAYED, wrong)], branch=branch)
+        problems, notes = commit_left(place, task, agent)
+
+        def check(changed: Sequence[str]) -> list[Check]:
+            return [] if problems or has_queue else self._checks.run(path, changed, env or {})
+
+        found = self._examine(place, check, task, agent, since)
+        notes = [*([done] if done else []), *notes]
+        return Delivered(
+            [*problems, *found.problems], notes, branch=branch, commit=found.commit, changed=found.changed
+        )
+
+    def examine(self, task: Task, *, agent: str, branch: str) -> Delivered | None:
+        """Judge what is committed, and touch nothing; None where its branch is checked out nowhere."""
+        path = self._checkout_of(branch)
+        if not path:
+            return None
+        self._checks.require_trust()
+        return self._examine(
+            self._workplace(path), lambda changed: self._checks.run(path, changed, {}), task, agent, since=0
+        )
+
+    def _examine(
+        self,
+        place: Workplace,
+        check: Callable[[Sequence[str]], list[Check]],
+        task: Task,
+        agent: str,
+        since: int,
+    ) -> Delivered:
+        changed, wanted = place.changed(), split_names(task.produces)
+        files = place.present([name for name in wanted if not _is_told(name)])
+        present = _present(self._store, wanted, agent, since, files.__contains__)
+        work = Work(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
+        problems = outputs.validate(work, scope=self._scope)
+        if not any(problem.fatal for problem in problems):
+            problems += [outputs.failed(found) for found in check(changed) if found.code != 0]
+        return Delivered(problems, commit=place.head(), changed=changed)
+
+    def deliver_without_tree(self, task: Task, *, agent: str, since: int) -> Delivered:
+        """A run without a worktree brings a value, a message or files of the main tree: each named by the
+        task is there."""
+        wanted = split_names(task.produces)
+        present = _present(self._store, wanted, agent, since, self._is_in_main_tree)
+        return Delivered(outputs.validate(Work(produces=wanted, present=present, has_worktree=False)))
 
 
-def _none(_changed: Sequence[str]) -> list[Check]:
-    return []
+class WorkChecks:
+    """The repository's own checks, in an agent's worktree. `run_command` waits for a command's end."""
 
+    def __init__(
+        self,
+        stated: Sequence[tuple[StatedCheck, Resource | None]],
+        environ: Mapping[str, str],
+        require_trust: Callable[[], None],
+        run_command: Callable[[str, str, dict[str, str], float], tuple[int, str]],
+    ) -> None:
+        self._stated, self._environ = stated, environ
+        self.require_trust, self._run_command = require_trust, run_command
 
-def examine(
-    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[Check]], task: Task, *, agent: str,
-    scope: str, since: int = 0,
-) -> Delivered:  # fmt: skip
-    """Judge what is committed; touches nothing."""
-    changed, wanted = place.changed(), split_names(task.produces)
-    files = place.present([name for name in wanted if not _is_told(name)])
-    present = _present(store, wanted, agent, since, files.__contains__)
-    work = Work(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
-    problems = outputs.validate(work, scope=scope)
-    if not any(problem.fatal for problem in problems):
-        problems += [outputs.failed(found) for found in check(changed) if found.code != 0]
-    return Delivered(problems, commit=place.head(), changed=changed)
+    def run(self, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[Check]:
+        """The gate, then the checks for these paths, up to the first that fails. Only where trusted."""
+        found: list[Check] = []
+        for check in checks_for(self._stated, changed):
+            code, tail = self._run_command(
+                check.command, path, {**self._environ, **env}, check.timeout_ms / 1_000
+            )
+            found.append(Check(check.command, code, tail))
+            if code != 0:
+                break
+        return found
 
 
 def commit_left(place: Workplace, task: Task, agent: str) -> tuple[list[Problem], list[str]]:
@@ -114,15 +187,6 @@ def commit_left(place: Workplace, task: Task, agent: str) -> tuple[list[Problem]
         tail = refused[-outputs.MOST_TAIL :]
         return [Problem(outputs.HOOK, f"what it left could not be committed:\n{tail}")], notes
     return [], notes
-
-
-def deliver_without_tree(
-    store: Store, exists: Callable[[str], bool], task: Task, *, agent: str, since: int
-) -> Delivered:
-    """A run that needs no worktree brings a value, a message or files: each named by the task is there."""
-    wanted = split_names(task.produces)
-    present = _present(store, wanted, agent, since, exists)
-    return Delivered(outputs.validate(Work(produces=wanted, present=present, has_worktree=False)))
 
 
 def _is_told(name: str) -> bool:

@@ -16,7 +16,7 @@ from lineclear.core.tasks.states import TAKEN, show_id
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import View
-    from lineclear.app.runs.workers import Place, Slot
+    from lineclear.app.runs.workers import RunPlace, WorkerSlot
     from lineclear.core.log.tables import Claim, Run, Task
 
 MOST_NOTES = 20
@@ -25,8 +25,8 @@ _HOW = {DONE: "its work came back"}
 
 
 def gather(
-    view: View, task: Task, before: list[Run], slot: Slot, place: Place, *, main: str, returned: str = "",
-    most_bytes: int,
+    view: View, task: Task, before: list[Run], slot: WorkerSlot, place: RunPlace, *, main: str,
+    returned: str = "", most_bytes: int,
 ) -> PromptFacts:  # fmt: skip
     return PromptFacts(
         agent=slot.agent,

@@ -12,7 +12,7 @@ from lineclear.core.runs.states import ENDED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import View
-    from lineclear.app.runs.workers import Live
+    from lineclear.app.runs.workers import LiveRun
     from lineclear.core.log.tables import Run
 
 DAY_NS = 24 * 3_600 * 1_000_000_000
@@ -40,7 +40,7 @@ def _tokens(run: Run) -> int:
     return -1 if run.tokens_in < 0 and run.tokens_out < 0 else max(0, run.tokens_in) + max(0, run.tokens_out)
 
 
-def used_now(live: Live, lives: list[Live], now_ns: int) -> Used:
+def used_now(live: LiveRun, lives: list[LiveRun], now_ns: int) -> Used:
     """By this run, and by its task and the day with it; the day has all runs that are under way.
 
     What no limit asks for is not added up: this is asked often, for every one of many agents.
@@ -70,14 +70,14 @@ def used_before(spent: Spent) -> Used:
     )
 
 
-def tokens_of(live: Live) -> int:
+def tokens_of(live: LiveRun) -> int:
     used = live.usage
     if used.tokens_in < 0 and used.tokens_out < 0:
         return -1
     return max(0, used.tokens_in) + max(0, used.tokens_out)
 
 
-def cost_of(live: Live) -> int:
+def cost_of(live: LiveRun) -> int:
     used = live.usage
     return cost_micros(
         told_micros=used.cost_micros, tokens_in=used.tokens_in, tokens_out=used.tokens_out,

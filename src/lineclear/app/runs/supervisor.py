@@ -26,7 +26,7 @@ from lineclear.app.runs.workers import (
     RESTING,
     STARTING,
     WORKING,
-    Live,
+    LiveRun,
 )
 from lineclear.core.instants import show_duration
 from lineclear.core.outages import is_outage
@@ -50,39 +50,15 @@ from lineclear.core.words.refusals import BUDGET, Refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Any
 
     from lineclear.app.ports import Caller, Store
     from lineclear.app.runs.choosing import Plan
     from lineclear.app.runs.one_run import Outcome
-    from lineclear.app.runs.ports import Ground
-    from lineclear.app.runs.workers import Came, Rules, Slot
+    from lineclear.app.runs.ports import RunPorts, SupervisorHost
+    from lineclear.app.runs.workers import QueueResult, SupervisorRules, WorkerSlot
 
-    class World(Protocol):
-        """Time, threads, and what the host tells about processes."""
-
-        def now_ns(self) -> int: ...
-
-        def submit(self, key: str, job: Callable[[Ground], Any], /) -> None:
-            """Do the job beside us, on a ground of its own; its answer comes with `wait`."""
-
-        def wait(self, timeout_s: float, /) -> list[tuple[str, Any]]:
-            """(key, answer or exception) of finished jobs; comes back early when one is done, a child
-            ended, or a signal came."""
-
-        def interrupts(self) -> int:
-            """How often we were asked to stop (Ctrl-C, SIGTERM)."""
-
-        def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
-            """Per leader: (time its family has been busy in ns, its memory in bytes)."""
-
-        def is_worktree(self, path: str, /) -> bool: ...
-
-        def free_disk_bytes(self) -> int: ...
-
-        def disk_use_bytes(self, path: str, /) -> int: ...
-
-    Tell = Callable[["News"], None]
+    Tell = Callable[["RunNews"], None]
 
 
 SECOND_NS = 1_000_000_000
@@ -99,7 +75,7 @@ FIRST_REST_S, LONGEST_REST_S = 30, 15 * 60
 REFUSED_STARTS_MAX, REFUSED_REST_S = 3, 2
 
 
-class News:
+class RunNews:
     """Something a person wants to see: `kind` is one of the words below."""
 
     __slots__ = ("agent", "kind", "task", "text")
@@ -118,14 +94,14 @@ class Supervisor:
         self,
         store: Store,
         caller: Caller,
-        world: World,
-        slots: list[Slot],
-        rules: Rules,
+        host: SupervisorHost,
+        slots: list[WorkerSlot],
+        rules: SupervisorRules,
         tell: Tell,
         look: Callable[[int], None],
     ) -> None:
         """`tell` gets each piece of news; `look` is called at every round with the time."""
-        self._store, self._caller, self._world = store, caller, world
+        self._store, self._caller, self._host = store, caller, host
         self.slots, self._rules, self._tell, self._look = slots, rules, tell, look
         self._jobs: set[str] = set()
         self._head = -1
@@ -139,7 +115,7 @@ class Supervisor:
         self._found_ended: set[int] = set()
         self._starts_refused: dict[str, int] = {}
         # Filled by the thread that runs the queue, emptied by ours.
-        self._came: deque[Came] = deque()
+        self._came: deque[QueueResult] = deque()
         self._queue_seen = -1
         self.refusal: Refusal | None = None
         self.outcomes: list[Outcome] = []
@@ -150,14 +126,12 @@ class Supervisor:
 
     def run(self) -> None:
         """Work until nothing more can be done, or until we are told to stop."""
-        self._submit(
-            "recover", lambda ground: recover(ground, self._caller, self.slots, self._world.now_ns())
-        )
+        self._submit("recover", lambda ports: recover(ports, self._caller, self.slots, self._host.now_ns()))
         while True:
-            for key, answer in self._world.wait(TICK_S):
+            for key, answer in self._host.wait(TICK_S):
                 self._jobs.discard(key)
                 self._receive(key, answer)
-            now_ns = self._world.now_ns()
+            now_ns = self._host.now_ns()
             while self._came:
                 self._told_by_queue(self._came.popleft())
             self._heed_interrupts(now_ns)
@@ -176,7 +150,7 @@ class Supervisor:
                 if not is_outage(refusal):
                     raise
 
-    def lives(self) -> list[Live]:
+    def lives(self) -> list[LiveRun]:
         return [slot.live for slot in self.slots if slot.live is not None and slot.phase == WORKING]
 
     @property
@@ -204,14 +178,14 @@ class Supervisor:
         )
         return True
 
-    def _plan(self, free: list[Slot]) -> Plan:
+    def _plan(self, free: list[WorkerSlot]) -> Plan:
         return self._store.read(
             lambda view: choose(view, self.slots, free, self._rules.only, self._set_aside)
         )
 
-    def _submit(self, key: str, job: Callable[[Ground], Any]) -> None:
+    def _submit(self, key: str, job: Callable[[RunPorts], Any]) -> None:
         self._jobs.add(key)
-        self._world.submit(key, job)
+        self._host.submit(key, job)
 
     # -- answers of jobs ----------------------------------------------------------------------
 
@@ -236,24 +210,24 @@ class Supervisor:
         elif what == "queue":
             self._ran_queue(answer)
 
-    def _broke(self, what: str, slot: Slot | None, live: Live | None, error: BaseException) -> None:
+    def _broke(self, what: str, slot: WorkerSlot | None, live: LiveRun | None, error: BaseException) -> None:
         """Something of ours, or of the system, failed for one agent: said and contained, others go on.
 
         A run that could not be ended stays as it is in the log; the next supervisor ends it.
         """
         words = f"{what} failed: {type(error).__name__}: {error}"
         self.broken.append(words)
-        self._tell(News(WARNED, words, agent=slot.agent if slot is not None else ""))
+        self._tell(RunNews(WARNED, words, agent=slot.agent if slot is not None else ""))
         if slot is not None:
             slot.phase, slot.live, slot.task = CLOSED, None, 0
         if live is not None:
-            live.is_saving, live.saved_at_ns = False, self._world.now_ns()
+            live.is_saving, live.saved_at_ns = False, self._host.now_ns()
 
-    def _started(self, slot: Slot, answer: Any) -> None:
+    def _started(self, slot: WorkerSlot, answer: Any) -> None:
         if isinstance(answer, Refusal):
             self._refused(slot, answer)
             return
-        if not isinstance(answer, Live):
+        if not isinstance(answer, LiveRun):
             slot.phase, slot.task = IDLE, 0
             if answer is not None:
                 self._ended(slot, answer)
@@ -263,16 +237,16 @@ class Supervisor:
         text = f"{show_id(answer.task)} {answer.title}" + (
             f" (attempt {answer.attempt})" if answer.attempt > 1 else ""
         )
-        self._tell(News(STARTED, text, agent=slot.agent, task=answer.task))
+        self._tell(RunNews(STARTED, text, agent=slot.agent, task=answer.task))
         if self.is_stopping:
-            self._stop(answer, BY_INTERRUPT, "", self._world.now_ns())
+            self._stop(answer, BY_INTERRUPT, "", self._host.now_ns())
 
-    def _refused(self, slot: Slot, refusal: Refusal) -> None:
+    def _refused(self, slot: WorkerSlot, refusal: Refusal) -> None:
         """A start that cannot be: a task without means is left alone; else after a few times the slot is
         closed, it would only try again."""
         self.refusal, task = refusal, slot.task
         slot.phase, slot.task = IDLE, 0
-        self._tell(News(WARNED, f"cannot start: {refusal.what}", agent=slot.agent, task=task))
+        self._tell(RunNews(WARNED, f"cannot start: {refusal.what}", agent=slot.agent, task=task))
         if refusal.exit_code == BUDGET:
             self._set_aside.add(task)
             return
@@ -282,7 +256,7 @@ class Supervisor:
         else:
             self._rest(slot, refusal.what, REFUSED_REST_S)
 
-    def _ended(self, slot: Slot, outcome: Any) -> None:
+    def _ended(self, slot: WorkerSlot, outcome: Any) -> None:
         # A worker that only its predecessor had: it is seen to its end, and gets nothing more to do.
         phase = CLOSED if slot.agent in self._guests else IDLE
         live, slot.live, slot.phase, slot.task = slot.live, None, phase, 0
@@ -291,9 +265,9 @@ class Supervisor:
             return
         self.outcomes.append(outcome)
         kind = ENDED if outcome.landing is None or outcome.landing.state != LANDED else LANDED_NEWS
-        self._tell(News(kind, outcome.words(), agent=slot.agent, task=outcome.task))
+        self._tell(RunNews(kind, outcome.words(), agent=slot.agent, task=outcome.task))
         if outcome.landing is not None and outcome.landing.state == NEEDS_YOU:
-            self._tell(News(NEEDS, outcome.landing.why, agent=slot.agent, task=outcome.task))
+            self._tell(RunNews(NEEDS, outcome.landing.why, agent=slot.agent, task=outcome.task))
         if outcome.how in (ends.LIMITED, ends.LOGIN):
             self._rest_client(slot, outcome)
         elif outcome.how == ends.MISSING:
@@ -303,7 +277,7 @@ class Supervisor:
         elif live is not None:
             slot.rests = 0
 
-    def _rest_client(self, slot: Slot, outcome: Outcome) -> None:
+    def _rest_client(self, slot: WorkerSlot, outcome: Outcome) -> None:
         """What one worker of a client meets, its others would meet too."""
         seconds = outcome.retry_after_s
         if seconds < 0:
@@ -314,10 +288,10 @@ class Supervisor:
                 self._rest(other, f"{outcome.how}: {outcome.reason}", seconds)
         kind = NEEDS if outcome.how == ends.LOGIN else WAITS
         self._tell(
-            News(kind, f"{slot.client}: {outcome.reason}; tried again in {seconds} s", agent=slot.agent)
+            RunNews(kind, f"{slot.client}: {outcome.reason}; tried again in {seconds} s", agent=slot.agent)
         )
 
-    def _close_client(self, slot: Slot, outcome: Outcome) -> None:
+    def _close_client(self, slot: WorkerSlot, outcome: Outcome) -> None:
         """A program that is not there will not be there for the next task: none is used up on it."""
         for other in self.slots:
             if (other.client, other.command) == (slot.client, slot.command) and other.phase in (
@@ -325,16 +299,16 @@ class Supervisor:
                 RESTING,
             ):
                 other.phase = CLOSED
-        self._tell(News(NEEDS, outcome.reason, agent=slot.agent))
+        self._tell(RunNews(NEEDS, outcome.reason, agent=slot.agent))
 
-    def _rest(self, slot: Slot, why: str, seconds: int) -> None:
+    def _rest(self, slot: WorkerSlot, why: str, seconds: int) -> None:
         slot.phase, slot.rest_why, slot.rests = RESTING, why, slot.rests + 1
-        slot.rest_until_ns = self._world.now_ns() + seconds * SECOND_NS
+        slot.rest_until_ns = self._host.now_ns() + seconds * SECOND_NS
 
-    def _saved(self, live: Live, answer: Any) -> None:
-        live.is_saving, live.saved_at_ns = False, self._world.now_ns()
+    def _saved(self, live: LiveRun, answer: Any) -> None:
+        live.is_saving, live.saved_at_ns = False, self._host.now_ns()
         if isinstance(answer, Refusal):
-            self._tell(News(WARNED, f"no snapshot: {answer.what}", agent=live.slot.agent))
+            self._tell(RunNews(WARNED, f"no snapshot: {answer.what}", agent=live.slot.agent))
         elif answer is not None:
             live.tree_id, live.active_ns = answer.tree, live.saved_at_ns
             live.watch.tree(answer.tree)
@@ -352,23 +326,23 @@ class Supervisor:
                 self._found_ended.add(live.run)
             else:
                 text = f"{show_id(live.task)} {live.title}: still at work"
-                self._tell(News(STARTED, text, agent=live.slot.agent, task=live.task))
+                self._tell(RunNews(STARTED, text, agent=live.slot.agent, task=live.task))
 
     def _renewed(self, lost: Any) -> None:
         for live in self.lives():
             if not isinstance(lost, Refusal) and live.run in lost:
-                self._stop(live, BY_LOST, "", self._world.now_ns())
+                self._stop(live, BY_LOST, "", self._host.now_ns())
 
     def _strayed(self, found: Any) -> None:
         for live in () if isinstance(found, Refusal) else found:
-            self._tell(News(WARNED, live.strayed, agent=live.slot.agent, task=live.task))
+            self._tell(RunNews(WARNED, live.strayed, agent=live.slot.agent, task=live.task))
             if live.slot.phase == WORKING:
-                self._stop(live, BY_STRAYING, live.strayed, self._world.now_ns())
+                self._stop(live, BY_STRAYING, live.strayed, self._host.now_ns())
 
     # -- what we do by ourselves --------------------------------------------------------------
 
     def _heed_interrupts(self, now_ns: int) -> None:
-        count = self._world.interrupts()
+        count = self._host.interrupts()
         if count == self._interrupts_seen:
             return
         self._interrupts_seen = count
@@ -399,7 +373,7 @@ class Supervisor:
             tell = self._came.append
             self._submit(
                 "queue",
-                lambda ground: ground.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
+                lambda ports: ports.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
             )
 
     def _has_to_run_queue(self, head: int) -> bool:
@@ -409,20 +383,20 @@ class Supervisor:
     def _ran_queue(self, answer: Any) -> None:
         """What it had seen when nothing more could be done: only what came later makes it run again."""
         if isinstance(answer, Refusal):
-            self._tell(News(NEEDS, f"the queue: {answer.what}"))
+            self._tell(RunNews(NEEDS, f"the queue: {answer.what}"))
             answer = self._store.read(lambda view: view.head)
         self._queue_seen = answer
 
-    def _told_by_queue(self, came: Came) -> None:
+    def _told_by_queue(self, came: QueueResult) -> None:
         for outcome in self.outcomes:
             if came.task and outcome.task == came.task and outcome.landing is not None:
                 outcome.landing = came.landing
         name = show_id(came.task) if came.task else show_number(came.candidate) if came.candidate else "queue"
         kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS}.get(came.landing.state, ENDED)
         why = f": {came.landing.why}" if came.landing.why else ""
-        self._tell(News(kind, f"{name} {came.landing.state}{why}", task=came.task))
+        self._tell(RunNews(kind, f"{name} {came.landing.state}{why}", task=came.task))
 
-    def _is_free(self, slot: Slot, now_ns: int) -> bool:
+    def _is_free(self, slot: WorkerSlot, now_ns: int) -> bool:
         if slot.phase == RESTING and slot.rest_until_ns <= now_ns:
             slot.phase = IDLE
         return slot.phase == IDLE
@@ -440,28 +414,28 @@ class Supervisor:
             elif what in (records.PAUSE, records.RESUME):
                 self._resume(live, now_ns)
 
-    def _pause(self, live: Live, now_ns: int) -> None:
+    def _pause(self, live: LiveRun, now_ns: int) -> None:
         live.group.send(signal.SIGSTOP)
         live.is_paused, live.paused_at_ns = True, now_ns
         records.pause(self._store, live.caller, live.run, "asked")
-        self._tell(News(WAITS, "paused", agent=live.slot.agent, task=live.task))
+        self._tell(RunNews(WAITS, "paused", agent=live.slot.agent, task=live.task))
 
-    def _resume(self, live: Live, now_ns: int) -> None:
+    def _resume(self, live: LiveRun, now_ns: int) -> None:
         if live.is_paused:
             live.group.send(signal.SIGCONT)
             live.is_paused = False
             live.paused_ns += now_ns - live.paused_at_ns
             live.active_ns = now_ns
         records.resume(self._store, live.caller, live.run)
-        self._tell(News(ACTED, "goes on", agent=live.slot.agent, task=live.task))
+        self._tell(RunNews(ACTED, "goes on", agent=live.slot.agent, task=live.task))
 
-    def _fill(self, free: list[Slot], now_ns: int) -> None:
+    def _fill(self, free: list[WorkerSlot], now_ns: int) -> None:
         for slot, task in self._plan(free).starts:
             slot.phase, slot.task = STARTING, task
             self._submit(f"start {slot.agent}", self._start_job(slot, task, now_ns))
 
-    def _start_job(self, slot: Slot, task: int, now_ns: int) -> Callable[[Ground], Any]:
-        return lambda ground: start_run(ground, slot, task, self._rules, now_ns)
+    def _start_job(self, slot: WorkerSlot, task: int, now_ns: int) -> Callable[[RunPorts], Any]:
+        return lambda ports: start_run(ports, slot, task, self._rules, now_ns)
 
     def _look_around(self, now_ns: int) -> None:
         """What is looked at for all runs together, each at its own pace."""
@@ -474,46 +448,46 @@ class Supervisor:
             self._watch_disk(lives, now_ns)
         if now_ns >= self._renew_at_ns and lives and "renew" not in self._jobs:
             self._renew_at_ns = now_ns + self._rules.lease_ms * 1_000_000 // 3
-            self._submit("renew", lambda ground: renew(ground, lives))
+            self._submit("renew", lambda ports: renew(ports, lives))
         if now_ns >= self._main_at_ns and "main" not in self._jobs and lives:
             self._main_at_ns = now_ns + MAIN_EVERY_NS
-            self._submit("main", lambda ground: find_strays(ground, lives))
+            self._submit("main", lambda ports: find_strays(ports, lives))
 
-    def _take_census(self, lives: list[Live], now_ns: int) -> None:
-        used = self._world.use([live.group.pid for live in lives])
+    def _take_census(self, lives: list[LiveRun], now_ns: int) -> None:
+        used = self._host.use([live.group.pid for live in lives])
         for live in lives:
             busy_ns, live.memory_bytes = used.get(live.group.pid, (live.busy_ns, 0))
             live.memory_peak_bytes = max(live.memory_peak_bytes, live.memory_bytes)
             if (busy_ns - live.busy_ns) * 100 > BUSY_SHARE_PERCENT * (now_ns - live.busy_seen_ns):
                 live.active_ns = now_ns
             live.busy_ns, live.busy_seen_ns = busy_ns, now_ns
-            if live.place.tree and not self._world.is_worktree(live.place.path):
+            if live.place.tree and not self._host.is_worktree(live.place.path):
                 self._stop(live, BY_STRAYING, "its worktree is gone", now_ns)
 
-    def _watch_disk(self, lives: list[Live], now_ns: int) -> None:
+    def _watch_disk(self, lives: list[LiveRun], now_ns: int) -> None:
         """When the disk is nearly full, whoever fills it most is stopped, before others cannot write.
 
         What it has written stays there: the next one is stopped only if the rest goes down as well.
         """
-        free_bytes, floor_bytes = self._world.free_disk_bytes(), self._rules.disk_floor_bytes
+        free_bytes, floor_bytes = self._host.free_disk_bytes(), self._rules.disk_floor_bytes
         if free_bytes >= floor_bytes:
             self._disk_least_bytes = floor_bytes
         elif free_bytes < self._disk_least_bytes:
             self._disk_least_bytes = free_bytes - floor_bytes // 8
             fullest = max(
                 lives,
-                key=lambda live: self._world.disk_use_bytes(live.place.path) + live.group.output_bytes(),
+                key=lambda live: self._host.disk_use_bytes(live.place.path) + live.group.output_bytes(),
             )
             self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk are left", now_ns)
 
     # -- one run ------------------------------------------------------------------------------
 
-    def _watch(self, live: Live, now_ns: int) -> None:
+    def _watch(self, live: LiveRun, now_ns: int) -> None:
         lines = live.group.new_lines()
         if lines:
             live.active_ns = now_ns
             for action in follow(live, lines):
-                self._tell(News(ACTED, action, agent=live.slot.agent, task=live.task))
+                self._tell(RunNews(ACTED, action, agent=live.slot.agent, task=live.task))
             self._name(live)
         if live.is_gone():
             self._conclude(live)
@@ -524,7 +498,7 @@ class Supervisor:
             self._judge(live, now_ns)
             self._save_if_due(live, now_ns)
 
-    def _name(self, live: Live) -> None:
+    def _name(self, live: LiveRun) -> None:
         """The client has said who it is: kept at once, a successor needs it to resume the session."""
         if (live.session, live.model) != live.named:
             live.named = (live.session, live.model)
@@ -533,7 +507,7 @@ class Supervisor:
             mark_read(self._store, live.caller, live.letters)
             live.letters = []
 
-    def _judge(self, live: Live, now_ns: int) -> None:
+    def _judge(self, live: LiveRun, now_ns: int) -> None:
         """Is there a reason to stop it? The first one counts."""
         over = breaches(used_now(live, self.lives(), now_ns), live.slot.limits)
         loop = live.watch.verdict() if self._rules.heeds_loops else ""
@@ -547,7 +521,7 @@ class Supervisor:
         elif now_ns - live.active_ns > self._rules.silence_ns:
             self._stop(live, BY_HANG, show_duration(self._rules.silence_ns // 1_000_000), now_ns)
 
-    def _stop(self, live: Live, by: str, detail: str, now_ns: int) -> None:
+    def _stop(self, live: LiveRun, by: str, detail: str, now_ns: int) -> None:
         """Ask it to end; what is decided first stays the reason."""
         if live.stopped_by:
             return
@@ -558,18 +532,18 @@ class Supervisor:
         live.group.send(signal.SIGTERM)
         live.group.send(signal.SIGCONT)  # a stopped process takes SIGTERM only once it goes on
 
-    def _stop_harder(self, live: Live, now_ns: int) -> None:
+    def _stop_harder(self, live: LiveRun, now_ns: int) -> None:
         if now_ns >= live.stop_hard_at_ns:
             live.group.send(signal.SIGKILL)
 
-    def _save_if_due(self, live: Live, now_ns: int) -> None:
+    def _save_if_due(self, live: LiveRun, now_ns: int) -> None:
         if live.is_saving or not live.place.tree or now_ns - live.saved_at_ns < self._rules.save_every_ns:
             return
         was_busy = live.busy_ns != live.saved_busy_ns
         if was_busy or now_ns - live.saved_at_ns > SAVE_ANYWAY_NS:
             live.is_saving, live.saved_busy_ns = True, live.busy_ns
-            self._submit(f"save {live.run}", lambda ground: save(ground, live))
+            self._submit(f"save {live.run}", lambda ports: save(ports, live))
 
-    def _conclude(self, live: Live) -> None:
+    def _conclude(self, live: LiveRun) -> None:
         live.slot.phase = ENDING
-        self._submit(f"end {live.slot.agent}", lambda ground: conclude(ground, live, self._rules.grace_s))
+        self._submit(f"end {live.slot.agent}", lambda ports: conclude(ports, live, self._rules.grace_s))

@@ -1,20 +1,22 @@
 """What the supervisor works with: a slot per agent, the place it works in, and one live run of it.
 
-Plain records; what happens to them is in running.py (one run) and supervisor.py (all of them).
+Plain records; what happens to them is in one_run.py and supervisor.py (all of them).
 """
 
 from __future__ import annotations
 
-from lineclear.core.runs.budgets import Amount
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lineclear.core.runs.budgets import Amount, Limits
 from lineclear.core.runs.signs import Usage
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller
-    from lineclear.app.runs.ports import Bond, Group, Reader
-    from lineclear.core.runs.budgets import Limits
+    from lineclear.app.runs.ports import ClientProcess, HeldBond, OutputReader
+    from lineclear.core.log.tables import Run
     from lineclear.core.runs.loops import LoopWatch
     from lineclear.core.runs.money import Price
 
@@ -30,7 +32,7 @@ IDLE, STARTING, WORKING, ENDING, RESTING, CLOSED = (
 )
 
 
-class Place:
+class RunPlace:
     """Where an agent works: a worktree of its own, or nowhere in particular (`tree` is empty)."""
 
     __slots__ = ("base", "branch", "env", "path", "tree")
@@ -41,7 +43,7 @@ class Place:
         self.tree, self.path, self.branch, self.base, self.env = tree, path, branch, base, env or {}
 
 
-class Saved:
+class SavedWork:
     """A snapshot: its commit, and the id of all that is in it."""
 
     __slots__ = ("commit", "left_out", "tree")
@@ -50,7 +52,7 @@ class Saved:
         self.commit, self.tree, self.left_out = commit, tree, list(left_out)
 
 
-class Checked:
+class CheckedRun:
     """What a finished run brought: how it ends now, and notes for the log."""
 
     __slots__ = ("branch", "how", "notes", "reason", "result")
@@ -64,7 +66,7 @@ class Checked:
 LANDED, SENT_BACK, NEEDS_YOU, HANDED_OVER = "landed", "sent back", "needs you", "handed over"
 
 
-class Landed:
+class LandingResult:
     """What became of a branch, in one of the four words above."""
 
     __slots__ = ("commit", "state", "why")
@@ -73,16 +75,16 @@ class Landed:
         self.state, self.why, self.commit = state, why, commit
 
 
-class Came:
+class QueueResult:
     """What the queue made of a candidate: `task` is 0 where it has none."""
 
     __slots__ = ("candidate", "landing", "task")
 
-    def __init__(self, candidate: int, task: int, landing: Landed) -> None:
+    def __init__(self, candidate: int, task: int, landing: LandingResult) -> None:
         self.candidate, self.task, self.landing = candidate, task, landing
 
 
-class Slot:
+class WorkerSlot:
     """One agent that the supervisor keeps at work. The first part is given, the rest changes."""
 
     __slots__ = (
@@ -116,7 +118,12 @@ class Slot:
         self.rest_until_ns, self.rest_why, self.rests = 0, "", 0
 
     phase: str
-    live: Live | None
+    live: LiveRun | None
+
+
+def slot_of(run: Run) -> WorkerSlot:
+    """For a run whose worker is no longer among ours: enough to see it to its end."""
+    return WorkerSlot(run.agent, run.client, limits=Limits(), model=run.model, has_worktree=bool(run.tree))
 
 
 class Spent:
@@ -135,7 +142,7 @@ class Spent:
         self.day_tokens, self.day_money_micros = day_tokens, day_money_micros
 
 
-class Live:
+class LiveRun:
     """A run that is under way, with what has been seen of it."""
 
     __slots__ = (
@@ -148,8 +155,9 @@ class Live:
     )  # fmt: skip
 
     def __init__(
-        self, run: int, slot: Slot, caller: Caller, place: Place, group: Group, reader: Reader,
-        bond: Bond | None, *, task: int, title: str, attempt: int, watch: LoopWatch, now_ns: int,
+        self, run: int, slot: WorkerSlot, caller: Caller, place: RunPlace, group: ClientProcess,
+        reader: OutputReader, bond: HeldBond | None, *, task: int, title: str, attempt: int,
+        watch: LoopWatch, now_ns: int,
     ) -> None:  # fmt: skip
         self.run, self.slot, self.caller, self.place = run, slot, caller, place
         self.group, self.reader, self.bond = group, reader, bond
@@ -181,7 +189,7 @@ class Live:
         return (now_ns - self.started_ns - pause_ns) // 1_000_000
 
 
-class Rules:
+class SupervisorRules:
     """How this supervisor works: limits that hold for all its slots."""
 
     __slots__ = (
@@ -212,3 +220,20 @@ class Rules:
         )
         self.disk_floor_bytes, self.heeds_loops = disk_floor_bytes, heeds_loops
         self.only, self.is_staying, self.lands = frozenset(only), is_staying, lands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What a person asked of a supervisor: how many agents, which client or command, which tasks.
+
+    `lands` is None where the settings say it.
+    """
+
+    count: int = 0
+    client: str = ""
+    command: Sequence[str] = ()
+    model: str = ""
+    stream: str = ""
+    tasks: Sequence[int] = ()
+    is_staying: bool = False
+    lands: bool | None = None

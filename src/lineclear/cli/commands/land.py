@@ -63,11 +63,12 @@ def land(context: Context, args: Namespace) -> int:
 def _examine(context: Context, task: int, branch: str) -> None:
     """What the task asks for is asked before it is handed over: its agent can still mend it."""
 
-    from lineclear.wiring.outputs import examine
+    from lineclear.wiring.runs import deliveries_of
     from lineclear.wiring.stray_main import taken_task
 
     row = taken_task(context.repo, task)
-    found = examine(context.repo, row, agent=row.agent, branch=branch) if row is not None else None
+    deliveries = deliveries_of(context.repo)
+    found = deliveries.examine(row, agent=row.agent, branch=branch) if row is not None else None
     if found is not None:
         for note in found.notes:
             context.out.warn(note)

@@ -45,8 +45,9 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, args: Namespace) -> int:
+    from lineclear.app.runs.workers import RunRequest
     from lineclear.cli.board import Board
-    from lineclear.wiring.supervising import Wish, supervise
+    from lineclear.wiring.runs import supervise
 
     if not context.caller.is_person:
         raise refuse("person.only", what="start a supervisor", agent=context.caller.name)
@@ -55,7 +56,7 @@ def run(context: Context, args: Namespace) -> int:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
         raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it is 1 to {MOST_AGENTS}")
-    wish = Wish(
+    request = RunRequest(
         count=args.agents,
         client=args.client,
         command=args.command,
@@ -72,7 +73,7 @@ def run(context: Context, args: Namespace) -> int:
 
     with board:
         supervisor = supervise(
-            context.repo, context.caller, wish, board.tell, show, beside=_answering_hooks(context)
+            context.repo, context.caller, request, board.tell, show, beside=_answering_hooks(context)
         )
     return _report(context, supervisor)
 
@@ -106,9 +107,10 @@ def _join(context: Context, board: Any) -> int:
     """Look at another process's supervisor until it ends, or until we are told to go (it works on)."""
     from time import sleep
 
-    from lineclear.wiring.supervising import read_status
+    from lineclear.wiring.runs import supervision_of
 
-    found = read_status(context.repo)
+    supervision = supervision_of(context.repo)
+    found = supervision.read_status()
     if found is None:
         raise refuse("run.none")
     with board:
@@ -116,7 +118,7 @@ def _join(context: Context, board: Any) -> int:
         while found is not None:
             board.show(found["agents"])
             sleep(1)
-            found = read_status(context.repo)
+            found = supervision.read_status()
     context.out.data({"ended": True}, "The supervisor has ended. `lineclear` shows what became of the tasks.")
     return 0
 
@@ -177,11 +179,11 @@ def resume(context: Context, args: Namespace) -> int:
 
 def _ask(context: Context, agent: str, what: str) -> int:
     """Ask the supervisor, and wait until it has done it; without one, stopping is done here."""
-    from lineclear.wiring.supervising import ask_and_wait
+    from lineclear.wiring.runs import supervision_of
 
     if not context.caller.is_person:
         raise refuse("person.only", what=f"{what} an agent", agent=context.caller.name)
-    answer = ask_and_wait(context.repo, context.caller, agent, what)
+    answer = supervision_of(context.repo).ask_and_wait(context.caller, agent, what)
     context.out.data(answer, answer["words"])
     return 0 if answer["is_done"] else TIMED_OUT
 
@@ -193,7 +195,7 @@ def _declare_attach(parser: ArgumentParser) -> None:
 
 
 def attach(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.attaching import follow_run
+    from lineclear.wiring.runs import follow_run
 
     for item in follow_run(context.repo, args.agent, is_raw=args.raw, is_whole=args.all):
         context.out.stream(item, item["text"])

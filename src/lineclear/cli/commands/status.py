@@ -60,9 +60,9 @@ def _show(context: Context) -> int:
 
 def _supervisor(context: Context) -> dict[str, Any] | None:
     """What the live supervisor last wrote of its agents; read only when somebody is at work."""
-    from lineclear.wiring.supervising import read_status
+    from lineclear.wiring.runs import supervision_of
 
-    return read_status(context.repo)
+    return supervision_of(context.repo).read_status()
 
 
 def _run_lines(facts: dict[str, Any]) -> list[str | Table]:

@@ -2,23 +2,24 @@
 
 Whether a scope, a requirement or a chain of dependencies makes sense is for the rules of tasks to say.
 What looks like a task is read or refused with its place, never dropped. Not for the hook's path.
-
-In a Markdown task, `(priority: 2; scope: src/a/, "b, c.py"; after: 1)` at the end of the line gives its
-attributes; an entry with a comma, semicolon, parenthesis or quote stands in quotes, a quote in it is doubled.
-A line of a body that would read as a task starts with a backslash.
+How a task is written in Markdown is in markdown.py.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from lineclear.core.agents import names
 from lineclear.core.json_text import canonical, parse_json
+from lineclear.core.tasks import markdown
+from lineclear.core.tasks.markdown import TaskLine
 from lineclear.core.words.refusals import Refusal, refuse, shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from lineclear.core.tasks.markdown import ListedTask
 
 MAX_TASKS, MAX_TITLE_CHARS, MAX_BODY_CHARS = 2_000, 200, 20_000
 MAX_ENTRIES, MAX_ENTRY_CHARS = 100, 1_000
@@ -26,18 +27,14 @@ LIMIT_BYTES = 16_777_216
 DEFAULT_PRIORITY, LAST_PRIORITY = 5, 9
 
 _LISTS = ("scope", "produces", "labels", "needs", "after")
-_ATTRIBUTES = ("id", "priority", *_LISTS)
-_FIELDS = ("title", "body", "done", *_ATTRIBUTES)
+_FIELDS = frozenset(("title", "body", "done")) | markdown.LIST_KEYS
 _PRIORITIES = frozenset("0123456789")
 _TOO_MANY = f"it has more than {MAX_TASKS} tasks"
 
-_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[([ xX])\](?:[ \t]+(.*))?$")
-_LEADING_REF = re.compile(r"(?:\[(T-[1-9][0-9]{0,14})\]|(T-[1-9][0-9]{0,14})):?[ \t]+(?=\S)")
 # Control characters, line separators and halves of surrogate pairs: not every engine and terminal
 # keeps them, and lists of names are stored joined by line feeds.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _CONTROL_IN_BODY = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_NEEDS_QUOTES = re.compile(r'[,;()"]|^\s|\s$|^$')
 
 
 class TaskDraft:
@@ -196,6 +193,27 @@ def _body(task: _Found) -> str:
     return body
 
 
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _dedented(lines: list[str]) -> str:
+    """Without the indentation all lines share, and without blank lines at either end."""
+    kept = [line if line.strip(" \t") else "" for line in lines]
+    shared: str | None = None
+    for line in filter(None, kept):
+        indent = line[: len(line) - len(line.lstrip(" \t"))]
+        shared = indent if shared is None else _common_start(shared, indent)
+    return "\n".join(line[len(shared or "") :] for line in kept).strip("\n")
+
+
+def _common_start(a: str, b: str) -> str:
+    length = 0
+    while length < min(len(a), len(b)) and a[length] == b[length]:
+        length += 1
+    return a[:length]
+
+
 def _priority(task: _Found) -> int:
     given = task.fields.get("priority", DEFAULT_PRIORITY)
     if type(given) is not int or not 0 <= given <= LAST_PRIORITY:
@@ -274,188 +292,35 @@ def _bad_list(text: str, why: str) -> Refusal:
     return refuse("input.bad", name="task list", given=text[:201], why=why)
 
 
-# -- Markdown: which lines are tasks, and which are theirs ---------------------------------------
+# -- Markdown -------------------------------------------------------------------------------------
 
 
 def read_markdown(text: str) -> list[TaskDraft]:
     """The checkboxes of a text. One indented below another is a part of it, so the other comes after it."""
     if len(text.encode(errors="surrogatepass")) > LIMIT_BYTES:
         raise _bad_list(text, f"it is larger than {LIMIT_BYTES} bytes")
-    checklist = _Checklist()
-    for line_no, line in enumerate(_with_line_feeds(text.removeprefix("\ufeff")).split("\n"), 1):
-        checklist.read(line_no, line)
-        if len(checklist.items) > MAX_TASKS:
-            raise _bad_list(text, _TOO_MANY)
-    return _drafts([_from_item(item) for item in checklist.items])
+    lines = _with_line_feeds(text.removeprefix("\ufeff")).split("\n")
+    listed = markdown.read_list(lines, most=MAX_TASKS + 1)
+    if len(listed) > MAX_TASKS:
+        raise _bad_list(text, _TOO_MANY)
+    return _drafts([_from_markdown(task) for task in listed])
 
 
-class _Item:
-    """A checkbox and the lines below it that are indented more than it is."""
-
-    __slots__ = ("line_no", "indent", "is_done", "content", "body", "parts")
-
-    def __init__(self, line_no: int, indent: int, is_done: bool, content: str) -> None:
-        self.line_no = line_no
-        self.indent = indent
-        self.is_done = is_done
-        self.content = content
-        self.body: list[str] = []
-        self.parts: list[int] = []
-
-
-class _Checklist:
-    """All items so far, and the open ones, outermost first: those the next indented line can belong to.
-
-    An open code block (`fence`, the marks that opened it) belongs to the innermost open item, or to
-    the text between items when none is open.
-    """
-
-    __slots__ = ("items", "open", "fence")
-
-    def __init__(self) -> None:
-        self.items: list[_Item] = []
-        self.open: list[_Item] = []
-        self.fence = ""
-
-    def read(self, line_no: int, line: str) -> None:
-        text = line.lstrip(" \t")
-        indent = len(line[: len(line) - len(text)].expandtabs(4))
-        if text:
-            self._close_down_to(indent)
-        match = None if self.fence else _ITEM.match(text)
-        if match:
-            self._add(_Item(line_no, indent, match[1] != " ", (match[2] or "").strip()))
-            return
-        if self.open:
-            self.open[-1].body.append(line if self.fence else _unescaped(line))
-        self.fence = _fence_after(self.fence, text)
-
-    def _close_down_to(self, indent: int) -> None:
-        # A code block nobody closed ends with its item: it must not hide the tasks below it.
-        while self.open and self.open[-1].indent >= indent:
-            self.open.pop()
-            self.fence = ""
-
-    def _add(self, item: _Item) -> None:
-        self.items.append(item)
-        if self.open:
-            self.open[-1].parts.append(len(self.items))
-        self.open.append(item)
-
-
-def _fence_after(fence: str, text: str) -> str:
-    """The code block that is open after this line: none (""), or the marks that opened it."""
-    text = text.rstrip(" \t")
-    if fence:
-        is_end = text.startswith(fence) and not text.strip(fence[0])
-        return "" if is_end else fence
-    marks = text[: len(text) - len(text.lstrip(text[:1]))] if text[:1] in ("`", "~") else ""
-    is_inline = marks[:1] == "`" and "`" in text[len(marks) :]
-    return marks if len(marks) >= 3 and not is_inline else ""
-
-
-def _unescaped(line: str) -> str:
-    at = len(line) - len(line.lstrip(" \t"))
-    is_escaped = line[at : at + 1] == "\\" and _ITEM.match(line[at:].lstrip("\\"))
-    return line[:at] + line[at + 1 :] if is_escaped else line
-
-
-def _escaped(line: str) -> str:
-    at = len(line) - len(line.lstrip(" \t"))
-    return line[:at] + "\\" + line[at:] if _ITEM.match(line[at:].lstrip("\\")) else line
-
-
-def _with_line_feeds(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _dedented(lines: list[str]) -> str:
-    """Without the indentation all lines share, and without blank lines at either end."""
-    kept = [line if line.strip(" \t") else "" for line in lines]
-    shared: str | None = None
-    for line in filter(None, kept):
-        indent = line[: len(line) - len(line.lstrip(" \t"))]
-        shared = indent if shared is None else _common_start(shared, indent)
-    return "\n".join(line[len(shared or "") :] for line in kept).strip("\n")
-
-
-def _common_start(a: str, b: str) -> str:
-    length = 0
-    while length < min(len(a), len(b)) and a[length] == b[length]:
-        length += 1
-    return a[:length]
-
-
-# -- Markdown: what stands in the line of a task --------------------------------------------------
-
-
-def _from_item(item: _Item) -> _Found:
-    fields = _read_content(item.content)
-    fields["done"] = item.is_done
-    fields["body"] = "\n".join(item.body)
-    found = _Found(f"task on line {item.line_no}", item.content[:201], fields)
-    found.parts = item.parts
+def _from_markdown(task: ListedTask) -> _Found:
+    fields = {**_fields_of(task.line), "done": task.line.is_done, "body": "\n".join(task.body)}
+    found = _Found(f"task on line {task.line_no}", task.content[:201], fields)
+    found.parts = task.parts
     return found
 
 
-def _read_content(content: str) -> dict[str, object]:
-    title, fields = _split_attributes(content)
-    match = None if "id" in fields else _LEADING_REF.match(title)
-    if match:
-        fields["id"] = match[1] or match[2]
-        title = title[match.end() :]
-    return {**fields, "title": title}
-
-
-def _split_attributes(content: str) -> tuple[str, dict[str, object]]:
-    """The title and the attributes; all is title unless every key in the parentheses is one of ours."""
-    start = group_start(content)
-    if start < 1 or not content[start - 1].isspace():
-        return content, {}
+def _fields_of(line: TaskLine) -> dict[str, object]:
     given: dict[str, list[str]] = {}
-    for piece in split_outside_quotes(content[start + 1 : -1], ";"):
-        key, colon, entries = piece.partition(":")
-        key = key.strip().lower()
-        if not colon or key not in _ATTRIBUTES:
-            return content, {}
-        given.setdefault(key, []).extend(_read_entries(entries))
-    return content[:start].rstrip(), {key: _attribute(key, entries) for key, entries in given.items()}
-
-
-def group_start(content: str) -> int:
-    """Where the parenthesis opens that closes at the very end, or -1. Quotes hide what is in them."""
-    depth, is_quoted = 0, False
-    if content.endswith(")"):
-        for at in range(len(content) - 1, -1, -1):
-            if content[at] == '"':
-                is_quoted = not is_quoted
-            elif not is_quoted and content[at] in "()":
-                depth += 1 if content[at] == ")" else -1
-                if depth == 0:
-                    return at
-    return -1
-
-
-def split_outside_quotes(text: str, mark: str) -> list[str]:
-    """Split at a mark outside quotes."""
-    pieces, start, is_quoted = [], 0, False
-    for at, ch in enumerate(text):
-        if ch == '"':
-            is_quoted = not is_quoted
-        elif ch == mark and not is_quoted:
-            pieces.append(text[start:at])
-            start = at + 1
-    return [*pieces, text[start:]]
-
-
-def _read_entries(text: str) -> list[str]:
-    entries = [piece.strip() for piece in split_outside_quotes(text, ",")]
-    return [_unquoted(entry) for entry in entries if entry]
-
-
-def _unquoted(entry: str) -> str:
-    is_quoted = len(entry) >= 2 and entry[0] == entry[-1] == '"'
-    return entry[1:-1].replace('""', '"') if is_quoted else entry
+    for attribute in line.attributes:
+        given.setdefault(markdown.key_of(attribute).lower(), []).extend(markdown.entries_of(attribute))
+    fields = {key: _attribute(key, entries) for key, entries in given.items()}
+    if line.id:
+        fields["id"] = line.id
+    return {**fields, "title": line.title}
 
 
 def _attribute(key: str, entries: list[str]) -> object:
@@ -466,52 +331,32 @@ def _attribute(key: str, entries: list[str]) -> object:
     return int(entry) if key == "priority" and entry in _PRIORITIES else entry
 
 
-# -- Markdown: writing ----------------------------------------------------------------------------
-
-
 def write_markdown(drafts: list[TaskDraft]) -> str:
     """Drafts as the readers give them, as a flat checklist that reads back as the same drafts."""
     lines: list[str] = []
     for position, draft in enumerate(drafts, 1):
-        lines.append(f"- [{'x' if draft.done else ' '}] {_content(draft, position)}")
-        lines.extend(_body_lines(draft.body))
+        lines.append(markdown.write_line(_line_of(draft, position)))
+        lines.extend(markdown.write_body(draft.body))
     return "".join(line + "\n" for line in lines)
 
 
-def _content(draft: TaskDraft, position: int) -> str:
+def _line_of(draft: TaskDraft, position: int) -> TaskLine:
     """Short where that reads back right; a title that looks like more than a title needs everything said."""
     is_counted = draft.ref == str(position)
     is_task = _canonical_ref(draft.ref) == draft.ref and draft.ref.startswith("T-")
-    lead = f"{draft.ref} " if is_task else ""
-    short = f"{lead}{draft.title}{_group(draft, with_id=not (is_counted or is_task))}"
-    read = _read_content(short)
-    if (read.get("id", str(position)), read["title"]) == (draft.ref, draft.title):
-        return short
-    return f"{draft.title}{_group(draft, with_id=True)}"
-
-
-def _group(draft: TaskDraft, *, with_id: bool) -> str:
-    given = [f"id: {draft.ref}"] if with_id else []
-    if draft.priority != DEFAULT_PRIORITY:
-        given.append(f"priority: {draft.priority}")
+    attributes = [f"priority: {draft.priority}"] if draft.priority != DEFAULT_PRIORITY else []
     for key in _LISTS:
         entries: list[str] = getattr(draft, key)
         if entries:
-            given.append(f"{key}: {', '.join(map(quoted, entries))}")
-    return f" ({'; '.join(given)})" if given else ""
-
-
-def quoted(entry: str) -> str:
-    if not _NEEDS_QUOTES.search(entry):
-        return entry
-    doubled = entry.replace('"', '""')
-    return f'"{doubled}"'
-
-
-def _body_lines(body: str) -> list[str]:
-    lines, fence = [], ""
-    for line in body.split("\n") if body else []:
-        written = line if fence else _escaped(line)
-        lines.append(f"  {written}" if line else "")
-        fence = _fence_after(fence, line.lstrip(" \t"))
-    return lines
+            attributes.append(markdown.attribute_of(key, entries))
+    with_id = (f"id: {draft.ref}", *attributes)
+    short = TaskLine(
+        title=draft.title,
+        is_done=draft.done,
+        id=draft.ref if is_task else "",
+        attributes=tuple(attributes) if is_counted or is_task else with_id,
+    )
+    read = _fields_of(markdown.read_list_line(markdown.write_content(short)))
+    if (read.get("id", str(position)), read["title"]) == (draft.ref, draft.title):
+        return short
+    return TaskLine(title=draft.title, is_done=draft.done, attributes=with_id)

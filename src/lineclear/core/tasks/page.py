@@ -1,20 +1,28 @@
 """TASKS.md: the list of tasks as a page that agents edit. Reading it, writing it, and what an edit asks for.
 
 A page is a list of items, one per line: tasks, and text that is none of our business and stays where it is.
-A line of a task is `- [ ] T-3 Title (open; priority: 2) @name`; what we have to say about a line stands in
-a comment below it. Pure: an edit is found by comparing two texts, and carried out elsewhere.
+markdown.py reads and writes a task's line; what we have to say about a line stands in a comment below it.
+Pure: an edit is found by comparing two texts, and carried out elsewhere.
 Not for the hook's path.
 """
 
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
-from lineclear.core.tasks.lists import group_start, quoted, split_outside_quotes
-from lineclear.core.tasks.states import DEFAULT_PRIORITY, ENDED, FAILED, STATES, show_id
+from lineclear.core.tasks.markdown import (
+    TaskLine,
+    attribute_of,
+    key_of,
+    read_page_line,
+    without_signature,
+    write_line,
+)
+from lineclear.core.tasks.states import DEFAULT_PRIORITY, ENDED, FAILED, show_id
 from lineclear.core.words.refusals import shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -37,15 +45,9 @@ ADD, RETITLE, REORDER, TAKE, DONE, REOPEN = "add", "retitle", "reorder", "take",
 # What cannot be carried out, and is only said.
 UNKNOWN, TWICE, FIXED = "unknown", "twice", "fixed"
 
-_ITEM = re.compile(r"([ \t]*)[-*+][ \t]+\[([ xX])\][ \t]+(\S.*)$")
-_ID = re.compile(r"\[?(T-[1-9][0-9]{0,14})\]?:?(?=\s|$)[ \t]*")
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._/-]{0,259}"
-_SIGNED = re.compile(rf"(?:^|[ \t])@({_NAME})$")
-_BEHIND_GROUP = re.compile(rf"^(.*\))[ \t]+@?({_NAME})$")
 _NOTE = re.compile(r"[ \t]*<!-- lineclear says: (.*) -->$")
 _MARKED = re.compile(re.escape(MARK) + r" page ([0-9]{1,9})\b")
 _TWO_DASHES = re.compile(r"-(?=-)")
-_GROUP_KEYS = frozenset(("priority", "scope", "after", "waits for"))
 
 
 class PageTask:
@@ -84,21 +86,6 @@ class Item:
         return self.number or (MARK if self.text.startswith(MARK) else self.text)
 
 
-class Line:
-    """What stands in the line of a task. `priority` is None where the line does not say it.
-
-    `rest` is what else our parentheses say, but for the state; None where there are none.
-    """
-
-    __slots__ = ("is_done", "name", "number", "priority", "rest", "title")
-
-    def __init__(
-        self, number: int, title: str, *, is_done: bool, name: str, priority: int | None, rest: str | None
-    ) -> None:
-        self.number, self.title, self.is_done, self.name = number, title, is_done, name
-        self.priority, self.rest = priority, rest
-
-
 class Edit:
     """One thing that an edited line asks for. `place` is its item's index in the edited page.
 
@@ -135,98 +122,55 @@ def parse_page(text: str) -> list[Item]:
 
 
 def _number_of(line: str) -> tuple[int, str]:
-    item = _match(line)
-    found = _ID.match(item[3]) if item else None
-    return (int(found[1][2:]), item[1]) if item and found else (0, "")
+    read = parse_line(line)
+    return (_number(read), read.indent) if read is not None and read.id else (0, "")
 
 
-def _match(line: str) -> re.Match[str] | None:
-    return _ITEM.match(line) if len(line) <= MOST_LINE_CHARS else None
-
-
-def parse_line(line: str) -> Line | None:
+def parse_line(line: str) -> TaskLine | None:
     """A checkbox of any task, with or without an id; None for all other text."""
-    item = _match(line)
-    if item is None:
-        return None
-    content = item[3].strip()
-    found = _ID.match(content)
-    rest = content[found.end() :] if found else content
-    rest, name = _without_name(rest)
-    title, priority, group = _without_group(rest)
-    if group is None and not name:
-        title, name = _without_signature(title)
-    return Line(
-        int(found[1][2:]) if found else 0,
-        title,
-        is_done=item[2] != " ",
-        name=name,
-        priority=priority,
-        rest=group,
-    )
+    return read_page_line(line) if len(line) <= MOST_LINE_CHARS else None
 
 
-def _without_name(text: str) -> tuple[str, str]:
-    """A name behind our parentheses, with or without the at sign."""
-    behind = _BEHIND_GROUP.match(text)
-    if behind and _read_group(behind[1]) is not None:
-        return behind[1], behind[2]
-    return _without_signature(text)
+def _number(line: TaskLine) -> int:
+    return int(line.id[2:]) if line.id else 0
 
 
-def _without_signature(text: str) -> tuple[str, str]:
-    signed = _SIGNED.search(text)
-    return (text[: signed.start()].rstrip(), signed[1]) if signed else (text, "")
-
-
-def _without_group(text: str) -> tuple[str, int | None, str | None]:
-    """(title, priority, our other words but for the state); parentheses that are not ours are title."""
-    pieces = _read_group(text)
-    if pieces is None:
-        return text, None, None
-    priority: int | None = DEFAULT_PRIORITY
-    kept = []
-    for piece in pieces[1:]:
-        key, colon, value = piece.partition(":")
-        if colon and key.strip() == "priority":
-            digit = value.strip()
+def _priority(line: TaskLine) -> int | None:
+    """None where the line does not say it."""
+    priority: int | None = DEFAULT_PRIORITY if line.state else None
+    for given in line.attributes:
+        if _is_priority(given):
+            digit = given.partition(":")[2].strip()
             priority = int(digit) if len(digit) == 1 and digit in "0123456789" else None
-        else:
-            kept.append(piece)
-    return text[: group_start(text)].rstrip(), priority, "; ".join(kept)
+    return priority
 
 
-def _read_group(text: str) -> list[str] | None:
-    """The pieces of our parentheses at the end: a state first, then keys that we know."""
-    start = group_start(text)
-    if start < 0 or (start and not text[start - 1].isspace()):
-        return None
-    pieces = [piece.strip() for piece in split_outside_quotes(text[start + 1 : -1], ";")]
-    if pieces[0] not in STATES:
-        return None
-    if any(piece.partition(":")[0].strip() not in _GROUP_KEYS for piece in pieces[1:]):
-        return None
-    return pieces
+def _is_priority(given: str) -> bool:
+    return key_of(given) == "priority" and ":" in given
 
 
 # -- writing ----------------------------------------------------------------------------------
 
 
 def render_line(task: PageTask, indent: str = "") -> str:
-    box = "x" if task.state in ENDED and task.state != FAILED else " "
-    words = [task.state]
-    if task.priority != DEFAULT_PRIORITY:
-        words.append(f"priority: {task.priority}")
+    attributes = [f"priority: {task.priority}"] if task.priority != DEFAULT_PRIORITY else []
     if task.scope:
-        shown = [
-            quoted(shorten(text.removeprefix("file:"), MOST_SCOPE_CHARS)) for text in task.scope[:MOST_SCOPE]
-        ]
+        shown = [shorten(text.removeprefix("file:"), MOST_SCOPE_CHARS) for text in task.scope[:MOST_SCOPE]]
         more = [f"{len(task.scope) - MOST_SCOPE} more"] if len(task.scope) > MOST_SCOPE else []
-        words.append(f"scope: {', '.join(shown + more)}")
+        attributes.append(attribute_of("scope", shown + more))
     if task.after:
-        words.append(f"after: {', '.join(show_id(number) for number in task.after[:MOST_SCOPE])}")
-    name = f" @{task.agent}" if task.agent else ""
-    return f"{indent}- [{box}] {show_id(task.number)} {task.title} ({'; '.join(words)}){name}"
+        attributes.append(attribute_of("after", [show_id(number) for number in task.after[:MOST_SCOPE]]))
+    return write_line(
+        TaskLine(
+            title=task.title,
+            is_done=task.state in ENDED and task.state != FAILED,
+            id=show_id(task.number),
+            state=task.state,
+            attributes=tuple(attributes),
+            agent=task.agent,
+            indent=indent,
+        )
+    )
 
 
 def render_page(
@@ -285,9 +229,9 @@ def _with_missing(items: list[Item], tasks: Mapping[int, PageTask], newest: int)
 def _is_past(item: Item, tasks: Mapping[int, PageTask], newest: int) -> bool:
     """A line as we write it, of a task that is not shown any more. What somebody else wrote stays."""
     line = parse_line(item.text)
-    return (
-        line is not None and 0 < line.number <= newest and line.number not in tasks and line.rest is not None
-    )
+    if line is None or not line.state:
+        return False
+    return 0 < _number(line) <= newest and _number(line) not in tasks
 
 
 def _fresh(item: Item, tasks: Mapping[int, PageTask], notes: Mapping[int | str, list[str]]) -> Item:
@@ -342,10 +286,10 @@ def _edits_of_text(place: int, item: Item) -> list[Edit]:
     line = parse_line(item.text)
     if line is None:
         return []
-    if line.number:
-        return [Edit(TWICE, place, line.number)]
+    if line.id:
+        return [Edit(TWICE, place, _number(line))]
     is_new = not line.is_done and line.title
-    return [Edit(ADD, place, value=item.text.strip(), name=line.name)] if is_new else []
+    return [Edit(ADD, place, value=item.text.strip(), name=line.agent)] if is_new else []
 
 
 def _edits_of_task(place: int, item: Item, published: str, tasks: Mapping[int, PageTask]) -> list[Edit]:
@@ -360,25 +304,31 @@ def _edits_of_task(place: int, item: Item, published: str, tasks: Mapping[int, P
     return _differences(place, new, old) if new is not None and old is not None else []
 
 
-def _differences(place: int, new: Line, old: Line) -> list[Edit]:
-    number, title, name = new.number, new.title, new.name
-    rest, signed = _without_signature(title)
-    if signed and title != old.title and _without_signature(old.title)[1] != signed:
+def _differences(place: int, new: TaskLine, old: TaskLine) -> list[Edit]:
+    number, title, name = _number(new), new.title, new.agent
+    rest, signed = without_signature(title)
+    if signed and title != old.title and without_signature(old.title)[1] != signed:
         # A name written right behind the title, before our parentheses.
         title, name = rest, signed
     edits = []
     if title and title != old.title:
         edits.append(Edit(RETITLE, place, number, value=title, old=old.title))
-    if new.priority is not None and old.priority is not None and new.priority != old.priority:
-        edits.append(Edit(REORDER, place, number, value=str(new.priority), old=str(old.priority)))
-    if new.rest is not None and old.rest is not None and new.rest != old.rest:
+    priority, old_priority = _priority(new), _priority(old)
+    if priority is not None and old_priority is not None and priority != old_priority:
+        edits.append(Edit(REORDER, place, number, value=str(priority), old=str(old_priority)))
+    if new.state and old.state and _fixed(new) != _fixed(old):
         edits.append(Edit(FIXED, place, number))
-    if name and name != old.name:
-        edits.append(Edit(TAKE, place, number, value=name, old=old.name, name=name))
+    if name and name != old.agent:
+        edits.append(Edit(TAKE, place, number, value=name, old=old.agent, name=name))
     if new.is_done != old.is_done:
         kind = DONE if new.is_done else REOPEN
-        edits.append(Edit(kind, place, number, name=name or old.name))
+        edits.append(Edit(kind, place, number, name=name or old.agent))
     return edits
+
+
+def _fixed(line: TaskLine) -> list[str]:
+    """What our parentheses say that cannot be changed there. The state is ours alone, and comes back."""
+    return [given for given in line.attributes if not _is_priority(given)]
 
 
 # -- several edited pages ---------------------------------------------------------------------
@@ -389,8 +339,6 @@ def merge_items(shared: list[Item], base: list[Item], current: list[Item]) -> li
 
     Lines that were put in come in, text that was taken out goes; a task's line is moved, never lost.
     """
-    from difflib import SequenceMatcher
-
     base_keys, keys = [item.key for item in base], [item.key for item in current]
     places = _places(base_keys, [item.key for item in shared])
     tasks = {item.number for item in current if item.number}
@@ -410,8 +358,6 @@ def merge_items(shared: list[Item], base: list[Item], current: list[Item]) -> li
 
 def _places(base: list[int | str], shared: list[int | str]) -> dict[int, int]:
     """Where in the shared page each line of the base is, if it is still there."""
-    from difflib import SequenceMatcher
-
     places = {}
     for block in SequenceMatcher(None, base, shared).get_matching_blocks():
         places.update({block.a + step: block.b + step for step in range(block.size)})

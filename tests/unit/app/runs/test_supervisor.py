@@ -10,7 +10,7 @@ import pytest
 
 from lineclear.app.runs import records
 from lineclear.app.runs.supervisor import NEEDS, WAITS, WARNED
-from lineclear.app.runs.workers import HANDED_OVER, NEEDS_YOU, SENT_BACK, Landed
+from lineclear.app.runs.workers import HANDED_OVER, NEEDS_YOU, SENT_BACK, LandingResult
 from lineclear.core.runs.budgets import Limits
 from lineclear.core.runs.money import Price
 from lineclear.core.runs.signs import Call, CallDone, End, Session, Sign, Usage
@@ -102,7 +102,7 @@ def test_a_slow_landing_holds_up_nobody(stage: Stage) -> None:
 @pytest.mark.parametrize("state", [SENT_BACK, NEEDS_YOU, HANDED_OVER])
 def test_what_becomes_of_a_branch_is_told(stage: Stage, state: str) -> None:
     number = stage.task("One", attempts=1)
-    stage.landed = lambda _task: Landed(state, "main has moved")
+    stage.landed = lambda _task: LandingResult(state, "main has moved")
     supervisor = stage.supervise(team(1))
     assert supervisor.outcomes[0].landing is not None
     assert stage.told(NEEDS) == (["main has moved"] if state == NEEDS_YOU else [])
@@ -382,10 +382,10 @@ def test_a_task_whose_means_are_spent_keeps_no_other_one_from_being_done(stage: 
 def test_what_breaks_for_one_agent_is_said_and_the_others_go_on(stage: Stage) -> None:
     first, second = stage.task("One", needs=["bad"]), stage.task("Two", needs=["good"])
 
-    def land(task: int) -> Landed:
+    def land(task: int) -> LandingResult:
         if task == first:
             raise RuntimeError("the roof fell in")
-        return Landed("landed")
+        return LandingResult("landed")
 
     stage.landed = land
     supervisor = stage.supervise([*team(1, client="bad"), *team(1, client="good")])

@@ -197,7 +197,7 @@ def test_text_around_tasks_stays_where_it_is() -> None:
 def test_parentheses_of_a_title_are_not_ours() -> None:
     line = parse_line("- [ ] Fix it (urgent) @ben")
     assert line is not None
-    assert (line.title, line.name, line.priority) == ("Fix it (urgent)", "ben", None)
+    assert (line.title, line.agent, line.state) == ("Fix it (urgent)", "ben", "")
 
 
 def test_an_endless_line_is_text() -> None:

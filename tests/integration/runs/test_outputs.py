@@ -12,8 +12,8 @@ from lineclear.app import messages, values
 from lineclear.app.ports import Caller
 from lineclear.app.runs.outputs import Delivered
 from lineclear.core.log.tables import Task
-from lineclear.wiring.outputs import deliver, deliver_without_tree
 from lineclear.wiring.repo import open_repo
+from lineclear.wiring.runs import deliveries_of
 from lineclear.wiring.trust import judged, trust
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
@@ -37,8 +37,8 @@ def place(team: Team) -> Path:
 
 def take_over(team: Team, number: int = 0, **more: object) -> Delivered:
     task: Task = team.row(number or team.task("Do it", AGENT))
-    return deliver(
-        team.repo, task, agent=AGENT, path=str(team.tree_of(AGENT)), branch=AGENT, **more  # type: ignore[arg-type]
+    return deliveries_of(team.repo).deliver(
+        task, agent=AGENT, path=str(team.tree_of(AGENT)), branch=AGENT, **more  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -277,7 +277,7 @@ def test_a_run_without_a_worktree_brings_what_the_task_names(team: Team) -> None
     number = team.task("Research", AGENT, produces=["value:plan", "message", "README.md"])
     since = team.repo.store.read(lambda view: view.head)
     task: Task = team.row(number)
-    found = deliver_without_tree(team.repo, task, agent=AGENT, since=since)
+    found = deliveries_of(team.repo).deliver_without_tree(task, agent=AGENT, since=since)
     assert (found.how, found.reason) == (
         "rejected",
         "what it has to produce is not there: value:plan, message",
@@ -285,15 +285,21 @@ def test_a_run_without_a_worktree_brings_what_the_task_names(team: Team) -> None
     me = Caller(AGENT, tree=AGENT)
     values.put(team.repo.store, team.repo.liveness, me, [], "plan", '{"a": 1}', version=0)
     messages.say(team.repo.store, me, "done", to="anna")
-    assert deliver_without_tree(team.repo, task, agent=AGENT, since=since).how == "done"
+    assert deliveries_of(team.repo).deliver_without_tree(task, agent=AGENT, since=since).how == "done"
 
 
 def test_what_was_there_before_the_run_is_not_its_result(team: Team) -> None:
     number = team.task("Research", AGENT, produces=["value:plan"])
     values.put(team.repo.store, team.repo.liveness, team.person, [], "plan", "1", version=0)
     since = team.repo.store.read(lambda view: view.head)
-    assert deliver_without_tree(team.repo, team.row(number), agent=AGENT, since=since).how == "rejected"
+    assert (
+        deliveries_of(team.repo).deliver_without_tree(team.row(number), agent=AGENT, since=since).how
+        == "rejected"
+    )
 
 
 def test_a_run_without_a_worktree_may_bring_nothing_but_its_words(team: Team) -> None:
-    assert deliver_without_tree(team.repo, team.row(team.task("Think")), agent=AGENT, since=0).how == "done"
+    assert (
+        deliveries_of(team.repo).deliver_without_tree(team.row(team.task("Think")), agent=AGENT, since=0).how
+        == "done"
+    )

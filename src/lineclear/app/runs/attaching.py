@@ -1,41 +1,48 @@
-"""Look over an agent's shoulder: its output as it comes, in the client's own words or in ours."""
+"""Follow an agent's output as it comes, in the client's own words or in ours."""
 
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.app.runs import records
 from lineclear.app.runs.following import said_by
-from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.core.log.tables import RUN
 from lineclear.core.runs.states import ENDED
 from lineclear.core.words.refusals import refuse
-from lineclear.host import groups
-from lineclear.wiring.running import RepoClients
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
+    from lineclear.app.ports import Store, View
+    from lineclear.app.runs.ports import ClientStarter, OutputReader
     from lineclear.core.log.tables import Run
-    from lineclear.wiring.repo import Repo
 
 POLL_S = 0.2
 
 
-def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Iterator[dict[str, Any]]:
-    """What the agent's live run (or, with `is_whole`, its last one) writes, until it ends."""
-    run = repo.store.read(lambda view: records.live_run_of(view, agent) or _last(view, agent, is_whole))
+def follow_run(
+    store: Store,
+    clients: ClientStarter,
+    reader_of: Callable[[str], OutputReader],
+    agent: str,
+    *,
+    is_raw: bool,
+    is_whole: bool,
+) -> Iterator[dict[str, Any]]:
+    """What the agent's live run (or, with `is_whole`, its last one) writes, until it ends.
+
+    `reader_of` gives a reader for the output of a client.
+    """
+    run = store.read(lambda view: records.live_run_of(view, agent) or _last(view, agent, is_whole))
     if run is None:
         raise refuse("run.not_live", agent=agent)
-    directory = RepoClients(repo).directory(run.id)
-    group = groups.find_again(directory, "")
-    reader = stream_of(run.client if run.client in names_with(STREAM) else "plain").reader()
+    group, reader = clients.find_again(run), reader_of(run.client)
     if not is_whole:
         group.skip_to_now()
     while True:
-        is_over = _is_over(repo, run)
+        is_over = _is_over(store, run)
         for line in group.new_lines() if not is_over else group.last_words():
             yield from _items(line, reader, is_raw)
         if is_over:
@@ -43,7 +50,7 @@ def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Itera
         time.sleep(POLL_S)
 
 
-def _items(line: bytes, reader: Any, is_raw: bool) -> Iterator[dict[str, Any]]:
+def _items(line: bytes, reader: OutputReader, is_raw: bool) -> Iterator[dict[str, Any]]:
     text = line.decode("utf-8", "replace")
     if is_raw:
         yield {"text": text}
@@ -57,12 +64,12 @@ def _items(line: bytes, reader: Any, is_raw: bool) -> Iterator[dict[str, Any]]:
         yield {"text": text}
 
 
-def _is_over(repo: Repo, run: Run) -> bool:
-    row = repo.store.read(lambda view: view.get(RUN, (run.id,)))
+def _is_over(store: Store, run: Run) -> bool:
+    row = store.read(lambda view: view.get(RUN, (run.id,)))
     return row is None or row.state == ENDED
 
 
-def _last(view: Any, agent: str, is_whole: bool) -> Run | None:
+def _last(view: View, agent: str, is_whole: bool) -> Run | None:
     if not is_whole:
         return None
     return next((run for run in view.scan(RUN, "key", reverse=True) if run.agent == agent), None)

@@ -1,0 +1,162 @@
+"""The one supervisor of a clone: its lock, its status, and what others ask of its agents."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from lineclear.app.runs import records
+from lineclear.app.runs.board import board
+from lineclear.app.runs.supervisor import Supervisor
+from lineclear.app.runs.workers import CLOSED
+from lineclear.app.tasks import list_ready
+from lineclear.core.instants import show_wall
+from lineclear.core.log.tables import RUN
+from lineclear.core.runs.states import ENDED
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.runs import supervisor_running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from lineclear.app.ports import Caller, Store
+    from lineclear.app.runs.ports import (
+        ClientStarter,
+        EarlierRuns,
+        HeldBond,
+        SupervisorHost,
+        SupervisorStatus,
+    )
+    from lineclear.app.runs.supervisor import RunNews
+    from lineclear.app.runs.workers import SupervisorRules, WorkerSlot
+
+STATUS_EVERY_NS = 1_000_000_000
+
+
+class Supervision:
+    """`hold` takes the supervisor's lock, or refuses while another process has it."""
+
+    def __init__(
+        self,
+        store: Store,
+        clients: ClientStarter,
+        traces: EarlierRuns,
+        status: SupervisorStatus,
+        *,
+        hold: Callable[[], HeldBond],
+        is_running: Callable[[], bool],
+        grace_s: float,
+    ) -> None:
+        self._store, self._clients, self._traces, self._status = store, clients, traces, status
+        self._hold, self.is_running, self._grace_s = hold, is_running, grace_s
+
+    def supervise(
+        self,
+        caller: Caller,
+        slots: list[WorkerSlot],
+        rules: SupervisorRules,
+        host: AbstractContextManager[SupervisorHost],
+        *,
+        since_ns: int,
+        require_trust: Callable[[Sequence[str]], None],
+        require_room: Callable[[int], None],
+        tell: Callable[[RunNews], None],
+        show: Callable[[list[dict[str, Any]]], None],
+    ) -> Supervisor:
+        """Run until nothing more can be done. `tell` gets each piece of news, `show` the board every second.
+
+        `require_trust` refuses settings with commands that no person has looked at, `require_room` when
+        there is no room for so many worktrees.
+        """
+        names = sorted({slot.agent.rpartition("-")[0] for slot in slots})
+        require_trust(["worktrees", "checks", *(f"workers.{name}" for name in names)])
+        ready = len(self._store.read(lambda view: list_ready(view, limit=len(slots))))
+        count = min(ready, sum(slot.has_worktree for slot in slots))
+        if count:
+            require_room(count)
+        try:
+            bond = self._hold()
+        except Refusal as refusal:
+            raise self._already_running() from refusal
+        try:
+            with host as opened:
+                shown = _StatusWriter(self._status, slots, show_wall(since_ns), show)
+                supervisor = Supervisor(self._store, caller, opened, slots, rules, tell, shown.look)
+                try:
+                    supervisor.run()
+                finally:
+                    self._status.remove()
+        finally:
+            bond.release()
+        return supervisor
+
+    def _already_running(self) -> Refusal:
+        found = self.read_status()
+        if found is None:
+            return supervisor_running(0, "", 0)
+        return supervisor_running(found["pid"], found["since"], len(found["agents"]))
+
+    # -- from another process ---------------------------------------------------------------------
+
+    def read_status(self) -> dict[str, Any] | None:
+        """What the live supervisor last wrote of its agents; None when there is none."""
+        return self._status.read() if self.is_running() else None
+
+    def ask_and_wait(self, caller: Caller, agent: str, what: str, wait_s: float = 30) -> dict[str, Any]:
+        """Ask for an agent to stop, pause or resume, and wait until its supervisor has done it.
+
+        Without a supervisor an agent that works on is stopped here; the next `run` ends its run in the log.
+        """
+        answer = records.ask(self._store, caller, agent, what)
+        number = answer["run"]["id"]
+        if not self.is_running():
+            return self._signal(agent, number, what)
+        deadline = time.monotonic() + wait_s
+        with self._store.listen() as bell:
+            while time.monotonic() < deadline:
+                run = self._store.read(lambda view: view.get(RUN, (number,)))
+                if run is None or run.state == ENDED or not run.asked:
+                    words = f"{agent}: {run.how or run.state}" if run is not None else agent
+                    return {**answer, "is_done": True, "words": words}
+                bell.wait(1)
+        return {
+            **answer,
+            "is_done": False,
+            "words": f"{agent} was asked to {what}; its supervisor has not answered.",
+        }
+
+    def _signal(self, agent: str, number: int, what: str) -> dict[str, Any]:
+        run = self._store.read(lambda view: view.get(RUN, (number,)))
+        if run is None or not self._traces.is_of_this_clone(run):
+            raise refuse("run.none")
+        group = self._clients.find_again(run)
+        if what in (records.STOP, records.STOP_HARD):
+            group.sweep(0 if what == records.STOP_HARD else self._grace_s)
+        else:
+            group.send(signal.SIGSTOP if what == records.PAUSE else signal.SIGCONT)
+        words = f"{agent} was asked to {what}. There is no supervisor; `lineclear run` takes over from here."
+        return {"run": records.show_run(run), "asked": what, "is_done": True, "words": words}
+
+
+class _StatusWriter:
+    """Keeps the status fresh: for `--join`, `status` and the page. A hint; the truth is the log."""
+
+    def __init__(
+        self,
+        status: SupervisorStatus,
+        slots: list[WorkerSlot],
+        since: str,
+        show: Callable[[list[dict[str, Any]]], None],
+    ) -> None:
+        self._status, self._slots, self._show, self._since, self._at_ns = status, slots, show, since, 0
+
+    def look(self, now_ns: int) -> None:
+        if now_ns - self._at_ns < STATUS_EVERY_NS:
+            return
+        self._at_ns = now_ns
+        lines = board([slot for slot in self._slots if slot.phase != CLOSED or slot.live is not None], now_ns)
+        self._status.write({"since": self._since, "agents": lines})
+        self._show(lines)
