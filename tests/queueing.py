@@ -13,7 +13,7 @@ from lineclear.app.queue.stacking import Level
 from lineclear.core.log.tables import CANDIDATE, Candidate, Task
 from lineclear.core.queue.candidates import LANDED
 from lineclear.core.queue.checks import Check, verdict_key
-from lineclear.core.queue.gate import Finding
+from lineclear.core.queue.commit_gate import Finding
 from tests.world import World
 
 PAT = Caller("pat", is_person=True)

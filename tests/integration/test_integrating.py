@@ -11,7 +11,7 @@ from lineclear.app import proposals
 from lineclear.app.ports import Caller
 from lineclear.app.tasks import show
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL
-from lineclear.wiring.gate import judge_commit, judge_landing
+from lineclear.wiring.commit_gate import judge_commit, judge_landing
 from lineclear.wiring.queue import submit
 from lineclear.wiring.repo import open_repo
 from tests.lock_files import LOCK, calls_in, lock, manifest, needed, pretend, project

@@ -12,7 +12,7 @@ from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.run import GitFailed
 from lineclear.git.workshop import GitWorkshop
-from lineclear.wiring.gate import judge_landing
+from lineclear.wiring.commit_gate import judge_landing
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from lineclear.app.queue import candidates
 from lineclear.core.queue import landing as words
-from lineclear.core.queue.gate import tell
+from lineclear.core.queue.commit_gate import tell
 from lineclear.core.queue.landing import NOTHING, Landed, SentBack
 from lineclear.core.words.queue import git_failed
 from lineclear.git.run import GitFailed

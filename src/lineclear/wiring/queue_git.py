@@ -14,7 +14,7 @@ from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, lo
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
 from lineclear.wiring.check_settings import CommittedSettings
-from lineclear.wiring.gate import judge_landing, judge_new, resources_of
+from lineclear.wiring.commit_gate import judge_landing, judge_new, resources_of
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 from lineclear.wiring.sides import End, add_sides
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Task
-    from lineclear.core.queue.gate import Finding
+    from lineclear.core.queue.commit_gate import Finding
     from lineclear.wiring.repo import Repo
 
 # What a candidate holds is kept from git's housekeeping, here and on the remote, while it may be wanted.

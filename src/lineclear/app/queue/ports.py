@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.checks import Check
-    from lineclear.core.queue.gate import Finding
+    from lineclear.core.queue.commit_gate import Finding
 
     class Moved(Protocol):
         how: str

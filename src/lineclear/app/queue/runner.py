@@ -24,7 +24,7 @@ from lineclear.core.queue.candidates import (
     in_order,
     show_number,
 )
-from lineclear.core.queue.gate import tell
+from lineclear.core.queue.commit_gate import tell
 from lineclear.core.queue.stack import (
     GREEN,
     RED,

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.core.queue.gate import Finding
+    from lineclear.core.queue.commit_gate import Finding
 
 HOOKS = ("pre-commit", "pre-push", "reference-transaction")
 
@@ -45,8 +45,8 @@ def gate(context: Context, args: Namespace) -> int:
 
 def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
     """What may not come in, and whether it is a person who brings it."""
-    from lineclear.wiring import gate as gates
-    from lineclear.wiring.gate_alone import open_hastily
+    from lineclear.wiring import commit_gate as gates
+    from lineclear.wiring.commit_gate_alone import open_hastily
 
     context.use(open_hastily(context.cwd, context.environ))
     caller = context.repo.caller(context.given)
@@ -60,14 +60,14 @@ def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding]
 
 
 def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
-    from lineclear.wiring.gate_alone import judge
+    from lineclear.wiring.commit_gate_alone import judge
 
     context.out.hint("lineclear: the shared store is out of reach. Git goes on with what you have a copy of.")
     return judge(context.cwd, context.environ, hook, lines, context.given)
 
 
 def _is_closed(context: Context) -> bool:
-    from lineclear.wiring.gate_alone import is_closed
+    from lineclear.wiring.commit_gate_alone import is_closed
 
     try:
         return is_closed(context.cwd, context.environ)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.queue.gate import Finding, is_guarded, judge_move, tell
+from lineclear.core.queue.commit_gate import Finding, is_guarded, judge_move, tell
 from lineclear.core.words.refusals import refuse
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from lineclear.core.agents.identity import read_environment
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.claims.write_rule import COMMIT, Write, judge_write
-from lineclear.core.queue.gate import Finding, judge_move
+from lineclear.core.queue.commit_gate import Finding, judge_move
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.git.gate import is_ancestor, pushed_paths, staged_paths
+from lineclear.git.incoming import is_ancestor, pushed_paths, staged_paths
 from lineclear.git.landing import landing_ref
 from lineclear.git.layout import find_layout
 from lineclear.host.outages import Outage
-from lineclear.wiring.gate import file_resources
+from lineclear.wiring.commit_gate import file_resources
 from lineclear.wiring.repo import Repo, open_store, read_settings, state_directory
 
 TYPE_CHECKING = False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lineclear.app.queue.gate import examine_commit, examine_landing
+from lineclear.app.commit_gate import examine_commit, examine_landing
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.write_rule import fence_from
-from lineclear.core.queue.gate import Finding, judge_move
+from lineclear.core.queue.commit_gate import Finding, judge_move
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.git.gate import (
+from lineclear.git.incoming import (
     is_ancestor,
     pushed_paths,
     pushed_texts,

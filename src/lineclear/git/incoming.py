@@ -1,4 +1,4 @@
-"""What the gate needs of git: the paths a commit or a push brings in, and where git looks for its hooks."""
+"""What a commit or a push brings in: its paths, and their texts before and after."""
 
 from __future__ import annotations
 

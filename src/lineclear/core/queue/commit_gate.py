@@ -1,4 +1,4 @@
-"""The gate before a commit, a push or a landing: what it finds, and which refs an agent may move.
+"""The commit gate, before a commit, a push or a landing: what it finds, and which refs an agent may move.
 
 Which files an agent may bring in is decided in write_rule.py; a person is only warned, which is the surface's
 part. Facts come in as arguments; nothing here asks git.

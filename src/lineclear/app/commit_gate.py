@@ -1,11 +1,11 @@
-"""Use case of the gate: the facts near each changed path, and the rule's word on it. Writes nothing."""
+"""The commit gate: the facts near each changed path, and what the write rule says of it. Writes nothing."""
 
 from __future__ import annotations
 
 from lineclear.app.writing import judge, tree_of
 from lineclear.core.claims.write_rule import COMMIT, LANDING, Write, touches_anything
 from lineclear.core.log.tables import AGENT, WORKTREE
-from lineclear.core.queue.gate import Finding
+from lineclear.core.queue.commit_gate import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
