@@ -12,7 +12,7 @@ from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.run import GitFailed
 from lineclear.git.workshop import GitWorkshop
-from lineclear.wiring.commit_gate import judge_landing
+from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 
@@ -94,7 +94,7 @@ def _crew(repo: Repo, ground: GitWorkshop) -> integrating.Crew:
     return integrating.Crew(
         repo.store, _integrator(repo), repo.settings.rules, ground, spread, _submit(repo),
         lambda commit, path, command: _remake(repo, commit, path, command), by_settings(repo, ground.main),
-        lambda path: not judge_landing(repo, INTEGRATOR, [path]),
+        lambda path: not commit_gate_of(repo).judge_landing(INTEGRATOR, [path]),
     )  # fmt: skip
 
 

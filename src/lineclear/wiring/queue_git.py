@@ -14,7 +14,7 @@ from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, lo
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
 from lineclear.wiring.check_settings import CommittedSettings
-from lineclear.wiring.commit_gate import judge_landing, judge_new, resources_of
+from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 from lineclear.wiring.sides import End, add_sides
@@ -46,6 +46,7 @@ class CloneQueueGit:
         self.branch, self._ref, self._cwd = self.clone.branch, self.clone.ref, repo.layout.worktree
         self.settings = CommittedSettings(repo, self.clone.objects)
         self._style, self._remote = repo.settings.queue_history, repo.settings.queue_remote
+        self._gate = commit_gate_of(repo)
         self._maker = by_settings(repo, self.known_main)
         self._seen, self._fetched_at_s = "", 0.0
         self._notes: list[str] = []
@@ -137,8 +138,8 @@ class CloneQueueGit:
             return []
         base = history.base_of(bases)
         changed, new = history.changed(base, row.tip)
-        found = judge_landing(self.repo, row.agent, changed, base=base, tip=row.tip)
-        return found + judge_new(self.repo, new)
+        found = self._gate.judge_landing(row.agent, changed, base=base, tip=row.tip)
+        return found + self._gate.judge_new(new)
 
     def touched(self, row: Candidate) -> list[str]:
         history = self.clone.history
@@ -148,7 +149,7 @@ class CloneQueueGit:
             paths = history.changed(history.base_of(bases), row.tip)[0] if bases else []
         except GitFailed:
             return []
-        return [resource.path for resource in resources_of(self.repo, paths)]
+        return [resource.path for resource in self._gate.rules.resources(paths)]
 
     def chain(self, row: Candidate, top: str) -> list[str]:
         base = (self.clone.history.bases(top, row.tip) or [top])[0]

@@ -45,29 +45,22 @@ def gate(context: Context, args: Namespace) -> int:
 
 def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
     """What may not come in, and whether it is a person who brings it."""
-    from lineclear.wiring import commit_gate as gates
-    from lineclear.wiring.commit_gate_alone import open_hastily
+    from lineclear.wiring.commit_gate import commit_gate_of, open_hastily
 
     context.use(open_hastily(context.cwd, context.environ))
     caller = context.repo.caller(context.given)
-    if hook == "pre-commit":
-        found = gates.judge_commit(context.repo, caller)
-    elif hook == "pre-push":
-        found = gates.judge_push(context.repo, caller, lines)
-    else:
-        found = gates.judge_refs(context.repo, lines)
-    return found, caller.is_person
+    return commit_gate_of(context.repo).judge(hook, caller, lines), caller.is_person
 
 
 def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
-    from lineclear.wiring.commit_gate_alone import judge
+    from lineclear.wiring.commit_gate import judge_alone
 
     context.out.hint("lineclear: the shared store is out of reach. Git goes on with what you have a copy of.")
-    return judge(context.cwd, context.environ, hook, lines, context.given)
+    return judge_alone(context.cwd, context.environ, hook, lines, context.given)
 
 
 def _is_closed(context: Context) -> bool:
-    from lineclear.wiring.commit_gate_alone import is_closed
+    from lineclear.wiring.commit_gate import is_closed
 
     try:
         return is_closed(context.cwd, context.environ)

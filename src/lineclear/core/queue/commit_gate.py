@@ -38,11 +38,6 @@ def tell(findings: Sequence[Finding]) -> str:
     return told + (f"; and {more} more" if more > 0 else "")
 
 
-def is_guarded(ref: str, landing_ref: str) -> bool:
-    """Refs that agents do not move themselves: the one that work lands on, and our own."""
-    return ref == landing_ref or ref.startswith("refs/lineclear/")
-
-
 def judge_move(tree: str, ref: str, landing_ref: str) -> Refusal | None:
     """May an agent in this worktree move this ref with its own git? In the shared tree it commits to the
     branch that is checked out there; from a worktree of its own it lands."""
@@ -51,3 +46,10 @@ def judge_move(tree: str, ref: str, landing_ref: str) -> Refusal | None:
     if ref == landing_ref and tree.rpartition("/")[2] != "main":
         return refuse("gate.main", main=ref.removeprefix("refs/heads/"))
     return None
+
+
+def pushed_refs(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """(local commit, remote ref) of each line that git gives to a pre-push hook: local ref, local id, remote
+    ref, remote id. Other lines are passed over."""
+    pushed = [line.split(" ") for line in lines]
+    return [(words[1], words[2]) for words in pushed if len(words) == 4]
