@@ -11,7 +11,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.log.tables import CANDIDATE, PROPOSAL, TASK, Candidate, Proposal, Task
 from lineclear.wiring import phases
 from lineclear.wiring.proposing import file_payload
-from lineclear.wiring.queue import run_once
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import judged, trust
 from tests.landings import Team
@@ -82,7 +82,7 @@ class Phased(Team):
         return phases.begin(self.repo, self.person, phase)
 
     def run_queue(self) -> None:
-        run_once(self.repo, self.person)
+        landings_of(self.repo).run_once(self.person)
         phases.settle(self.repo)
 
     def proposal(self, number: int) -> Proposal:

@@ -10,7 +10,7 @@ import pytest
 from lineclear.app.ports import Caller
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, TEST
 from lineclear.wiring import phases
-from lineclear.wiring.queue import submit
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.trust import revoke
 from tests.phasing import Phased, open_phased
 from tests.repository import TemporaryRepo
@@ -98,7 +98,7 @@ def test_a_red_run_gives_the_task_of_a_branch_back_as_a_new_one(repo: TemporaryR
     with open_phased(repo, '[checks]\nfull = "test ! -e bad.txt"\n') as team:
         number = team.task("Add a file", "ada", scope=["bad.txt"])
         team.work("ada", {"bad.txt": "b\n"})
-        submit(team.repo, Caller("ada", tree="ada"), branch="ada", task=number, agent="ada")
+        landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", task=number, agent="ada")
         team.run_queue()
         team.begin(INTEGRATE)
         answer = outcome(team)
@@ -132,7 +132,7 @@ def test_a_check_that_never_passed_is_nobodys_fault(repo: TemporaryRepo) -> None
 def test_what_others_built_on_is_not_taken_back_by_force(repo: TemporaryRepo) -> None:
     with open_phased(repo, '[checks]\nfull = "! grep -q bad a.txt"\n', {"a.txt": "one\ntwo\n"}) as team:
         team.work("ada", {"a.txt": "one bad\ntwo\n"})
-        submit(team.repo, Caller("ada", tree="ada"), branch="ada", agent="ada")
+        landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", agent="ada")
         team.run_queue()
         team.git.commit("Upon it", {"a.txt": "one bad and more\ntwo\n"})
         team.begin(INTEGRATE)

@@ -12,7 +12,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.tasks import show
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL
 from lineclear.wiring.commit_gate import commit_gate_of
-from lineclear.wiring.queue import submit
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 from tests.lock_files import LOCK, calls_in, lock, manifest, needed, pretend, project
 from tests.phasing import LOG, Phased, open_phased
@@ -306,7 +306,7 @@ def test_the_commit_gate_and_the_landing_gate_refuse_what_is_bound(team: Phased)
 
 def test_an_agents_branch_with_a_migration_on_it_goes_back_and_says_what_to_do(team: Phased) -> None:
     team.work("ben", {"migrations/0002_ben.sql": PHONE})
-    submit(team.repo, Caller("ben", tree="ben"), branch="ben", agent="ben")
+    landings_of(team.repo).submit(Caller("ben", tree="ben"), branch="ben", agent="ben")
     team.run_queue()
     (row,) = team.candidates()
     assert (row.state, row.kind) == ("sent back", "gate")
@@ -315,10 +315,10 @@ def test_an_agents_branch_with_a_migration_on_it_goes_back_and_says_what_to_do(t
 
 def test_the_owner_lands_in_integrate_what_goes_back_in_parallel(team: Phased) -> None:
     team.work("ada", {"src/api.py": "def get():\n    return 2\n"})
-    submit(team.repo, Caller("ada", tree="ada"), branch="ada", agent="ada")
+    landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", agent="ada")
     team.run_queue()
     team.begin(INTEGRATE)
-    submit(team.repo, Caller("ada", tree="ada"), branch="ada", agent="ada")
+    landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", agent="ada")
     team.run_queue()
     assert [row.state for row in team.candidates()] == ["sent back", "landed"]
     assert team.file("src/api.py") == "def get():\n    return 2\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -59,7 +58,7 @@ class Counted:
         """As `lineclear land BRANCH` does, once it knows who calls."""
         self.times.clear()
         self.gits.clear()
-        _, result = queue.land(team.repo, team.person, branch=branch, wait_s=None)
+        _, result = queue.landings_of(team.repo).land(team.person, branch=branch, wait_s=None)
         assert isinstance(result, Landed)
         return result
 
@@ -114,12 +113,9 @@ def test_the_lock_is_held_only_while_main_moves(
 
     def start(child: git_run.Started, args: Any, *given: Any, **more: Any) -> None:
         lock = git_landing.LandingLock(team.repo.state_directory)
-        try:
-            fcntl.flock(lock.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock.take(0.0):
             held.append(" ".join(args))
-        finally:
-            lock.free()
+        lock.free()
         started(child, args, *given, **more)
 
     monkeypatch.setattr(git_run.Started, "__init__", start)

@@ -159,7 +159,9 @@ def _run_once(ground: Ground) -> int:
 
     ground.is_at(RUNNING)
     try:
-        found = wired_queue.run_once(ground.repo, ground.caller, tell=tell, is_over=ground.is_stopped)
+        found = wired_queue.landings_of(ground.repo).run_once(
+            ground.caller, tell=tell, is_over=ground.is_stopped
+        )
     except Refusal as refusal:
         if refusal.code == "queue.running":
             ground.is_at(ELSEWHERE)

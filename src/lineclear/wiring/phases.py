@@ -106,10 +106,10 @@ def _trial(repo: Repo, ground: GitWorkshop, tell: Callable[[str], None]) -> full
 
 
 def _submit(repo: Repo) -> Submit:
-    from lineclear.wiring.queue import submit
+    from lineclear.wiring.queue import landings_of
 
     def hand_in(branch: str, agent: str, priority: int) -> dict[str, Any]:
-        return submit(repo, _integrator(repo), branch=branch, agent=agent, priority=priority)
+        return landings_of(repo).submit(_integrator(repo), branch=branch, agent=agent, priority=priority)
 
     return hand_in
 

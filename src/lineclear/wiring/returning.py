@@ -11,7 +11,7 @@ from lineclear.core.words.refusals import Refusal
 from lineclear.git.landing import commit_of
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.touches import touches
-from lineclear.wiring.stray_main import watch_main
+from lineclear.wiring.strays import strays_of
 from lineclear.wiring.sync import prepare_conflict, repair
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def tell(repo: Repo, task: Task, path: str) -> str:
     if row is None:
         return ""
     event = repo.store.read(lambda view: _sent_back(view, row))
-    main_ref, main = watch_main(repo)
+    main_ref, main = strays_of(repo).main()
     files = list(event.body["files"])
     cwd = repo.layout.worktree
     theirs, own = (touches(cwd, *ends, files) for ends in ((main, row.tip), (row.tip, main)))

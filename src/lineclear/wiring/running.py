@@ -24,6 +24,7 @@ from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.agents.identity import SIGNS
 from lineclear.core.log.tables import AGENT, WORKTREE, split_names
+from lineclear.core.queue.landing import NeedsYou
 from lineclear.core.runs.budgets import Limits
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
@@ -31,10 +32,11 @@ from lineclear.git.layout import linked_git_dir
 from lineclear.host import groups, processes
 from lineclear.host.files import free_bytes, used_bytes, write_atomically
 from lineclear.host.threads import Jobs
-from lineclear.wiring import outputs, returning, snapshots, stray_main, worktrees
+from lineclear.wiring import outputs, returning, snapshots, worktrees
 from lineclear.wiring import queue as queueing
 from lineclear.wiring.provisioning import sandboxed
 from lineclear.wiring.repo import host_name, open_repo, settings_root
+from lineclear.wiring.strays import strays_of
 from lineclear.wiring.tokens import new_secret
 
 TYPE_CHECKING = False
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller
     from lineclear.app.runs.ports import Bond, Reader
     from lineclear.core.log.tables import Run, Task
+    from lineclear.core.queue.landing import Stray
     from lineclear.core.runs.signs import Usage
     from lineclear.host.groups import Group
     from lineclear.wiring.repo import Repo
@@ -316,7 +319,9 @@ class RepoLanding:
         if not self._lands:
             return Landed(HANDED_OVER)
         self._see_stray()
-        found = queueing.submit(self._repo, caller, branch=branch, task=task.id, agent=caller.name)
+        found = queueing.landings_of(self._repo).submit(
+            caller, branch=branch, task=task.id, agent=caller.name
+        )
         return Landed(HANDED_OVER, f"it waits as {found['candidate']}")
 
     def run_queue(self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]) -> int:
@@ -330,7 +335,7 @@ class RepoLanding:
             tell(Came(row.id, row.task, Landed(news.kind, row.reason, row.commit)))
 
         try:
-            return queueing.run_once(self._repo, caller, tell=pass_on, is_over=is_over)
+            return queueing.landings_of(self._repo).run_once(caller, tell=pass_on, is_over=is_over)
         except Refusal as refusal:
             if refusal.code != "queue.running":
                 raise
@@ -353,10 +358,10 @@ class RepoLanding:
         return returning.tell(self._repo, task, place.path)
 
     def main_name(self) -> str:
-        return stray_main.watch_main(self._repo)[0].removeprefix("refs/heads/")
+        return strays_of(self._repo).main()[0].removeprefix("refs/heads/")
 
     def settle(self, caller: Caller) -> list[str]:
-        return queueing.settle(self._repo, caller, lands=self._lands)
+        return queueing.landings_of(self._repo).settle(caller, lands=self._lands)
 
     def strays(self, agents: Sequence[str], *, is_end: bool = False) -> list[tuple[str, str]]:
         stray = self._see_stray()
@@ -369,18 +374,18 @@ class RepoLanding:
             self._strayed.pop(agent, None)
         return [(agent, words) for agent, words in found if words]
 
-    def _see_stray(self) -> stray_main.Stray | None:
+    def _see_stray(self) -> Stray | None:
         """Noted before anything is done about it: the agent may be ending at this moment."""
-        stray = stray_main.find_stray(self._repo)
+        stray = strays_of(self._repo).find()
         if stray is not None:
             self._strayed.setdefault(stray.agent, "main is being put back")
         return stray
 
-    def _put_back(self, stray: stray_main.Stray) -> str:
-        kept = stray_main.restore_main(self._repo, stray.old, stray.new, stray.agent)
-        if not isinstance(kept, stray_main.NeedsYou):
+    def _put_back(self, stray: Stray) -> str:
+        kept = strays_of(self._repo).restore(stray.old, stray.new, stray.agent)
+        if not isinstance(kept, NeedsYou):
             return f"main was put back, its commits are at {kept}"
-        if stray_main.find_stray(self._repo) is None:  # by another thread, or by a landing
+        if strays_of(self._repo).find() is None:  # by another thread, or by a landing
             return "main was put back"
         return f"it could not be put back: {kept.why}"
 

@@ -58,12 +58,14 @@ WAIT_S = 1.0
 
 
 class QueueRules:
-    """What the repository asks for: how many at once, and who has to approve."""
+    """What the repository asks for: how many at once, who has to approve, and the command that reviews."""
 
-    __slots__ = ("batch", "review", "workers")
+    __slots__ = ("batch", "review", "reviewer", "workers")
 
-    def __init__(self, *, batch: int = 16, workers: int = 2, review: str = "none") -> None:
-        self.batch, self.workers, self.review = batch, workers, review
+    def __init__(
+        self, *, batch: int = 16, workers: int = 2, review: str = "none", reviewer: str = ""
+    ) -> None:
+        self.batch, self.workers, self.review, self.reviewer = batch, workers, review, reviewer
 
 
 class News:
