@@ -10,9 +10,9 @@ import os
 from lineclear.app.ports import Caller
 from lineclear.app.queue.phases import phase_of
 from lineclear.core.queue.phases import MOVES
-from lineclear.git import commits, landing, trees, workshop
+from lineclear.git import commits, landing, queue, trees, workshop
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring import phases, queue
+from lineclear.wiring.phases import phase_work_of
 from lineclear.wiring.repo import open_repo
 from tests.crash.lander import Steps, serve
 
@@ -23,7 +23,7 @@ def _go_on(last: int, path: str) -> int:
     steps.count_all(commits, landing, trees, workshop, queue)
     SqliteStore.transact = steps.wrap(SqliteStore.transact)  # type: ignore[method-assign]
     repo = open_repo(path, os.environ)
-    phases.begin(repo, Caller("anna", is_person=True), MOVES[repo.store.read(phase_of)][0])
+    phase_work_of(repo).begin(Caller("anna", is_person=True), MOVES[repo.store.read(phase_of)][0])
     return steps.count
 
 

@@ -16,6 +16,7 @@ from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.queue import git_failed
 from lineclear.git import queue as git_queue
 from lineclear.git.landing import LandingLock
+from lineclear.git.main_files import CloneMainFiles
 from lineclear.git.pull_requests import PullRequestBranches
 from lineclear.git.queue import CloneQueueGit, KeptCommits
 from lineclear.git.run import GitFailed, show_on_terminal
@@ -129,6 +130,10 @@ def undo_git_of(repo: Repo) -> CloneUndoGit:
         repo.layout, repo.settings.queue_remote, merge_by=merge_by,
         sides=lambda found, left, right: add_sides(cwd, repo.store, found, End(left), End(right)),
     )  # fmt: skip
+
+
+def main_files_of(repo: Repo) -> CloneMainFiles:
+    return CloneMainFiles(repo.layout)
 
 
 def pull_requests_of(repo: Repo) -> PullRequests:

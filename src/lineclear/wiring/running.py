@@ -79,7 +79,7 @@ class RepoTrees:
 
     def prepare(self, caller: Caller, task: Task) -> Place:
         """Where work came back, on top of that work, with main merged in and what does not fit left open."""
-        came_back = returning.returned_candidate(self._repo, task)
+        came_back = returning.returned_work_of(self._repo).candidate(task)
         made = worktrees.prepare(
             self._repo,
             caller,
@@ -355,7 +355,7 @@ class RepoLanding:
                     pass  # something in it is in no commit: it stays to be looked at
 
     def returned(self, task: Task, place: Place) -> str:
-        return returning.tell(self._repo, task, place.path)
+        return returning.returned_work_of(self._repo).tell(task, place.path)
 
     def main_name(self) -> str:
         return strays_of(self._repo).main()[0].removeprefix("refs/heads/")
