@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.harness import Report, at_least_x, at_most, median, scratch
 from lineclear.app.ports import Caller
-from lineclear.app.queue.runner import News, Runner
+from lineclear.app.queue.runner import QueueNews, Runner
 from lineclear.core.log.tables import CANDIDATE, Candidate
 from lineclear.core.queue.candidates import LANDED
 from lineclear.wiring.queue import landings_of
@@ -54,7 +54,7 @@ class Count:
             scene.submit(f"n{number}")
         self.landed_runs = self.landed_rounds = bench.rounds = 0
 
-        def hear(news: News) -> None:
+        def hear(news: QueueNews) -> None:
             if news.kind == "landed":
                 self.landed_runs, self.landed_rounds = runner.runs, bench.rounds
 

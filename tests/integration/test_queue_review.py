@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.queue import candidates
-from lineclear.app.queue.runner import News
+from lineclear.app.queue.runner import QueueNews
 from lineclear.core.log.tables import CANDIDATE, Candidate
 from lineclear.wiring import queue as wired
 from lineclear.wiring.repo import open_repo
@@ -50,7 +50,7 @@ def note_of(team: Team, number: int) -> str:
 
 def test_exit_code_0_approves_and_everything_else_sends_back_with_its_words(team: Team) -> None:
     good, bad = submit(team, "ada", {"b.py": "print(1)\n"}), submit(team, "ben", {"c.py": "eval('1')\n"})
-    news: list[News] = []
+    news: list[QueueNews] = []
     assert wired.landings_of(team.repo).review_waiting(team.person, tell=news.append) == [good, bad]
     assert [(one.kind, one.candidate) for one in news] == [("sent back", bad)]
     assert news[0].text.startswith("ben: reviewer rejected it: Q-2 in ")

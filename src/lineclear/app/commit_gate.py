@@ -22,7 +22,7 @@ from lineclear.core.claims.write_rule import (
     touches_anything,
 )
 from lineclear.core.log.tables import AGENT, WORKTREE
-from lineclear.core.queue.commit_gate import Finding, judge_move, pushed_refs
+from lineclear.core.queue.commit_gate import GateFinding, judge_move, pushed_refs
 from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
@@ -96,20 +96,20 @@ class CommitGate:
         self._store, self._liveness, self.rules, self._git = store, liveness, rules, git
         self._tree, self._environ = tree, environ
 
-    def judge(self, hook: str, caller: Caller, lines: Sequence[str]) -> list[Finding]:
+    def judge(self, hook: str, caller: Caller, lines: Sequence[str]) -> list[GateFinding]:
         """What may not come in. `lines` are what git gives to this hook."""
         if hook == PRE_COMMIT:
             return self.judge_commit(caller)
         return self.judge_push(caller, lines) if hook == PRE_PUSH else self.judge_refs(lines)
 
-    def judge_commit(self, caller: Caller) -> list[Finding]:
+    def judge_commit(self, caller: Caller) -> list[GateFinding]:
         """The commit that is being made in this worktree."""
         paths = self._git.staged_paths()
         ours = [path for path in paths if self.rules.is_for_agents(path)]
         found = self._judge(caller, paths, lambda path: [self._git.staged_texts(path)])
         return found + self.judge_new(self._git.staged_new(ours))
 
-    def judge_push(self, caller: Caller, lines: Sequence[str]) -> list[Finding]:
+    def judge_push(self, caller: Caller, lines: Sequence[str]) -> list[GateFinding]:
         """`lines`: local ref, local id, remote ref, remote id."""
         paths: list[str] = []
         pushed: list[str] = []
@@ -125,13 +125,13 @@ class CommitGate:
             lambda path: [self._git.pushed_texts(local, path) for local in pushed],
         )  # fmt: skip
 
-    def judge_refs(self, lines: Sequence[str]) -> list[Finding]:
+    def judge_refs(self, lines: Sequence[str]) -> list[GateFinding]:
         """`lines`: old id, new id, ref."""
         return _judge_refs(self._tree, _refs_in(lines), self._git.main)[:1]
 
     def judge_landing(
         self, agent: str, paths: Sequence[str], *, base: str = "", tip: str = ""
-    ) -> list[Finding]:
+    ) -> list[GateFinding]:
         """What a candidate brings in: some clients switch git's hooks off, and some go round them. Without
         the two commits it is not known which symbols of a file change."""
         if not agent:
@@ -141,16 +141,16 @@ class CommitGate:
             touches=_touches(lambda path: [self._git.texts_between(base, tip, path)]) if tip else None,
         )  # fmt: skip
 
-    def judge_new(self, paths: Sequence[str]) -> list[Finding]:
+    def judge_new(self, paths: Sequence[str]) -> list[GateFinding]:
         """What is added: files that we write for agents were put in by force. A file of such a name that
         main holds is the repository's own."""
         return [
-            Finding(path, refuse("gate.mirrored", path=path))
+            GateFinding(path, refuse("gate.mirrored", path=path))
             for path in paths
             if self.rules.is_for_agents(path)
         ]
 
-    def _judge(self, caller: Caller, paths: Sequence[str], texts: TextsOf) -> list[Finding]:
+    def _judge(self, caller: Caller, paths: Sequence[str], texts: TextsOf) -> list[GateFinding]:
         return examine_commit(
             self._store, self._liveness, self.rules.strategies, caller.name, self._tree,
             self.rules.resources(paths), fence_of=lambda resource: fence_from(self._environ, resource),
@@ -161,7 +161,7 @@ class CommitGate:
 def judge_alone(
     git: IncomingGit, rules: GateRules, environ: Mapping[str, str], *, hook: str, lines: Sequence[str],
     given: str, tree: str,
-) -> tuple[list[Finding], bool]:  # fmt: skip
+) -> tuple[list[GateFinding], bool]:  # fmt: skip
     """(what may not come in while a team's store cannot be asked, by the rules that everybody has a copy of;
     whether a person brings it). `given`: the agent that the command line names."""
     agent = given or environ.get("LINECLEAR_AGENT", "")
@@ -179,7 +179,7 @@ def judge_alone(
         write = Write(resource, agent, COMMIT)
         refusal = judge_write(write, strategy_for(resource, rules.strategies), None).refusal
         if refusal is not None:
-            found.append(Finding(resource.path, refusal))
+            found.append(GateFinding(resource.path, refusal))
     return found, not agent and not read_environment(environ)[2]
 
 
@@ -192,9 +192,9 @@ def _moves_main(git: IncomingGit, local: str, remote_ref: str) -> bool:
     return remote_ref == git.main and bool(local.strip("0")) and not git.is_on_main(local)
 
 
-def _judge_refs(tree: str, refs: Sequence[str], main: str) -> list[Finding]:
+def _judge_refs(tree: str, refs: Sequence[str], main: str) -> list[GateFinding]:
     moves = [(ref, judge_move(tree, ref, main)) for ref in refs]
-    return [Finding(ref, refusal) for ref, refusal in moves if refusal is not None]
+    return [GateFinding(ref, refusal) for ref, refusal in moves if refusal is not None]
 
 
 def _touches(texts: TextsOf) -> Touches:
@@ -212,10 +212,10 @@ def _touches(texts: TextsOf) -> Touches:
 def examine_commit(
     store: Store, liveness: Liveness, rules: list[Rule], agent: str, tree: str, resources: Sequence[Resource],
     *, fence_of: Callable[[Resource], int] = lambda _resource: 0, touches: Touches | None = None,
-) -> list[Finding]:  # fmt: skip
+) -> list[GateFinding]:  # fmt: skip
     """Which of these files the agent may not commit or push from this worktree."""
 
-    def look(view: View) -> list[Finding]:
+    def look(view: View) -> list[GateFinding]:
         place, row, known = tree_of(view, tree), view.get(WORKTREE, (tree,)), view.get(AGENT, (agent,))
         since = row.made if row is not None else known.joined if known is not None else 0
         writes = (
@@ -233,10 +233,10 @@ def examine_commit(
 def examine_landing(
     store: Store, liveness: Liveness, rules: list[Rule], agent: str, resources: Sequence[Resource],
     *, touches: Touches | None = None,
-) -> list[Finding]:  # fmt: skip
+) -> list[GateFinding]:  # fmt: skip
     """Which of these files may not land for the agent whose branch it is; where it worked is not asked."""
 
-    def look(view: View) -> list[Finding]:
+    def look(view: View) -> list[GateFinding]:
         since = min((row.made for row in view.pick(WORKTREE, "agent", (agent,))), default=0)
         writes = (
             Write(resource, agent, LANDING, since=since, touches=_touches_in(resource, touches))
@@ -251,14 +251,14 @@ def _touches_in(resource: Resource, touches: Touches | None) -> Callable[[str], 
     return touches_anything if touches is None else lambda symbol: touches(resource, symbol)
 
 
-def _examine(view: View, liveness: Liveness, rules: list[Rule], writes: Iterable[Write]) -> list[Finding]:
-    found: list[Finding] = []
+def _examine(view: View, liveness: Liveness, rules: list[Rule], writes: Iterable[Write]) -> list[GateFinding]:
+    found: list[GateFinding] = []
     for write in writes:
         refusal = judge(view, liveness, rules, write).refusal
         # Whose worktree it is concerns the whole commit, and is said once.
         if refusal is None or (refusal.code == FOREIGN and any(one.kind == FOREIGN for one in found)):
             continue
-        found.append(Finding(write.resource.path, refusal))
+        found.append(GateFinding(write.resource.path, refusal))
         if len(found) >= MOST_FINDINGS:
             break
     return found

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.merge_trees import Spread
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Task
-    from lineclear.core.queue.commit_gate import Finding
+    from lineclear.core.queue.commit_gate import GateFinding
     from lineclear.core.queue.sides import Owner
     from lineclear.git.layout import Layout
     from lineclear.git.strays import Strays
@@ -170,7 +170,7 @@ class CloneQueueGit:
             level.conflicts = self._add_sides(level.conflicts, below, row.tip, row.branch, owner)
         return level
 
-    def forbidden(self, row: Candidate, main: str) -> list[Finding]:
+    def forbidden(self, row: Candidate, main: str) -> list[GateFinding]:
         history = self.clone.history
         bases = history.bases(main, row.tip)
         if not bases or bases == [row.tip]:

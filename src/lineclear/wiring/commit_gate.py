@@ -20,7 +20,7 @@ from lineclear.wiring.repo import Repo, folds_case, open_store, read_settings, s
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lineclear.core.queue.commit_gate import Finding
+    from lineclear.core.queue.commit_gate import GateFinding
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
 
@@ -58,7 +58,7 @@ def open_hastily(cwd: str, environ: Mapping[str, str]) -> Repo:
 
 def judge_alone(
     cwd: str, environ: Mapping[str, str], hook: str, lines: Sequence[str], given: str
-) -> tuple[list[Finding], bool]:
+) -> tuple[list[GateFinding], bool]:
     """(what may not come in while nobody can be asked, whether it is a person who brings it)."""
     layout, settings = _place(cwd, environ)
     git, rules = IncomingChanges(layout, environ), gate_rules(layout, settings)

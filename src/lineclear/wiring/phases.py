@@ -13,8 +13,8 @@ from lineclear.core.queue.checks import Check
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal
+from lineclear.git.integration import CloneIntegrationGit
 from lineclear.git.run import GitFailed
-from lineclear.git.workshop import GitWorkshop
 from lineclear.wiring.check_runner import CheckRunner
 from lineclear.wiring.check_settings import repo_at
 from lineclear.wiring.check_trees import CheckTrees
@@ -22,7 +22,7 @@ from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 from lineclear.wiring.queue import landings_of
-from lineclear.wiring.shards import Shards
+from lineclear.wiring.shards import ShardedFullCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def phase_work_of(repo: Repo) -> PhaseWork:
     tools = PhaseTools(
         hold_bond=lambda: repo.bonds.hold(_BOND),
         open_git=lambda: _open_git(repo),
-        full_check=lambda main: Shards(repo, main),
+        full_check=lambda main: ShardedFullCheck(repo, main),
         spread=spread,
         submit=submit,
         remake=lambda commit, path, command: _remake(repo, commit, path, command),
@@ -53,9 +53,9 @@ def phase_work_of(repo: Repo) -> PhaseWork:
 
 
 @contextmanager
-def _open_git(repo: Repo) -> Iterator[GitWorkshop]:
+def _open_git(repo: Repo) -> Iterator[CloneIntegrationGit]:
     try:
-        with closing(GitWorkshop(repo.layout)) as git:
+        with closing(CloneIntegrationGit(repo.layout)) as git:
             yield git
     except GitFailed as error:
         raise git_failed(error.command[0], error.stderr) from error

@@ -10,7 +10,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue.after_landing import after_landing
 from lineclear.app.queue.landings import Landings
 from lineclear.app.queue.pull_requests import PullRequests
-from lineclear.app.queue.runner import News, QueueRules
+from lineclear.app.queue.runner import QueueRules
 from lineclear.app.queue.turns import Turns
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.queue import git_failed
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from lineclear.core.queue.sides import Owner
     from lineclear.wiring.repo import Repo
 
-__all__ = ["News", "landings_of", "pull_requests_of", "queue_git_of", "undo_git_of"]
 
 QUEUE_LOCK = "queue.lock"
 

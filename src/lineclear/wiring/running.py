@@ -8,6 +8,7 @@ import threading
 from uuid import uuid4
 
 from lineclear.app.queue import candidates
+from lineclear.app.queue.runner import QueueNews
 from lineclear.app.runs.records import live_runs
 from lineclear.app.runs.workers import (
     HANDED_OVER,
@@ -325,7 +326,7 @@ class RepoLanding:
         return Landed(HANDED_OVER, f"it waits as {found['candidate']}")
 
     def run_queue(self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]) -> int:
-        def pass_on(news: queueing.News) -> None:
+        def pass_on(news: QueueNews) -> None:
             if not news.candidate:
                 tell(Came(0, 0, Landed(NEEDS_YOU, news.text)))
                 return

@@ -14,7 +14,7 @@ from lineclear.app.queue import candidates as queue
 from lineclear.app.queue import overview
 from lineclear.app.queue.checking import check_branch
 from lineclear.app.queue.reviewing import has_unreviewed, review_waiting
-from lineclear.app.queue.runner import News, Runner
+from lineclear.app.queue.runner import QueueNews, Runner
 from lineclear.app.worktrees.lifecycle import agent_on
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Candidate, Task
 
     Result = Landed | SentBack | NeedsYou
-    Tell = Callable[[News], None]
+    Tell = Callable[[QueueNews], None]
 
 SUBMITTED, FAILED = "submitted", "failed"
 WAIT_S, SETTLE_S = 0.5, 5.0
@@ -72,7 +72,7 @@ class Landings:
 
     @contextmanager
     def _runner(self, tools: QueueTools, caller: Caller, tell: Tell) -> Iterator[Runner]:
-        def pass_on(news: News) -> None:
+        def pass_on(news: QueueNews) -> None:
             if news.kind in ("landed", "sent back"):
                 self._forget(news.candidate)
             tell(news)
@@ -126,7 +126,7 @@ class Landings:
         self._review(tools, caller, tell=tell, is_over=stop)
         landed: list[dict[str, Any]] = []
 
-        def hear(news: News) -> None:
+        def hear(news: QueueNews) -> None:
             if news.row is not None:
                 landed.append(queue.show_brief(news.row))
             tell(news)
@@ -146,10 +146,10 @@ class Landings:
         try:
             followed = tools.follow_up(caller, landed) if landed else None
         except Refusal as refusal:  # what landed has landed
-            tell(News("warned", 0, f"after the landing: {refusal.what}"))
+            tell(QueueNews("warned", 0, f"after the landing: {refusal.what}"))
             return False, runner.seen
         if followed is not None and followed["result"] == FAILED:
-            tell(News("warned", 0, f"after the landing: {followed['why']}"))
+            tell(QueueNews("warned", 0, f"after the landing: {followed['why']}"))
         return followed is not None and followed["result"] == SUBMITTED, runner.seen
 
     def review_waiting(
@@ -204,8 +204,8 @@ class Landings:
         # An agent that hands in what is nobody's answers for it.
         author = agent or owner or ("" if caller.is_person else caller.name)
         found = queue.submit(
-            self._store, caller, queue.Branch(branch, tip, main, on), task=task, agent=author, after=after,
-            priority=priority,
+            self._store, caller, queue.SubmittedBranch(branch, tip, main, on), task=task, agent=author,
+            after=after, priority=priority,
         )  # fmt: skip
         return {**found, "notes": notes}
 
@@ -295,7 +295,7 @@ class Landings:
         end_at_s = self._clock() + wait_s if wait_s >= 0 else float("inf")
         ended: set[int] = set()
 
-        def hear(news: News) -> None:
+        def hear(news: QueueNews) -> None:
             if news.kind in ("landed", "sent back"):
                 ended.add(news.candidate)
             tell(news)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lineclear.app.queue import full_checks, integrating, phases
 from lineclear.core.queue.phases import INTEGRATE, TEST
@@ -18,19 +18,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.app.queue.full_checks import Ground, Lab
+    from lineclear.app.queue.full_checks import FullCheck, FullCheckGit
     from lineclear.app.queue.integrating import Remake, Submit
     from lineclear.app.queue.lock_making import LockMaker
     from lineclear.app.queue.merge_trees import Spread
     from lineclear.app.queue.turns import HeldBond
     from lineclear.core.claims.strategies import Rule
-
-    class FullCheck(Lab, Protocol):
-        def require_trust(self) -> None:
-            """Refuse a command that no person trusts."""
-
-    class PhaseGit(Ground, integrating.Workshop, Protocol):
-        """One clone's git, for both phases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +33,7 @@ class PhaseTools:
     of this path?"""
 
     hold_bond: Callable[[], HeldBond]
-    open_git: Callable[[], AbstractContextManager[PhaseGit]]
+    open_git: Callable[[], AbstractContextManager[FullCheckGit]]
     full_check: Callable[[str], FullCheck]
     spread: Spread
     submit: Submit
@@ -69,12 +62,18 @@ class PhaseWork:
             answer = phases.begin(self._store, caller, self._rules, phase, note)
             answer |= {"results": [], "test": None}
             if phase == INTEGRATE:
-                answer["results"] = integrating.integrate(self._crew(git))
+                answer["results"] = integrating.integrate(self._integration(git))
             elif phase == TEST:
-                lab = self._tools.full_check(git.main())
+                check = self._tools.full_check(git.main())
                 answer["test"] = full_checks.run_all(
-                    full_checks.Trial(
-                        self._store, self._integrator, git, lab, self._tools.spread, self._tools.submit, tell
+                    full_checks.FullRun(
+                        self._store,
+                        self._integrator,
+                        git,
+                        check,
+                        self._tools.spread,
+                        self._tools.submit,
+                        tell,
                     )
                 )
             return answer
@@ -91,18 +90,18 @@ class PhaseWork:
                 shown["progress"] = self._tested(git)
         return shown
 
-    def _tested(self, git: PhaseGit) -> dict[str, int]:
+    def _tested(self, git: FullCheckGit) -> dict[str, int]:
         main = git.main()
         try:
-            lab = self._tools.full_check(main)
+            check = self._tools.full_check(main)
         except Refusal:  # main no longer states a full check
             return {}
-        return self._store.read(lambda view: full_checks.progress(view, lab, git.tree_of(main)))
+        return self._store.read(lambda view: full_checks.progress(view, check, git.tree_of(main)))
 
-    def _crew(self, git: PhaseGit) -> integrating.Crew:
+    def _integration(self, git: FullCheckGit) -> integrating.IntegrationTools:
         _main(git)
         tools = self._tools
-        return integrating.Crew(
+        return integrating.IntegrationTools(
             self._store, self._integrator, self._rules, git, tools.spread, tools.submit, tools.remake,
             tools.maker_by(git.main), tools.may,
         )  # fmt: skip
@@ -119,7 +118,7 @@ class PhaseWork:
             bond.release()
 
 
-def _main(git: PhaseGit) -> str:
+def _main(git: FullCheckGit) -> str:
     main = git.main()
     if not main:
         raise refuse("land.unborn", main=git.branch)

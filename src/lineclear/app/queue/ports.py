@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.checks import Check
-    from lineclear.core.queue.commit_gate import Finding
+    from lineclear.core.queue.commit_gate import GateFinding
 
-    class Moved(Protocol):
+    class MainMove(Protocol):
         how: str
         why: str
         files: list[str]
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         def level(self, below: str, row: Candidate, task: Task | None) -> Level:
             """The candidate on top of a commit, as a commit of its own. Refuses what cannot be merged."""
 
-        def forbidden(self, row: Candidate, main: str) -> list[Finding]:
+        def forbidden(self, row: Candidate, main: str) -> list[GateFinding]:
             """What the candidate changes although its author may not."""
 
         def touched(self, row: Candidate) -> list[str]:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
         def is_on_main(self, commit: str) -> bool: ...
 
-        def move(self, old: str, new: str, why: str) -> Moved:
+        def move(self, old: str, new: str, why: str) -> MainMove:
             """Main by compare-and-set, with its files where it is checked out."""
 
     class LandingGit(QueueGit, Protocol):
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
             """What a repository does after a landing: decide proposals, run its integrator. None when nothing
             was to be done; else `result` is submitted, nothing or failed, with `why`."""
 
-    class Ended(Protocol):
+    class EndedCheck(Protocol):
         """One run of one check command."""
 
         @property
@@ -156,7 +156,7 @@ if TYPE_CHECKING:
 
         def start(self, job: int, commit: str, tree: str, checks: Sequence[Check]) -> None: ...
 
-        def ended(self) -> Sequence[tuple[int, Sequence[Ended]]]:
+        def ended(self) -> Sequence[tuple[int, Sequence[EndedCheck]]]:
             """Jobs that came to an end since the last time; a cancelled one with nothing."""
 
         def cancel(self, job: int) -> None: ...

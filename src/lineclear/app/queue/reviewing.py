@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue.overview import is_unreviewed
-from lineclear.app.queue.runner import News
+from lineclear.app.queue.runner import QueueNews
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue import landing as words
 from lineclear.core.queue.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING, in_order
@@ -29,7 +29,7 @@ REVIEWER, BY_AGENT = "reviewer", "agent"
 
 def review_waiting(
     store: Store, tools: QueueTools, caller: Caller, *, review: str, tree: str, is_over: Callable[[], bool],
-    tell: Callable[[News], None],
+    tell: Callable[[QueueNews], None],
 ) -> list[int]:  # fmt: skip
     """Every candidate that waits for a review gets it now, in landing order; gives those that were decided.
     What goes back is told, as the runner tells it. `is_over` calls the command off that is at work.
@@ -62,10 +62,10 @@ def has_unreviewed(store: Store, review: str) -> bool:
     return any(row.state == WAITING and is_unreviewed(row, BY_AGENT) for row in waiting)
 
 
-def _pass_on(store: Store, number: int, tell: Callable[[News], None]) -> None:
+def _pass_on(store: Store, number: int, tell: Callable[[QueueNews], None]) -> None:
     row = store.read(lambda view: queue.known(view, number))
     if row.state == SENT_BACK:
-        tell(News(SENT_BACK, number, f"{row.branch}: {row.reason.partition(chr(10))[0]}"))
+        tell(QueueNews(SENT_BACK, number, f"{row.branch}: {row.reason.partition(chr(10))[0]}"))
 
 
 def _decide(

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.core.queue.commit_gate import Finding
+    from lineclear.core.queue.commit_gate import GateFinding
 
 HOOKS = ("pre-commit", "pre-push", "reference-transaction")
 
@@ -43,7 +43,7 @@ def gate(context: Context, args: Namespace) -> int:
     raise _first(findings)
 
 
-def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
+def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
     """What may not come in, and whether it is a person who brings it."""
     from lineclear.wiring.commit_gate import commit_gate_of, open_hastily
 
@@ -52,7 +52,7 @@ def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding]
     return commit_gate_of(context.repo).judge(hook, caller, lines), caller.is_person
 
 
-def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
+def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
     from lineclear.wiring.commit_gate import judge_alone
 
     context.out.hint("lineclear: the shared store is out of reach. Git goes on with what you have a copy of.")
@@ -68,14 +68,14 @@ def _is_closed(context: Context) -> bool:
         return False
 
 
-def _warn(context: Context, findings: list[Finding]) -> None:
+def _warn(context: Context, findings: list[GateFinding]) -> None:
     for finding in findings:
         who = f" {finding.refusal.who}" if finding.refusal.who else ""
         context.out.warn(f"{finding.refusal.what}{who} You are a person, so git goes on.")
     context.out.data({"findings": [finding.refusal.as_data() for finding in findings]})
 
 
-def _first(findings: list[Finding]) -> Refusal:
+def _first(findings: list[GateFinding]) -> Refusal:
     """The first one, with the others as data: one next action at a time."""
     refusal = findings[0].refusal
     refusal.facts["paths"] = [finding.path for finding in findings]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.app.queue.runner import News
+    from lineclear.app.queue.runner import QueueNews
 
 MOST_ENDED = 50
 INTERRUPTED = 130
@@ -98,7 +98,7 @@ def run(context: Context, args: Namespace) -> int:
     told: list[dict[str, str]] = []
     _greet(context, is_once=args.once)
 
-    def tell(news: News) -> None:
+    def tell(news: QueueNews) -> None:
         item = {"candidate": show_number(news.candidate), "kind": news.kind, "text": news.text}
         told.append(item)
         if not (args.once and context.out.is_json):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 REFUSED_CODES = (HELD, NOT_ALLOWED, STALE)
 
 
-class Finding:
+class GateFinding:
     """A path, and the refusal that says why it may not come in."""
 
     __slots__ = ("path", "refusal")
@@ -31,7 +31,7 @@ class Finding:
         return self.refusal.code
 
 
-def tell(findings: Sequence[Finding]) -> str:
+def tell(findings: Sequence[GateFinding]) -> str:
     """All of it in one sentence, for an author who has to mend it later."""
     told = "; ".join(f"{finding.path}: {finding.refusal.what.rstrip('.')}" for finding in findings[:5])
     more = len(findings) - 5

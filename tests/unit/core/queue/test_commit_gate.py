@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.queue.commit_gate import Finding, judge_move, pushed_refs, tell
+from lineclear.core.queue.commit_gate import GateFinding, judge_move, pushed_refs, tell
 from lineclear.core.words.refusals import refuse
 
 
@@ -25,7 +25,7 @@ def test_which_refs_an_agent_may_move(tree: str, ref: str, code: str) -> None:
 
 def test_many_findings_are_told_in_one_sentence() -> None:
     findings = [
-        Finding(f"{number}.png", refuse("write.unlocked", resource=f"file:{number}.png"))
+        GateFinding(f"{number}.png", refuse("write.unlocked", resource=f"file:{number}.png"))
         for number in range(7)
     ]
     text = tell(findings)
