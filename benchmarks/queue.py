@@ -16,10 +16,10 @@ from pathlib import Path
 
 from benchmarks.harness import Report, at_least_x, at_most, median, scratch
 from lineclear.app.ports import Caller
-from lineclear.app.queue.runner import News, Runner
+from lineclear.app.queue.runner import QueueNews, Runner
 from lineclear.core.log.tables import CANDIDATE, Candidate
 from lineclear.core.queue.candidates import LANDED
-from lineclear.wiring.queue import open_runner, submit, take_turn
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.trust import judged, trust
@@ -54,7 +54,7 @@ class Count:
             scene.submit(f"n{number}")
         self.landed_runs = self.landed_rounds = bench.rounds = 0
 
-        def hear(news: News) -> None:
+        def hear(news: QueueNews) -> None:
             if news.kind == "landed":
                 self.landed_runs, self.landed_rounds = runner.runs, bench.rounds
 
@@ -153,8 +153,8 @@ def _land_all(directory: Path, count: int) -> tuple[float, int]:
         threading.Thread(target=_hand_over, args=(git, agent, count, began_s)) for agent in range(AGENTS)
     ]
     with (
-        take_turn(repo) as _,
-        open_runner(repo, PERSON, lambda _: None) as runner,
+        landings_of(repo).turns.take() as _,
+        landings_of(repo).open_runner(PERSON, lambda _: None) as runner,
         repo.store.listen() as ear,
     ):
         for agent in agents:
@@ -173,8 +173,8 @@ def _warm_up(git: TemporaryRepo, repo: Repo) -> None:
     git.git("switch", "-q", "-c", "first", "main")
     git.commit("First", {"first.txt": "1\n"})
     git.git("switch", "-q", "main")
-    submit(repo, PERSON, branch="first")
-    with take_turn(repo), open_runner(repo, PERSON, lambda _: None) as runner:
+    landings_of(repo).submit(PERSON, branch="first")
+    with landings_of(repo).turns.take(), landings_of(repo).open_runner(PERSON, lambda _: None) as runner:
         runner.run_once()
 
 
@@ -183,7 +183,7 @@ def _hand_over(git: TemporaryRepo, agent: int, count: int, began_s: float) -> No
     repo = open_repo(str(git.path), git.environment)
     for number in range(agent, count, AGENTS):
         time.sleep(max(0.0, began_s + number / PER_SECOND - time.monotonic()))
-        submit(repo, Caller(f"agent-{agent}", tree=f"agent-{agent}"), branch=f"work{number}")
+        landings_of(repo).submit(Caller(f"agent-{agent}", tree=f"agent-{agent}"), branch=f"work{number}")
     repo.close()
 
 

@@ -18,7 +18,7 @@ from lineclear.core.queue.candidates import LANDED
 from lineclear.core.worktrees.snapshots import Kept
 from lineclear.git.snapshot_refs import list_snapshots
 from lineclear.serve.background import Background
-from lineclear.wiring.queue import submit
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.saving import Saver
 from lineclear.wiring.starting import init_repo
@@ -115,7 +115,7 @@ class Site:
         return name
 
     def submit(self, name: str, files: dict[str, str]) -> None:
-        submit(self.repo, PERSON, branch=self.branch(name, files))
+        landings_of(self.repo).submit(PERSON, branch=self.branch(name, files))
 
     def local(self, text: str) -> None:
         """The clone's own settings, beside where its store is."""

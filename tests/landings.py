@@ -10,13 +10,13 @@ from typing import Any
 from lineclear.app import tasks
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
+from lineclear.app.queue.landings import branch_of_task
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.landing import Landed, NeedsYou, SentBack
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.wiring import queue
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.stray_main import branch_of_task
 from tests.repository import TemporaryRepo
 
 
@@ -97,8 +97,8 @@ def land(
     repo: Repo, caller: Caller, *, task: int = 0, branch: str = "", agent: str = ""
 ) -> Landed | SentBack | NeedsYou:
     """Hand in and stay until it has come to an end, as `lineclear land` does where there is no check."""
-    found = branch or branch_of_task(repo, task)
-    _, result = queue.land(repo, caller, task=task, branch=found, agent=agent)
+    found = branch or repo.store.read(lambda view: branch_of_task(view, task))
+    _, result = queue.landings_of(repo).land(caller, task=task, branch=found, agent=agent)
     assert result is not None, "it still waits"
     return result
 

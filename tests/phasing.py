@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from lineclear.app import messages, proposals, tasks
+from lineclear.app.file_proposals import file_payload
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import CANDIDATE, PROPOSAL, TASK, Candidate, Proposal, Task
-from lineclear.wiring import phases
-from lineclear.wiring.proposing import file_payload
-from lineclear.wiring.queue import run_once
+from lineclear.wiring.phases import phase_work_of
+from lineclear.wiring.queue import landings_of, main_files_of
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import judged, trust
 from tests.landings import Team
@@ -72,18 +72,19 @@ class Phased(Team):
         note: str = "",
     ) -> int:
         caller, resource = Caller(agent), self.repo.resource(path, str(self.git.path))
-        payload = file_payload(self.repo, caller, resource, text=text, patch=patch, task=task)
+        files, store = main_files_of(self.repo), self.repo.store
+        payload = file_payload(store, files, caller, resource, text=text, patch=patch, task=task)
         rules = self.repo.settings.rules
         made = proposals.propose(self.repo.store, caller, rules, resource, payload, note=note)
         number: int = made["proposal"]["id"]
         return number
 
     def begin(self, phase: str) -> dict[str, Any]:
-        return phases.begin(self.repo, self.person, phase)
+        return phase_work_of(self.repo).begin(self.person, phase)
 
     def run_queue(self) -> None:
-        run_once(self.repo, self.person)
-        phases.settle(self.repo)
+        landings_of(self.repo).run_once(self.person)
+        phase_work_of(self.repo).settle()
 
     def proposal(self, number: int) -> Proposal:
         found = self.repo.store.read(lambda view: view.get(PROPOSAL, (number,)))

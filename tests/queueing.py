@@ -8,12 +8,12 @@ from typing import Any
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates as queue
-from lineclear.app.queue.runner import News, QueueRules, Runner
+from lineclear.app.queue.runner import QueueNews, QueueRules, Runner
 from lineclear.app.queue.stacking import Level
 from lineclear.core.log.tables import CANDIDATE, Candidate, Task
 from lineclear.core.queue.candidates import LANDED
 from lineclear.core.queue.checks import Check, verdict_key
-from lineclear.core.queue.gate import Finding
+from lineclear.core.queue.commit_gate import GateFinding
 from tests.world import World
 
 PAT = Caller("pat", is_person=True)
@@ -56,7 +56,7 @@ class FakeQueueGit:
         commit = f"{below}+{row.branch}"
         return Level(commit, commit, "merge", files=[f"{row.branch}.py"], conflicts=clash)
 
-    def forbidden(self, row: Candidate, main: str) -> list[Finding]:
+    def forbidden(self, row: Candidate, main: str) -> list[GateFinding]:
         del row, main
         return []
 
@@ -175,11 +175,11 @@ class Scene:
         self.git = FakeQueueGit(conflicts)
         self.checks = FakeCheckPool(fails, places, chance)
         self.rules = QueueRules(batch=batch, workers=places, review=review)
-        self.news: list[News] = []
+        self.news: list[QueueNews] = []
         self.runs = 0
 
     def submit(self, branch: str, *, after: Sequence[int] = (), task: int = 0, priority: int = 0) -> int:
-        found = queue.Branch(branch, f"{branch}@1", self.git.at)
+        found = queue.SubmittedBranch(branch, f"{branch}@1", self.git.at)
         shown = queue.submit(self.store, PAT, found, after=after, task=task, priority=priority)
         return int(shown["candidate"][2:])
 

@@ -28,7 +28,7 @@ def test_a_proposal_from_the_first_word_to_its_end(engine: Engine, clock: FakeCl
     late = proposals.propose(here, ADA, RULES, resource("migrations/2.sql"), payload)["proposal"]
     frozen = there.read(lambda view: phases.frozen_proposals(view, RULES))
     assert [row.id for row in frozen] == [made["id"]]
-    branch = candidates.Branch(branch_of(made["id"]), "tip", "base")
+    branch = candidates.SubmittedBranch(branch_of(made["id"]), "tip", "base")
     candidate = candidates.submit(there, INTEGRATOR, branch, agent="integrator")["candidate"]
     with refused("phase.unfinished"):
         phases.begin(here, PAT, RULES, TEST)

@@ -10,9 +10,9 @@ import os
 from lineclear.app.ports import Caller
 from lineclear.app.queue.phases import phase_of
 from lineclear.core.queue.phases import MOVES
-from lineclear.git import commits, landing, trees, workshop
+from lineclear.git import commits, integration, landing, queue, trees
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring import phases, queue
+from lineclear.wiring.phases import phase_work_of
 from lineclear.wiring.repo import open_repo
 from tests.crash.lander import Steps, serve
 
@@ -20,10 +20,10 @@ from tests.crash.lander import Steps, serve
 def _go_on(last: int, path: str) -> int:
     steps = Steps(last)
     os.chdir(path)
-    steps.count_all(commits, landing, trees, workshop, queue)
+    steps.count_all(commits, integration, landing, queue, trees)
     SqliteStore.transact = steps.wrap(SqliteStore.transact)  # type: ignore[method-assign]
     repo = open_repo(path, os.environ)
-    phases.begin(repo, Caller("anna", is_person=True), MOVES[repo.store.read(phase_of)][0])
+    phase_work_of(repo).begin(Caller("anna", is_person=True), MOVES[repo.store.read(phase_of)][0])
     return steps.count
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from lineclear.app.ports import Caller
 from lineclear.git import branch_moves, commits, detached, landing, restoring, trees
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring.queue import run_once
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 from tests.crash.lander import Steps, serve
 
@@ -29,7 +29,7 @@ def _run(last: int, path: str) -> int:
 
     SqliteStore.transact = counted  # type: ignore[method-assign]
     repo = open_repo(path, os.environ)
-    run_once(repo, PERSON)
+    landings_of(repo).run_once(PERSON)
     repo.close()
     return steps.count
 

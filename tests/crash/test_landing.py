@@ -12,8 +12,8 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.core.queue.landing import Landed
-from lineclear.wiring import queue_git
-from lineclear.wiring.queue import settle
+from lineclear.git import queue as git_queue
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 from tests.crash.lander import AGENT, BRANCH, TASK
 from tests.landings import Team, land, open_team
@@ -121,10 +121,10 @@ def test_killed_at_every_step_the_next_landing_puts_it_right(
             moved += 1
             assert team.file("a.txt") == "2\n"
             assert team.status() == [" M mine.txt"]
-            settle(team.repo, PERSON, lands=False)
+            landings_of(team.repo).settle(PERSON, lands=False)
             assert team.state(TASK) == "merged"
         else:
-            settle(team.repo, PERSON, lands=False)
+            landings_of(team.repo).settle(PERSON, lands=False)
             assert team.status() == [" M mine.txt"], step
             assert team.leftovers() == []
         assert_landed_once(team)
@@ -201,7 +201,7 @@ def test_killed_amid_the_files_the_half_moved_tree_is_put_right(
     team = team_of(git)
     assert not is_moved(git)
     assert (git.path / ".git/index.lock").exists()
-    settle(team.repo, PERSON, lands=False)
+    landings_of(team.repo).settle(PERSON, lands=False)
     assert team.status() == [" M mine.txt"]
     assert team.leftovers() == []
     assert_landed_once(team)
@@ -224,11 +224,11 @@ def test_killed_alone_its_git_is_waited_for(
     team = team_of(git)
     try:
         with monkeypatch.context() as patch, refused("land.busy"):
-            patch.setattr(queue_git, "LOCK_WAIT_S", 0.2)
-            settle(team.repo, PERSON, lands=False)
+            patch.setattr(git_queue, "LOCK_WAIT_S", 0.2)
+            landings_of(team.repo).settle(PERSON, lands=False)
     finally:
         go.touch()
-    settle(team.repo, PERSON, lands=False)
+    landings_of(team.repo).settle(PERSON, lands=False)
     assert team.status() == [" M mine.txt"]
     assert team.leftovers() == []
     assert_landed_once(team)
@@ -247,7 +247,7 @@ def test_after_a_death_what_the_person_wrote_over_the_half_moved_tree_stays(
     (git.path / "a.txt").write_text("written by hand since\n")
     (git.path / "new/deep.txt").write_text("this, too\n")
     team = team_of(git)
-    settle(team.repo, PERSON, lands=False)
+    landings_of(team.repo).settle(PERSON, lands=False)
     assert team.file("a.txt") == "written by hand since\n"
     assert team.file("new/deep.txt") == "this, too\n"
     assert set(team.status()) == {" M a.txt", " M mine.txt", "?? new/deep.txt"}

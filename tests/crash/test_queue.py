@@ -9,7 +9,7 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import CANDIDATE, LANDING
-from lineclear.wiring.queue import run_once, submit
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.trust import judged, trust
 from tests.crash.test_landing import KILLED, Lander, copy_of, team_of
 from tests.landings import open_team
@@ -38,7 +38,7 @@ def sample(repo: TemporaryRepo) -> TemporaryRepo:
             repo.git("switch", "-q", "-c", name, "main")
             repo.commit(f"Work {name}", files)
             repo.git("switch", "-q", "main")
-            submit(team.repo, Caller(name, tree=name), branch=name, task=number, agent=name)
+            landings_of(team.repo).submit(Caller(name, tree=name), branch=name, task=number, agent=name)
     (repo.path / "mine.txt").write_text("my own\n")
     return repo
 
@@ -49,7 +49,7 @@ ENDS = {"good": "landed", "bad": "sent back", "clash": "sent back", "fine": "lan
 def assert_it_is_as_it_should_be(git: TemporaryRepo) -> None:
     team = team_of(git)
     try:
-        run_once(team.repo, PERSON)
+        landings_of(team.repo).run_once(PERSON)
         rows = team.repo.store.read(lambda view: view.scan(CANDIDATE, "key"))
         assert {row.branch: row.state for row in rows} == ENDS
         assert [team.state(number) for number in (1, 2, 3, 4)] == ["merged", "open", "open", "merged"]

@@ -246,12 +246,12 @@ def test_run_stays_until_it_is_stopped_and_the_next_one_goes_on(
 LATE = """
 import os, signal, sys
 from lineclear.cli.main import run
-from lineclear.wiring import queue_facts
-plain = queue_facts.overview
-def late(repo):
+from lineclear.app.queue.landings import Landings
+plain = Landings.overview
+def late(landings):
     os.kill(os.getpid(), signal.SIGINT)
-    return plain(repo)
-queue_facts.overview = late
+    return plain(landings)
+Landings.overview = late
 sys.exit(run(["queue", "run", "--once", "--json"]))
 """
 

@@ -15,14 +15,14 @@ import pytest
 from lineclear.app import claims, tasks
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
+from lineclear.app.queue.landings import Landings
 from lineclear.app.runs import records
 from lineclear.app.waiting import claim_or_wait
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.serve.background import Background
 from lineclear.wiring import saving
-from lineclear.wiring.queue import run_once, settle, submit, take_turn
-from lineclear.wiring.repo import Repo
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.trust import judged, trust
 from lineclear.wiring.worktrees import adopt
 from tests.backgrounds import PERSON, Site
@@ -80,12 +80,12 @@ def test_a_queue_at_rest_is_free_for_whoever_wants_to_run_it(clone: Site) -> Non
     clone.submit("work", {"a.txt": "1\n"})
     until(lambda: clone.state("work") == "landed")
     until(lambda: background.status()["queue"]["state"] == "waiting")
-    with take_turn(clone.repo):
+    with landings_of(clone.repo).turns.take():
         pass
 
 
 def test_while_somebody_else_runs_the_queue_it_waits_and_then_takes_over(site: Site) -> None:
-    with take_turn(site.repo):
+    with landings_of(site.repo).turns.take():
         background = site.begin()
         site.submit("work", {"a.txt": "1\n"})
         until(lambda: background.status()["queue"]["state"] == "somebody else runs it")
@@ -127,12 +127,14 @@ def test_what_stood_in_the_way_and_went_without_a_word_is_noticed(
 ) -> None:
     tried = 0
 
-    def counted(repo: Repo, *given: Any, **more: Any) -> int:
+    run_once = Landings.run_once
+
+    def counted(landings: Landings, *given: Any, **more: Any) -> int:
         nonlocal tried
         tried += 1
-        return run_once(repo, *given, **more)
+        return run_once(landings, *given, **more)
 
-    monkeypatch.setattr("lineclear.wiring.queue.run_once", counted)
+    monkeypatch.setattr(Landings, "run_once", counted)
     monkeypatch.setattr("lineclear.serve.works.FIRST_RETRY_S", 0.2)
     clone.git.commit("Base", {"mine.txt": "1\n"})
     (clone.git.path / "mine.txt").write_text("my own\n")
@@ -163,10 +165,10 @@ def test_a_supervisor_does_not_wait_for_the_checks_of_another(
     clone: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`run` begins with this; the queue that is being run settles itself."""
-    monkeypatch.setattr("lineclear.wiring.queue._SETTLE_S", 0.1)
-    with take_turn(clone.repo):
+    monkeypatch.setattr("lineclear.app.queue.landings.SETTLE_S", 0.1)
+    with landings_of(clone.repo).turns.take():
         other = clone.open()
-        assert settle(other, PERSON, lands=True) == []
+        assert landings_of(other).settle(PERSON, lands=True) == []
         other.close()
 
 
@@ -468,7 +470,7 @@ def test_when_postgresql_goes_away_and_comes_back_the_works_go_on(
                 until(lambda: failing(background) == {"queue", "leases", "snapshots"}, background.status)
             finally:
                 hidden.rename(door)
-        submit(site.repo, PERSON, branch="work")
+        landings_of(site.repo).submit(PERSON, branch="work")
         until(lambda: site.state("work") == "landed", background.status)
         until(lambda: not failing(background), background.status)
     finally:

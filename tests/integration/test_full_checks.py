@@ -9,8 +9,8 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, TEST
-from lineclear.wiring import phases
-from lineclear.wiring.queue import submit
+from lineclear.wiring.phases import phase_work_of
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.trust import revoke
 from tests.phasing import Phased, open_phased
 from tests.repository import TemporaryRepo
@@ -44,7 +44,7 @@ def test_all_parts_run_at_once_and_are_told_which_they_are(repo: TemporaryRepo) 
         team.begin(INTEGRATE)
         assert outcome(team)["result"] == "green"
         assert sorted(runs(team)) == ["1/3", "2/3", "3/3"]
-        shown = phases.show(team.repo)
+        shown = phase_work_of(team.repo).show()
         assert (shown["phase"], shown["progress"]) == (TEST, {"done": 3, "parts": 3})
         assert outcome(team)["result"] == "green"
         assert len(runs(team)) == 3
@@ -62,10 +62,10 @@ def test_progress_is_seen_while_the_parts_run(repo: TemporaryRepo) -> None:
 
         def look(words: str) -> None:
             if "[1/2] passed" in words:
-                found.append(phases.show(team.repo)["progress"])
+                found.append(phase_work_of(team.repo).show()["progress"])
                 seen.touch()
 
-        answer = phases.begin(team.repo, team.person, TEST, tell=look)
+        answer = phase_work_of(team.repo).begin(team.person, TEST, tell=look)
     assert answer["test"]["result"] == "green"
     assert found == [{"done": 1, "parts": 2}]
 
@@ -98,7 +98,7 @@ def test_a_red_run_gives_the_task_of_a_branch_back_as_a_new_one(repo: TemporaryR
     with open_phased(repo, '[checks]\nfull = "test ! -e bad.txt"\n') as team:
         number = team.task("Add a file", "ada", scope=["bad.txt"])
         team.work("ada", {"bad.txt": "b\n"})
-        submit(team.repo, Caller("ada", tree="ada"), branch="ada", task=number, agent="ada")
+        landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", task=number, agent="ada")
         team.run_queue()
         team.begin(INTEGRATE)
         answer = outcome(team)
@@ -132,7 +132,7 @@ def test_a_check_that_never_passed_is_nobodys_fault(repo: TemporaryRepo) -> None
 def test_what_others_built_on_is_not_taken_back_by_force(repo: TemporaryRepo) -> None:
     with open_phased(repo, '[checks]\nfull = "! grep -q bad a.txt"\n', {"a.txt": "one\ntwo\n"}) as team:
         team.work("ada", {"a.txt": "one bad\ntwo\n"})
-        submit(team.repo, Caller("ada", tree="ada"), branch="ada", agent="ada")
+        landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", agent="ada")
         team.run_queue()
         team.git.commit("Upon it", {"a.txt": "one bad and more\ntwo\n"})
         team.begin(INTEGRATE)
@@ -149,7 +149,7 @@ def test_only_what_is_trusted_runs_and_the_phase_does_not_begin_without(repo: Te
         revoke(team.repo, team.person)
         with refused("trust.missing"):
             team.begin(TEST)
-        assert phases.show(team.repo)["phase"] == INTEGRATE
+        assert phase_work_of(team.repo).show()["phase"] == INTEGRATE
         assert runs(team) == []
 
 
@@ -158,7 +158,7 @@ def test_without_a_full_check_there_is_no_test_phase(repo: TemporaryRepo) -> Non
         team.begin(INTEGRATE)
         with refused("phase.no_check"):
             team.begin(TEST)
-        assert phases.show(team.repo)["phase"] == INTEGRATE
+        assert phase_work_of(team.repo).show()["phase"] == INTEGRATE
 
 
 @pytest.mark.parametrize("phase", [INTEGRATE, TEST])

@@ -11,8 +11,8 @@ from lineclear.app import proposals
 from lineclear.app.ports import Caller
 from lineclear.app.tasks import show
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL
-from lineclear.wiring.gate import judge_commit, judge_landing
-from lineclear.wiring.queue import submit
+from lineclear.wiring.commit_gate import commit_gate_of
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 from tests.lock_files import LOCK, calls_in, lock, manifest, needed, pretend, project
 from tests.phasing import LOG, Phased, open_phased
@@ -292,19 +292,21 @@ def test_the_commit_gate_and_the_landing_gate_refuse_what_is_bound(team: Phased)
     team.git.git("add", "-A", at=place)
     repo = open_repo(str(place), team.git.environment)
     try:
-        (found,) = judge_commit(repo, Caller("ben", tree="ben"))
+        (found,) = commit_gate_of(repo).judge_commit(Caller("ben", tree="ben"))
     finally:
         repo.close()
     assert (found.path, found.kind) == ("migrations/0002_ben.sql", "write.phase")
     assert found.refusal.next == "lineclear propose file:migrations/0002_ben.sql --file PATH"
-    assert [one.kind for one in judge_landing(team.repo, "ben", [found.path])] == ["write.phase"]
-    assert judge_landing(team.repo, "integrator", [found.path]) == []
-    assert judge_landing(team.repo, "ben", ["src/other.py"]) == []
+    assert [one.kind for one in commit_gate_of(team.repo).judge_landing("ben", [found.path])] == [
+        "write.phase"
+    ]
+    assert commit_gate_of(team.repo).judge_landing("integrator", [found.path]) == []
+    assert commit_gate_of(team.repo).judge_landing("ben", ["src/other.py"]) == []
 
 
 def test_an_agents_branch_with_a_migration_on_it_goes_back_and_says_what_to_do(team: Phased) -> None:
     team.work("ben", {"migrations/0002_ben.sql": PHONE})
-    submit(team.repo, Caller("ben", tree="ben"), branch="ben", agent="ben")
+    landings_of(team.repo).submit(Caller("ben", tree="ben"), branch="ben", agent="ben")
     team.run_queue()
     (row,) = team.candidates()
     assert (row.state, row.kind) == ("sent back", "gate")
@@ -313,10 +315,10 @@ def test_an_agents_branch_with_a_migration_on_it_goes_back_and_says_what_to_do(t
 
 def test_the_owner_lands_in_integrate_what_goes_back_in_parallel(team: Phased) -> None:
     team.work("ada", {"src/api.py": "def get():\n    return 2\n"})
-    submit(team.repo, Caller("ada", tree="ada"), branch="ada", agent="ada")
+    landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", agent="ada")
     team.run_queue()
     team.begin(INTEGRATE)
-    submit(team.repo, Caller("ada", tree="ada"), branch="ada", agent="ada")
+    landings_of(team.repo).submit(Caller("ada", tree="ada"), branch="ada", agent="ada")
     team.run_queue()
     assert [row.state for row in team.candidates()] == ["sent back", "landed"]
     assert team.file("src/api.py") == "def get():\n    return 2\n"

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.after_landing import BRANCH
 from lineclear.core.queue.phases import INTEGRATE
-from lineclear.wiring.integrator import BRANCH, after_landing
-from lineclear.wiring.queue import open_runner, run_once, submit, take_turn
-from lineclear.wiring.queue_git import CloneQueueGit
+from lineclear.wiring.queue import landings_of, open_tools
 from lineclear.wiring.trust import revoke
 from tests.phasing import Phased, open_phased
 from tests.repository import TemporaryRepo
@@ -39,21 +37,24 @@ def team(repo: TemporaryRepo) -> Iterator[Phased]:
 def land(team: Phased, name: str) -> list[dict[str, Any]]:
     """A person's branch with one new file, landed; gives what the queue would tell of the batch."""
     team.work(name, {f"{name}.txt": f"{name}\n"})
-    number = submit(team.repo, team.person, branch=name)["candidate"]
+    number = landings_of(team.repo).submit(team.person, branch=name)["candidate"]
     return landed_now(team, [number])
 
 
 def landed_now(team: Phased, numbers: list[str]) -> list[dict[str, Any]]:
     # Without what follows a landing: that is what is tried here.
-    with take_turn(team.repo), open_runner(team.repo, team.person, lambda _: None) as runner:
+    with (
+        landings_of(team.repo).turns.take(),
+        landings_of(team.repo).open_runner(team.person, lambda _: None) as runner,
+    ):
         runner.run_once()
     rows = [queue.show_brief(row) for row in team.candidates()]
     return [row for row in rows if row["candidate"] in numbers and row["state"] == "landed"]
 
 
 def followed(team: Phased, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
-    with closing(CloneQueueGit(team.repo)) as git:
-        return after_landing(git, team.person, landed)
+    with open_tools(team.repo) as tools:
+        return tools.follow_up(team.person, landed)
 
 
 def told(team: Phased) -> list[str]:
@@ -138,7 +139,7 @@ def test_it_runs_only_when_a_person_trusts_it(team: Phased) -> None:
 def test_a_landed_proposal_is_decided_and_is_news_for_it(team: Phased) -> None:
     number = team.propose("ada", "migrations/0002_email.sql", "ALTER TABLE users ADD email text;\n")
     team.begin(INTEGRATE)
-    run_once(team.repo, team.person)
+    landings_of(team.repo).run_once(team.person)
     assert team.proposal(number).state == "accepted"
     assert told(team) == [f"lineclear/integrate-{number}"]
 
@@ -146,8 +147,8 @@ def test_a_landed_proposal_is_decided_and_is_news_for_it(team: Phased) -> None:
 def test_the_queue_lets_it_work_after_each_landing_and_lands_what_it_did(team: Phased) -> None:
     for name in ("b", "c"):
         team.work(name, {f"{name}.txt": f"{name}\n"})
-        submit(team.repo, team.person, branch=name)
-    run_once(team.repo, team.person)
+        landings_of(team.repo).submit(team.person, branch=name)
+    landings_of(team.repo).run_once(team.person)
     assert team.file("index.lst") == "a.txt\nb.txt\nc.txt\n"
     assert {row.branch: row.state for row in team.candidates()} == dict.fromkeys(("b", "c", BRANCH), "landed")
 
@@ -155,9 +156,9 @@ def test_the_queue_lets_it_work_after_each_landing_and_lands_what_it_did(team: P
 def test_what_is_not_trusted_is_said_and_keeps_nothing_from_landing(team: Phased) -> None:
     revoke(team.repo, team.person)
     team.work("b", {"b.txt": "b\n"})
-    submit(team.repo, team.person, branch="b")
+    landings_of(team.repo).submit(team.person, branch="b")
     news: list[str] = []
-    run_once(team.repo, team.person, tell=lambda one: news.append(f"{one.kind}: {one.text}"))
+    landings_of(team.repo).run_once(team.person, tell=lambda one: news.append(f"{one.kind}: {one.text}"))
     assert [row.state for row in team.candidates()] == ["landed"]
     assert [text for text in news if text.startswith("warned")] == [
         "warned: after the landing: queue.integrator of lineclear.toml is not trusted."

@@ -18,8 +18,7 @@ from lineclear.core.log.tables import Candidate, Landing
 from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.git import landing as git_landing
 from lineclear.git.branch_moves import Moved
-from lineclear.wiring.queue import settle
-from lineclear.wiring.queue_check import check
+from lineclear.wiring.queue import landings_of
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -186,19 +185,19 @@ def test_a_landing_that_died_before_it_could_say_so_is_settled(
         with pytest.raises(KeyboardInterrupt):
             land(team.repo, agent("claude-1"), task=number, branch="claude-1")
     assert team.state(number) == "handed over"
-    assert settle(team.repo, team.person, lands=False) == ["T-1"]
+    assert landings_of(team.repo).settle(team.person, lands=False) == ["T-1"]
     assert team.state(number) == "merged"
-    assert settle(team.repo, team.person, lands=False) == []
+    assert landings_of(team.repo).settle(team.person, lands=False) == []
 
 
 def test_a_task_whose_branch_a_person_merged_by_hand_is_settled(team: Team) -> None:
     number = team.task("By hand", "claude-1")
     team.work("claude-1", {"a": "1\n"})
     tasks.finish(team.repo.store, agent("claude-1"), number, branch="claude-1")
-    assert settle(team.repo, team.person, lands=False) == []
+    assert landings_of(team.repo).settle(team.person, lands=False) == []
     team.git.git("merge", "-q", "--no-edit", "claude-1")
     main = team.main
-    assert settle(team.repo, team.person, lands=True) == ["T-1"]
+    assert landings_of(team.repo).settle(team.person, lands=True) == ["T-1"]
     assert team.main == main
 
 
@@ -207,7 +206,7 @@ def test_everything_handed_over_lands_in_order(team: Team) -> None:
         number = team.task(f"Task {place}", f"a-{place}", priority=3 - place)
         team.work(f"a-{place}", {f"f{place}": "x\n"})
         tasks.finish(team.repo.store, agent(f"a-{place}"), number, branch=f"a-{place}")
-    assert settle(team.repo, team.person, lands=True) == ["T-1", "T-2", "T-3"]
+    assert landings_of(team.repo).settle(team.person, lands=True) == ["T-1", "T-2", "T-3"]
     subjects = team.git.git("log", "--first-parent", "--format=%s", "--max-count=3", "main").split("\n")
     assert subjects == ["Land T-1: Task 0", "Land T-2: Task 1", "Land T-3: Task 2"]
 
@@ -237,7 +236,7 @@ def test_a_look_before_moves_nothing(team: Team) -> None:
     number = team.task("Look first", "claude-1")
     team.work("claude-1", {"a": "1\n"})
     main = team.main
-    result = check(team.repo, team.person, task=number, branch="claude-1").result
+    result = landings_of(team.repo).check(team.person, task=number, branch="claude-1").result
     assert isinstance(result, Landed)
     assert result.files == ["a"]
     assert (team.main, team.state(number)) == (main, "taken")
@@ -399,13 +398,13 @@ _LANDER = """
 import os, sys
 from lineclear.app.ports import Caller
 from lineclear.core.queue.landing import Landed
-from lineclear.wiring.queue import land
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 
 repo = open_repo(os.getcwd(), os.environ)
 sys.stdin.readline()
 for branch in sys.argv[1:]:
-    _, result = land(repo, Caller("anna", is_person=True), branch=branch)
+    _, result = landings_of(repo).land(Caller("anna", is_person=True), branch=branch)
     assert isinstance(result, Landed), result
 repo.close()
 """

@@ -58,7 +58,7 @@ class Counted:
         """As `lineclear land BRANCH` does, once it knows who calls."""
         self.times.clear()
         self.gits.clear()
-        _, result = queue.land(team.repo, team.person, branch=branch, wait_s=None)
+        _, result = queue.landings_of(team.repo).land(team.person, branch=branch, wait_s=None)
         assert isinstance(result, Landed)
         return result
 

@@ -10,7 +10,7 @@ import pytest
 
 from lineclear.core.log.events import Draft
 from lineclear.core.queue.landing import Landed, NeedsYou
-from lineclear.wiring.stray_main import find_stray, restore_main, watch_main, who_moved
+from lineclear.wiring.strays import strays_of
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 
@@ -80,19 +80,19 @@ WAYS: list[Callable[[Team, TemporaryRepo], None]] = [
 def test_main_that_an_agent_moved_is_put_back_with_its_files(
     team: Team, way: Callable[[Team, TemporaryRepo], None]
 ) -> None:
-    ref, old = watch_main(team.repo)
+    ref, old = strays_of(team.repo).main()
     assert (ref, old) == ("refs/heads/main", team.main)
     way(team, as_agent(team))
     new = team.main
     assert new != old
-    assert who_moved(team.repo, old, new) == AGENT
-    kept = restore_main(team.repo, old, new, AGENT)
+    assert strays_of(team.repo).who_moved(old, new) == AGENT
+    kept = strays_of(team.repo).restore(old, new, AGENT)
     assert kept == f"refs/lineclear/strayed/{AGENT}/1"
     assert team.git.git("rev-parse", str(kept)) == new
     assert team.main == old
     assert team.status() == []
     assert (team.file("a.txt"), team.file("b.txt")) == ("one\n", "b\n")
-    assert find_stray(team.repo) is None
+    assert strays_of(team.repo).find() is None
     assert team.leftovers() == []
 
 
@@ -100,7 +100,7 @@ def test_several_moves_of_one_agent_are_one_stray(team: Team) -> None:
     old = team.main
     for way in (commit_in_main, cherry_pick):
         way(team, as_agent(team))
-    stray = find_stray(team.repo)
+    stray = strays_of(team.repo).find()
     assert stray is not None
     assert (stray.agent, stray.old, stray.new) == (AGENT, old, team.main)
 
@@ -109,14 +109,14 @@ def test_several_moves_of_one_agent_are_one_stray(team: Team) -> None:
 def test_what_a_person_does_to_main_is_theirs(team: Team, way: Callable[[Team, TemporaryRepo], None]) -> None:
     old = team.main
     way(team, team.git)
-    assert who_moved(team.repo, old, team.main) == ""
-    assert find_stray(team.repo) is None
+    assert strays_of(team.repo).who_moved(old, team.main) == ""
+    assert strays_of(team.repo).find() is None
 
 
 def test_a_person_who_merges_an_agents_branch_by_plumbing_in_their_own_tree_is_a_person(team: Team) -> None:
     old = team.main
     team.git.git("update-ref", "refs/heads/main", AGENT)
-    assert who_moved(team.repo, old, team.main) == ""
+    assert strays_of(team.repo).who_moved(old, team.main) == ""
 
 
 def test_what_a_person_built_upon_is_left_to_them(team: Team) -> None:
@@ -124,8 +124,8 @@ def test_what_a_person_built_upon_is_left_to_them(team: Team) -> None:
     commit_in_main(team, as_agent(team))
     between = team.main
     team.git.commit("Mine, on top", {"b.txt": "mine\n"})
-    assert find_stray(team.repo) is None
-    assert isinstance(restore_main(team.repo, old, between, AGENT), NeedsYou)
+    assert strays_of(team.repo).find() is None
+    assert isinstance(strays_of(team.repo).restore(old, between, AGENT), NeedsYou)
     assert team.file("a.txt") == "stray\n"
 
 
@@ -134,7 +134,7 @@ def test_uncommitted_changes_in_the_way_keep_main_where_it_is(team: Team) -> Non
     commit_in_main(team, as_agent(team))
     new = team.main
     team.write("a.txt", "mine\n")
-    result = restore_main(team.repo, old, new, AGENT)
+    result = strays_of(team.repo).restore(old, new, AGENT)
     assert isinstance(result, NeedsYou)
     assert result.files == ["a.txt"]
     assert (team.main, team.file("a.txt")) == (new, "mine\n")
@@ -144,7 +144,7 @@ def test_uncommitted_changes_elsewhere_stay(team: Team) -> None:
     old = team.main
     commit_in_main(team, as_agent(team))
     team.write("b.txt", "mine\n")
-    assert isinstance(restore_main(team.repo, old, team.main, AGENT), str)
+    assert isinstance(strays_of(team.repo).restore(old, team.main, AGENT), str)
     assert team.status() == [" M b.txt"]
 
 
@@ -164,12 +164,12 @@ def test_each_stray_is_kept_under_a_name_of_its_own(team: Team) -> None:
     for text in ("first\n", "second\n"):
         old = team.main
         as_agent(team).commit("Stray", {"a.txt": text})
-        refs.append(restore_main(team.repo, old, team.main, AGENT))
+        refs.append(strays_of(team.repo).restore(old, team.main, AGENT))
     assert refs == [f"refs/lineclear/strayed/{AGENT}/{number}" for number in (1, 2)]
 
 
 def test_a_landing_by_an_agents_own_command_is_no_stray(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_REFLOG_ACTION", f"lineclear:{AGENT}")
     assert isinstance(land(team.repo, team.person, branch=AGENT), Landed)
-    assert find_stray(team.repo) is None
+    assert strays_of(team.repo).find() is None
     assert os.path.exists(Path(team.git.path) / "mine.txt")

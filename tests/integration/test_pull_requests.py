@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.wiring.pull_requests import host_of, open_pull_request
+from lineclear.app.queue.pull_requests import host_of
+from lineclear.wiring.queue import pull_requests_of
 from lineclear.wiring.repo import open_repo
 from tests.landings import Team, open_team
 from tests.repository import TemporaryRepo
@@ -71,7 +72,7 @@ class Forge:
         return self.team.git.git("ls-remote", str(self.bare), f"refs/heads/{name}").partition("\t")[0]
 
     def open(self, branch: str = "ada", *, caller: Caller = ADA, task: int = 0) -> dict[str, Any]:
-        return open_pull_request(self.team.repo, caller, branch=branch, task=task)
+        return pull_requests_of(self.team.repo).open(caller, branch=branch, task=task)
 
 
 @pytest.fixture
@@ -201,7 +202,7 @@ def test_nothing_is_forced_over_what_is_there(team: Team, forge: Forge) -> None:
 def test_without_a_remote_there_is_nothing_to_open_it_on(team: Team) -> None:
     team.work("ada", {"hello.txt": "hello\n"})
     with refused("pr.remote"):
-        open_pull_request(team.repo, team.person, branch="ada")
+        pull_requests_of(team.repo).open(team.person, branch="ada")
 
 
 def test_hosts_in_all_of_gits_spellings() -> None:

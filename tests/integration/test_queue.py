@@ -14,7 +14,7 @@ from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
 from lineclear.core.log.tables import CANDIDATE
-from lineclear.wiring.queue import land, run_once, submit
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.trust import judged, trust
@@ -57,17 +57,17 @@ def states(repo: Repo) -> dict[str, str]:
 def test_a_dirty_file_in_the_way_waits_and_one_that_is_not_does_not(team: Team) -> None:
     team.git.commit("Base", {"mine.txt": "1\n", "other.txt": "1\n", "notes.txt": "1\n"})
     for name in ("mine", "other"):
-        submit(team.repo, PERSON, branch=branch(team.git, name, {f"{name}.txt": "2\n"}))
+        landings_of(team.repo).submit(PERSON, branch=branch(team.git, name, {f"{name}.txt": "2\n"}))
     team.write("mine.txt", "my own\n")
     team.write("notes.txt", "my notes\n")
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo) == {"mine": "needs you", "other": "landed"}
     assert team.status() == [" M mine.txt", " M notes.txt"]
     assert (team.file("mine.txt"), team.file("other.txt")) == ("my own\n", "2\n")
     # Their next commit takes nothing back of what landed.
     team.git.git("commit", "-qam", "Mine")
     assert team.git.git("show", "main:other.txt") == "2"
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo)["mine"] == "sent back"  # now it is committed, and does not fit
     assert team.file("mine.txt") == "my own\n"
     assert team.findings() == []
@@ -75,19 +75,19 @@ def test_a_dirty_file_in_the_way_waits_and_one_that_is_not_does_not(team: Team) 
 
 def test_when_the_file_is_out_of_the_way_the_landing_goes_on(team: Team) -> None:
     team.git.commit("Base", {"mine.txt": "1\n"})
-    submit(team.repo, PERSON, branch=branch(team.git, "work", {"mine.txt": "2\n"}))
+    landings_of(team.repo).submit(PERSON, branch=branch(team.git, "work", {"mine.txt": "2\n"}))
     team.write("mine.txt", "my own\n")
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo) == {"work": "needs you"}
     team.git.git("checkout", "-q", "mine.txt")
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo) == {"work": "landed"}
     assert (team.file("mine.txt"), team.status()) == ("2\n", [])
 
 
 def test_main_moved_by_a_person_meanwhile_is_built_upon(team: Team) -> None:
     configure(team, '[checks]\ngate = "test ! -e bad.txt"\n')
-    submit(team.repo, PERSON, branch=branch(team.git, "work", {"w.txt": "w\n"}))
+    landings_of(team.repo).submit(PERSON, branch=branch(team.git, "work", {"w.txt": "w\n"}))
     git = team.git
 
     is_first = [True]
@@ -98,7 +98,7 @@ def test_main_moved_by_a_person_meanwhile_is_built_upon(team: Team) -> None:
             git.commit("A person's own", {"p.txt": "p\n"})
         return False
 
-    run_once(team.repo, PERSON, is_over=is_over)
+    landings_of(team.repo).run_once(PERSON, is_over=is_over)
     assert states(team.repo) == {"work": "landed"}
     assert (team.file("p.txt"), team.file("w.txt"), team.status()) == ("p\n", "w\n", [])
     assert "A person's own" in git.git("log", "--format=%s", "main")
@@ -142,9 +142,9 @@ def test_ten_branches_that_all_add_to_the_same_places_land_in_order(team: Team) 
         }
         task = team.task(f"Add {name}", name)
         branch(git, name, files)
-        submit(team.repo, Caller(name, tree=name), branch=name, task=task, agent=name)
+        landings_of(team.repo).submit(Caller(name, tree=name), branch=name, task=task, agent=name)
         assert number < 10
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     rows = team.repo.store.read(lambda view: view.scan(CANDIDATE, "key"))
     assert {row.branch: (row.state, row.reason) for row in rows} == dict.fromkeys(names, ("landed", ""))
     subjects = git.git("log", "--first-parent", "--reverse", "--format=%s", "main").splitlines()
@@ -168,8 +168,8 @@ def test_two_green_branches_never_make_a_red_main(team: Team) -> None:
     branch(team.git, "rename", {"a.py": "def new():\n    return 1\n"})
     branch(team.git, "use", {"b.py": "from a import old\nold()\n"})
     for name in ("rename", "use"):
-        submit(team.repo, PERSON, branch=name)
-    run_once(team.repo, PERSON)
+        landings_of(team.repo).submit(PERSON, branch=name)
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo) == {"rename": "landed", "use": "sent back"}
     row = team.repo.store.read(lambda view: candidates.known(view, 2))
     assert row.others == "1"
@@ -187,8 +187,8 @@ def test_a_linear_history_has_one_commit_for_each(team: Team) -> None:
         team.git.git("switch", "-q", name)
         team.git.commit("More", {f"{name}.txt": "2\n"})
         team.git.git("switch", "-q", "main")
-        submit(team.repo, Caller(name, tree=name), branch=name, task=task, agent=name)
-    run_once(team.repo, PERSON)
+        landings_of(team.repo).submit(Caller(name, tree=name), branch=name, task=task, agent=name)
+    landings_of(team.repo).run_once(PERSON)
     assert team.git.git("log", "--format=%s", "-2").splitlines() == ["Land T-2: Do two", "Land T-1: Do one"]
     assert team.git.git("rev-list", "--count", "--merges", "main") == "0"
     assert (team.file("one.txt"), team.file("two.txt"), team.status()) == ("2\n", "2\n", [])
@@ -198,34 +198,34 @@ def test_a_linear_history_has_one_commit_for_each(team: Team) -> None:
 def test_a_branch_upon_anothers_branch_waits_for_it(team: Team) -> None:
     branch(team.git, "below", {"a.txt": "1\n"})
     branch(team.git, "upon", {"b.txt": "1\n"}, start="below")
-    submit(team.repo, PERSON, branch="below")
-    found = submit(team.repo, PERSON, branch="upon")
+    landings_of(team.repo).submit(PERSON, branch="below")
+    found = landings_of(team.repo).submit(PERSON, branch="upon")
     assert found["after"] == ["Q-1"]
     candidates.hold(team.repo.store, PERSON, 1, "not yet")
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo) == {"below": "held", "upon": "waiting"}
     candidates.retry(team.repo.store, PERSON, 1)
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo) == {"below": "landed", "upon": "landed"}
 
 
 def test_the_submitted_commit_lands_not_what_came_after(team: Team) -> None:
     branch(team.git, "work", {"a.txt": "1\n"})
-    submit(team.repo, PERSON, branch="work")
+    landings_of(team.repo).submit(PERSON, branch="work")
     team.git.git("switch", "-q", "work")
     team.git.commit("Not yet", {"a.txt": "2\n"})
     team.git.git("switch", "-q", "main")
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert team.file("a.txt") == "1\n"
 
 
 def test_a_branch_that_was_deleted_lands_all_the_same(team: Team) -> None:
     branch(team.git, "work", {"a.txt": "1\n"})
-    submit(team.repo, PERSON, branch="work")
+    landings_of(team.repo).submit(PERSON, branch="work")
     team.git.git("branch", "-qD", "work")
     team.git.git("reflog", "expire", "--expire=now", "--all")
     team.git.git("gc", "-q", "--prune=now")
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).run_once(PERSON)
     assert team.file("a.txt") == "1\n"
 
 
@@ -235,7 +235,7 @@ def test_a_branch_that_was_deleted_lands_all_the_same(team: Team) -> None:
 def test_what_cannot_land_is_refused_at_once(team: Team, name: str, code: str) -> None:
     team.git.git("branch", "empty")
     with refused(code):
-        submit(team.repo, PERSON, branch=name)
+        landings_of(team.repo).submit(PERSON, branch=name)
     assert states(team.repo) == {}
 
 
@@ -243,15 +243,15 @@ def test_what_is_not_trusted_does_not_run(team: Team) -> None:
     team.git.commit("Settings", {"lineclear.toml": '[checks]\ngate = "touch /tmp/never"\n'})
     branch(team.git, "work", {"a.txt": "1\n"})
     with refused("trust.missing"):
-        land(team.repo, PERSON, branch="work")
+        landings_of(team.repo).land(PERSON, branch="work")
     assert states(team.repo) == {"work": "waiting"}
 
 
 def test_a_candidate_cannot_change_its_own_check(team: Team) -> None:
     configure(team, '[checks]\ngate = "test ! -e bad.txt"\n')
     branch(team.git, "sly", {"lineclear.toml": '[checks]\ngate = "true"\n', "bad.txt": "b\n"})
-    submit(team.repo, PERSON, branch="sly")
-    run_once(team.repo, PERSON)
+    landings_of(team.repo).submit(PERSON, branch="sly")
+    landings_of(team.repo).run_once(PERSON)
     assert states(team.repo) == {"sly": "sent back"}
 
 
@@ -260,12 +260,11 @@ def test_a_candidate_cannot_change_its_own_check(team: Team) -> None:
 RUN = """\
 import os, sys
 from lineclear.app.ports import Caller
-from lineclear.core.refusals import Refusal
-from lineclear.wiring.queue import land
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 repo = open_repo(os.getcwd(), os.environ)
 for name in sys.argv[1:]:
-    found, result = land(repo, Caller("anna", is_person=True), branch=name)
+    found, result = landings_of(repo).land(Caller("anna", is_person=True), branch=name)
     print(name, type(result).__name__, flush=True)
 """
 

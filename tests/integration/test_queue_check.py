@@ -8,12 +8,12 @@ import pytest
 
 from lineclear.app import claims
 from lineclear.app.ports import Caller
+from lineclear.app.queue.checking import BranchCheck
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CHECK_RECORD
 from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.wiring import queue as wired
-from lineclear.wiring.queue_check import Checked, check
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import judged, trust
 from tests.landings import Team, open_team
@@ -31,9 +31,9 @@ def team(repo: TemporaryRepo) -> Iterator[Team]:
         yield team
 
 
-def look(team: Team, branch: str, *, runs: bool = False) -> Checked:
+def look(team: Team, branch: str, *, runs: bool = False) -> BranchCheck:
     main = team.main
-    found = check(team.repo, team.person, branch=branch, runs_checks=runs)
+    found = wired.landings_of(team.repo).check(team.person, branch=branch, runs_checks=runs)
     assert team.main == main
     return found
 
@@ -75,7 +75,7 @@ def test_what_its_author_may_not_change_is_a_finding(team: Team) -> None:
         Request("ben", "ben", EXCLUSIVE, [resource], ttl_ms=60_000),
     )  # fmt: skip
     team.work("ada", {"a.txt": "two\n"})
-    found = check(team.repo, team.person, branch="ada", agent="ada")
+    found = wired.landings_of(team.repo).check(team.person, branch="ada", agent="ada")
     assert isinstance(found.result, SentBack)
     assert found.is_forbidden
     assert "ben holds" in found.findings[0]["text"]
@@ -96,7 +96,7 @@ def test_what_passed_is_not_run_again_when_it_lands(team: Team) -> None:
     look(team, "ada", runs=True)
     assert [one["result"] for one in look(team, "ada", runs=True).checks] == ["passed before"]
     assert runs_of(team) == 1
-    _, result = wired.land(team.repo, team.person, branch="ada")
+    _, result = wired.landings_of(team.repo).land(team.person, branch="ada")
     assert isinstance(result, Landed)
     assert runs_of(team) == 1
 
@@ -132,9 +132,9 @@ def test_a_branch_that_main_holds_already_has_nothing_to_be_checked(team: Team) 
 def test_it_is_open_to_a_second_process(team: Team) -> None:
     """Nobody who only looks waits for the one that lands."""
     team.work("ada", {"b.txt": "b\n"})
-    with wired.take_turn(team.repo):
+    with wired.landings_of(team.repo).turns.take():
         other = open_repo(str(team.git.path), team.git.environment)
         try:
-            assert check(other, team.person, branch="ada", runs_checks=True).is_good
+            assert wired.landings_of(other).check(team.person, branch="ada", runs_checks=True).is_good
         finally:
             other.close()

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.queue import candidates
-from lineclear.app.queue.runner import News
+from lineclear.app.queue.runner import QueueNews
 from lineclear.core.log.tables import CANDIDATE, Candidate
 from lineclear.wiring import queue as wired
-from lineclear.wiring.queue_review import review_waiting
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import judged, trust
 from tests.landings import Team, open_team
@@ -34,7 +33,7 @@ def team(repo: TemporaryRepo) -> Iterator[Team]:
 
 def submit(team: Team, branch: str, files: dict[str, str]) -> int:
     team.work(branch, files)
-    found = wired.submit(team.repo, team.person, branch=branch, agent=branch)
+    found = wired.landings_of(team.repo).submit(team.person, branch=branch, agent=branch)
     return int(found["candidate"][2:])
 
 
@@ -51,21 +50,21 @@ def note_of(team: Team, number: int) -> str:
 
 def test_exit_code_0_approves_and_everything_else_sends_back_with_its_words(team: Team) -> None:
     good, bad = submit(team, "ada", {"b.py": "print(1)\n"}), submit(team, "ben", {"c.py": "eval('1')\n"})
-    news: list[News] = []
-    assert review_waiting(team.repo, team.person, tell=news.append) == [good, bad]
+    news: list[QueueNews] = []
+    assert wired.landings_of(team.repo).review_waiting(team.person, tell=news.append) == [good, bad]
     assert [(one.kind, one.candidate) for one in news] == [("sent back", bad)]
     assert news[0].text.startswith("ben: reviewer rejected it: Q-2 in ")
     assert (row(team, good).review, row(team, good).reviewer) == ("approved", "reviewer")
     assert (row(team, bad).state, row(team, bad).kind) == ("sent back", "review")
     assert note_of(team, bad).startswith("Q-2 in ")
     assert "main's own" in note_of(team, bad)
-    assert review_waiting(team.repo, team.person) == []
+    assert wired.landings_of(team.repo).review_waiting(team.person) == []
 
 
 def test_it_looks_at_the_merge_in_a_tree_of_its_own(team: Team) -> None:
     number = submit(team, "ada", {"b.py": "1\n"})
     team.git.commit("Meanwhile", {"a.txt": "as main has it now\n"})
-    review_waiting(team.repo, team.person)
+    wired.landings_of(team.repo).review_waiting(team.person)
     note = note_of(team, number)
     assert "as main has it now" in note
     assert ".checks" in note
@@ -74,16 +73,16 @@ def test_it_looks_at_the_merge_in_a_tree_of_its_own(team: Team) -> None:
 
 def test_what_was_approved_lands_and_what_is_new_is_looked_at_again(team: Team) -> None:
     number = submit(team, "ada", {"b.py": "1\n"})
-    review_waiting(team.repo, team.person)
+    wired.landings_of(team.repo).review_waiting(team.person)
     assert submit(team, "ada", {"b.py": "eval('2')\n"}) == number
-    assert review_waiting(team.repo, team.person) == [number]
+    assert wired.landings_of(team.repo).review_waiting(team.person) == [number]
     assert row(team, number).state == "sent back"
 
 
 def test_what_does_not_fit_goes_back_without_a_review(team: Team) -> None:
     number = submit(team, "ada", {"a.txt": "ada's\n"})
     team.git.commit("Meanwhile", {"a.txt": "mine\n"})
-    assert review_waiting(team.repo, team.person) == [number]
+    assert wired.landings_of(team.repo).review_waiting(team.person) == [number]
     assert (row(team, number).state, row(team, number).kind, row(team, number).review) == (
         "sent back",
         "conflict",
@@ -98,7 +97,7 @@ def test_who_says_stop_does_not_wait_for_the_reviewer(repo: TemporaryRepo, tmp_p
     with open_team(repo) as team:
         trust(team.repo, team.person, judged(team.repo))
         first, second = submit(team, "ada", {"b.py": "1\n"}), submit(team, "ben", {"c.py": "1\n"})
-        assert review_waiting(team.repo, team.person, is_over=begun.exists) == []
+        assert wired.landings_of(team.repo).review_waiting(team.person, is_over=begun.exists) == []
         assert [row(team, number).review for number in (first, second)] == ["", ""]
         assert [row(team, number).state for number in (first, second)] == ["waiting", "waiting"]
 
@@ -107,20 +106,20 @@ def test_held_ones_and_reviewed_ones_are_left_alone(team: Team) -> None:
     first, second = submit(team, "ada", {"b.py": "1\n"}), submit(team, "ben", {"c.py": "1\n"})
     candidates.hold(team.repo.store, team.person, first, "")
     candidates.review(team.repo.store, team.person, second, is_good=True)
-    assert review_waiting(team.repo, team.person) == []
+    assert wired.landings_of(team.repo).review_waiting(team.person) == []
 
 
 def test_a_command_that_nobody_trusts_is_not_run(team: Team) -> None:
     submit(team, "ada", {"b.py": "1\n"})
     team.git.commit("Other", {"lineclear.toml": SETTINGS.replace("echo", "echo again")})
     with refused("trust.missing"):
-        review_waiting(team.repo, team.person)
+        wired.landings_of(team.repo).review_waiting(team.person)
 
 
 def test_the_command_is_mains_and_not_the_candidates(team: Team) -> None:
     mine = SETTINGS.replace(REVIEWER, "true")
     number = submit(team, "ada", {"lineclear.toml": mine, "c.py": "eval('1')\n"})
-    review_waiting(team.repo, team.person)
+    wired.landings_of(team.repo).review_waiting(team.person)
     assert row(team, number).state == "sent back"
 
 
@@ -130,20 +129,20 @@ def test_nobody_is_asked_unless_the_repository_says_whom(repo: TemporaryRepo, se
     with open_team(repo) as team:
         trust(team.repo, team.person, judged(team.repo))
         number = submit(team, "ada", {"b.py": "1\n"})
-        assert review_waiting(team.repo, team.person) == []
+        assert wired.landings_of(team.repo).review_waiting(team.person) == []
         assert row(team, number).review == ""
 
 
 def test_the_difference_is_not_left_behind(team: Team) -> None:
     submit(team, "ada", {"b.py": "1\n"})
-    review_waiting(team.repo, team.person)
+    wired.landings_of(team.repo).review_waiting(team.person)
     logs = os.listdir(os.path.join(team.repo.state_directory, "checks"))
     assert [name for name in logs if name.endswith(".diff")] == []
 
 
 def test_an_agents_review_is_recorded_in_its_own_name(team: Team) -> None:
     submit(team, "ada", {"b.py": "1\n"})
-    review_waiting(team.repo, team.person)
+    wired.landings_of(team.repo).review_waiting(team.person)
     other = open_repo(str(team.git.path), team.git.environment)
     try:
         assert row(team, 1).reviewer == "reviewer"

@@ -8,9 +8,9 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
+from lineclear.app.queue.undo import prepare, revert, undoes
 from lineclear.core.queue.landing import Author, Landed
 from lineclear.wiring import queue as wired
-from lineclear.wiring.queue_undo import prepare, revert, undoes
 from tests.landings import Team, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -26,13 +26,15 @@ def team(repo: TemporaryRepo) -> Iterator[Team]:
 
 
 def land(team: Team, branch: str, caller: Caller | None = None, *, agent: str = "", task: int = 0) -> int:
-    found, result = wired.land(team.repo, caller or team.person, branch=branch, agent=agent, task=task)
+    found, result = wired.landings_of(team.repo).land(
+        caller or team.person, branch=branch, agent=agent, task=task
+    )
     assert isinstance(result, Landed), result
     return int(found["candidate"][2:])
 
 
 def take_back(team: Team, caller: Caller, number: int = 0) -> str:
-    made = prepare(team.repo, caller, number)
+    made = prepare(team.repo.store, wired.undo_git_of(team.repo), caller, number)
     land(team, made["branch"], caller, agent="" if caller.is_person else caller.name)
     return str(made["undoes"])
 
@@ -78,16 +80,16 @@ def test_without_a_number_it_is_ones_own_last_landing(team: Team) -> None:
     assert take_back(team, team.person) == "Q-3"
     assert take_back(team, team.person) == "Q-2"
     with refused("queue.nothing_to_undo"):
-        prepare(team.repo, team.person)
+        prepare(team.repo.store, wired.undo_git_of(team.repo), team.person)
 
 
 def test_nobody_but_a_person_takes_back_what_others_landed(team: Team) -> None:
     team.work("ada", {"1.txt": "x\n"})
     number = land(team, "ada", agent="ada")
     with refused("person.only"):
-        prepare(team.repo, BEN, number)
+        prepare(team.repo.store, wired.undo_git_of(team.repo), BEN, number)
     with refused("queue.nothing_to_undo"):
-        prepare(team.repo, BEN)
+        prepare(team.repo.store, wired.undo_git_of(team.repo), BEN)
 
 
 def test_what_others_built_on_is_refused_with_the_places(team: Team) -> None:
@@ -96,7 +98,7 @@ def test_what_others_built_on_is_refused_with_the_places(team: Team) -> None:
     team.git.commit("On top", {"a.txt": "one\nTWO and more\nthree\n"})
     main = team.main
     with refused("queue.undo_conflicts") as caught:
-        prepare(team.repo, team.person, number)
+        prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, number)
     assert caught.value.facts["conflicts"][0]["path"] == "a.txt"
     assert team.main == main
     assert team.git.git("branch", "--list", "lineclear/*") == ""
@@ -110,45 +112,47 @@ def test_who_built_on_it_is_named(team: Team) -> None:
     team.work("ben", {"a.txt": "one\nTWO and more\nthree\n"})
     land(team, "ben", BEN, task=task)
     with refused("queue.undo_conflicts") as caught:
-        prepare(team.repo, team.person, number)
+        prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, number)
     assert "a.txt near line 2: content; since then T-1 by ben." in str(caught.value)
 
 
 def test_twice_is_refused_while_the_first_waits_and_after_it_landed(team: Team) -> None:
     team.work("ada", {"1.txt": "x\n"})
     number = land(team, "ada", agent="ada")
-    made = prepare(team.repo, team.person, number)
-    wired.submit(team.repo, team.person, branch=made["branch"])
+    made = prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, number)
+    wired.landings_of(team.repo).submit(team.person, branch=made["branch"])
     for _ in range(2):
         with refused("queue.undone") as caught:
-            prepare(team.repo, team.person, number)
+            prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, number)
         assert caught.value.facts["by"] == "Q-2"
-        wired.run_once(team.repo, team.person)
+        wired.landings_of(team.repo).run_once(team.person)
 
 
 def test_one_that_was_dropped_can_be_begun_again_on_a_branch_of_its_own(team: Team) -> None:
     team.work("ada", {"1.txt": "x\n"})
     number = land(team, "ada", agent="ada")
-    first = prepare(team.repo, team.person, number)
-    wired.submit(team.repo, team.person, branch=first["branch"])
+    first = prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, number)
+    wired.landings_of(team.repo).submit(team.person, branch=first["branch"])
     candidates.drop(team.repo.store, team.person, 2, "not yet")
-    second = prepare(team.repo, team.person, number)
+    second = prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, number)
     assert (first["branch"], second["branch"]) == ("lineclear/undo-Q-1", "lineclear/undo-Q-1-2")
     assert [undoes(made["branch"]) for made in (first, second)] == [1, 1]
 
 
 def test_what_is_not_landed_cannot_be_taken_back(team: Team) -> None:
     team.work("ada", {"1.txt": "x\n"})
-    wired.submit(team.repo, team.person, branch="ada")
+    wired.landings_of(team.repo).submit(team.person, branch="ada")
     with refused("queue.not_landed"):
-        prepare(team.repo, team.person, 1)
+        prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, 1)
     with refused("queue.unknown"):
-        prepare(team.repo, team.person, 9)
+        prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, 9)
 
 
 def test_any_commit_of_main_can_be_reverted_in_an_authors_name(team: Team) -> None:
     commit = team.git.commit("Mistake", {"b.txt": "b\n"})
-    made = revert(team.repo, commit, "Take it back\n", Author("Eve", "eve@example.invalid"))
+    made = revert(
+        wired.undo_git_of(team.repo), commit, "Take it back\n", Author("Eve", "eve@example.invalid")
+    )
     assert isinstance(made, str)
     assert team.git.git("show", "-s", "--format=%an %P", made) == f"Eve {commit}"
     assert team.git.git("rev-parse", f"{made}^{{tree}}") == team.git.git("rev-parse", "main~1^{tree}")
@@ -158,7 +162,7 @@ def test_any_commit_of_main_can_be_reverted_in_an_authors_name(team: Team) -> No
 def test_a_commit_that_main_no_longer_shows_leaves_nothing_to_revert(team: Team) -> None:
     commit = team.git.commit("Mistake", {"b.txt": "b\n"})
     team.git.git("revert", "--no-edit", commit)
-    assert revert(team.repo, commit, "Take it back\n") == ""
+    assert revert(wired.undo_git_of(team.repo), commit, "Take it back\n") == ""
 
 
 def test_branches_of_others_undo_nothing() -> None:

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import Phase, example, find, given, settings
 from hypothesis import strategies as st
 
-from lineclear.app import claims, values, writing
+from lineclear.app import claims, commit_gate, values, writing
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.hooks import judging
 from lineclear.app.hooks.ports import ShellChange
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.app.queue import gate, phases
+from lineclear.app.queue import phases
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookCall
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT
@@ -192,7 +192,7 @@ def shell(scene: Scene) -> str:
 
 def commit(scene: Scene) -> str:
     made = Set(scene)
-    found = gate.examine_commit(
+    found = commit_gate.examine_commit(
         made.world.store, made.world.liveness, made.rules, scene.writer, made.place, [resource(PATH)],
         fence_of=lambda _resource: made.fence, touches=lambda _resource, _symbol: scene.place != OUTSIDE,
     )  # fmt: skip
@@ -201,7 +201,7 @@ def commit(scene: Scene) -> str:
 
 def landing(scene: Scene) -> str:
     made = Set(scene)
-    found = gate.examine_landing(
+    found = commit_gate.examine_landing(
         made.world.store, made.world.liveness, made.rules, scene.writer, [resource(PATH)],
         touches=lambda _resource, _symbol: scene.place != OUTSIDE,
     )  # fmt: skip
@@ -396,9 +396,9 @@ def _ignores_the_fence(view: Any, liveness: Any, rules: list[Rule], write: Write
     ("module", "name", "wrong"),
     [
         (judging, "judge_write", _ignores_bonds),
-        (gate, "judge", _skips_symbols),
+        (commit_gate, "judge", _skips_symbols),
         (values, "refuse_write", _asks_for_holders_first),
-        (gate, "judge", _lands_in_any_phase),
+        (commit_gate, "judge", _lands_in_any_phase),
         (judging, "judge_write", _ignores_the_fence),
     ],
     ids=["bonds", "symbols", "read-only", "phase", "fence"],

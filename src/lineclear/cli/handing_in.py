@@ -42,10 +42,10 @@ def hand_in(
     priority: int = 0, wait_ms: int = AS_FITS_MS,
 ) -> int:  # fmt: skip
     """Submit the branch of the facts and stay as long as is wanted; gives the exit code."""
-    from lineclear.wiring import queue
+    from lineclear.wiring.queue import landings_of
 
-    found, result = queue.land(
-        context.repo, context.caller, branch=facts["branch"], task=task, agent=agent, after=after,
+    found, result = landings_of(context.repo).land(
+        context.caller, branch=facts["branch"], task=task, agent=agent, after=after,
         priority=priority, wait_s=None if wait_ms == AS_FITS_MS else wait_ms / 1_000,
     )  # fmt: skip
     facts = {**facts, "candidate": found["candidate"]}
@@ -106,14 +106,15 @@ def _look(facts: dict[str, Any]) -> str:
 def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
     """It is in the queue: where, what it waits for, and what brings it further."""
     from lineclear.cli.queue_words import ready_in
-    from lineclear.wiring.queue_facts import is_running, overview
+    from lineclear.wiring.queue import landings_of
 
-    seen = overview(context.repo)
+    landings = landings_of(context.repo)
+    seen = landings.overview()
     own = next((row for row in seen["candidates"] if row["candidate"] == facts["candidate"]), None)
     if own is None:
         return _tell_ended(context, facts)
     name, branch = facts["candidate"], plain(facts["branch"])
-    following = _next(name, own, seen, is_running=is_running(context.repo))
+    following = _next(name, own, seen, is_running=landings.turns.is_taken())
     data = {**facts, "result": "waiting" if has_waited else "submitted", "position": own["position"],
             "waits_for": own["waits_for"], "eta_ms": own["eta_ms"], "next": following}  # fmt: skip
     head = f"{branch} is submitted as {name}" if is_new else f"{branch} waits as {name}"
@@ -130,9 +131,9 @@ def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_
 
 def _tell_ended(context: Context, facts: dict[str, Any]) -> int:
     """Somebody else's queue was quicker than our look, or somebody has dropped it."""
-    from lineclear.wiring.queue import result_of
+    from lineclear.wiring.queue import landings_of
 
-    result = result_of(context.repo, int(facts["candidate"][2:]))
+    result = landings_of(context.repo).result_of(int(facts["candidate"][2:]))
     if result is not None:
         return tell(context, facts, result)
     words = f"{plain(facts['branch'])} was dropped: `lineclear queue show {facts['candidate']}` says by whom."
@@ -157,17 +158,16 @@ def few(paths: list[str]) -> str:
 
 def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
     """What is meant: the branch that was named, the task's own, or the one that one stands on."""
-    from lineclear.wiring import stray_main
-    from lineclear.wiring.queue_facts import require_task
+    from lineclear.app.queue.landings import branch_of_task, require_task
+    from lineclear.wiring.queue import branch_here, uncommitted
 
     # Another branch than one's own is another matter than one's task.
     task = args.task or (0 if args.branch else context.own_task)
     if task:
-        require_task(context.repo, task)
-    branch = (
-        args.branch or stray_main.branch_of_task(context.repo, task) or stray_main.branch_here(context.repo)
-    )
-    left = stray_main.uncommitted(context.repo, branch)
+        context.store.read(lambda view: require_task(view, task))
+    handed_over = args.branch or context.store.read(lambda view: branch_of_task(view, task))
+    branch = handed_over or branch_here(context.repo)
+    left = uncommitted(context.repo, branch)
     if left:
         context.out.warn(f"what is not committed on {branch} does not land: {few(left)}")
     return branch, task

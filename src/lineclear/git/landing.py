@@ -181,6 +181,13 @@ def commit_of(cwd: str, name: str) -> str:
     return git(words, cwd, check=False).decode().strip()
 
 
+def known_main(layout: Layout, remote: str) -> str:
+    """Main as it is known here: with a remote that one's, as far as it was fetched; "" where is none."""
+    ref = landing_ref(layout)
+    there = f"refs/remotes/{remote}/{ref.removeprefix('refs/heads/')}"
+    return (commit_of(layout.worktree, there) if remote else "") or commit_of(layout.worktree, ref)
+
+
 def reflog(cwd: str, ref: str) -> list[tuple[str, str, str]]:
     """(old, new, message) of a ref's own log, newest first; HEAD is that of the worktree at `cwd`."""
     words = ["log", "--walk-reflogs", "--format=%H%x00%gs", f"-{_MOST_MOVES}", "--end-of-options", ref, "--"]

@@ -1,19 +1,99 @@
-"""Who moved a branch: the marks that agents' git leaves in reflogs, and keeping what is moved away."""
+"""Agents that moved main themselves: by the marks that their git leaves in reflogs. Main is put back, and
+what they put there is kept.
+"""
 
 from __future__ import annotations
 
-from lineclear.core.queue.landing import AGENT_MARK, find_stray, marked_agent, strayed_prefix
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from lineclear.core.queue.landing import (
+    AGENT_MARK,
+    NeedsYou,
+    Stray,
+    find_stray,
+    marked_agent,
+    strayed_prefix,
+)
+from lineclear.core.words.queue import git_failed
 from lineclear.git.branch_moves import checkouts_of
-from lineclear.git.landing import newest_message, reflog
+from lineclear.git.landing import (
+    LOCK_WAIT_S,
+    CloneGit,
+    commit_of,
+    landing_ref,
+    locked_main,
+    newest_message,
+    reflog,
+)
 from lineclear.git.run import GitFailed, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lineclear.core.queue.landing import Stray
+    from lineclear.git.landing import LockedMain
+    from lineclear.git.layout import Layout
 
 _ATTEMPTS = 50
+
+
+class Strays:
+    """Main in one clone, and who moved it. `trees` gives path of a worktree -> the agent that works there."""
+
+    def __init__(self, layout: Layout, state_directory: str, trees: Callable[[], Mapping[str, str]]) -> None:
+        self._layout, self._state_directory, self._trees = layout, state_directory, trees
+
+    def main(self) -> tuple[str, str]:
+        """(full ref, commit) of the branch that work lands on."""
+        ref = landing_ref(self._layout)
+        return ref, commit_of(self._layout.worktree, ref)
+
+    def find(self) -> Stray | None:
+        """The agent that moved main last, from where to where; None when a person or a landing did.
+
+        Agents run with GIT_REFLOG_ACTION="lineclear:AGENT", which git writes into main's own log.
+        """
+        return self._newest(landing_ref(self._layout))
+
+    def who_moved(self, old: str, new: str) -> str:
+        """The agent that moved main from one commit to the other; "" for a person, who may."""
+        stray = self.find()
+        return stray.agent if stray is not None and (stray.old, stray.new) == (old, new) else ""
+
+    def restore(self, old: str, new: str, agent: str, *, wait_s: float = LOCK_WAIT_S) -> str | NeedsYou:
+        """Main back at `old`, with its files; says under which ref the agent's commits are kept."""
+        try:
+            with (
+                closing(CloneGit(self._layout)) as clone,
+                locked_main(clone, self._state_directory, wait_s) as main,
+            ):
+                main.repair()
+                return self._put_back(main, Stray(agent, old, new))
+        except GitFailed as error:
+            raise git_failed(error.command[0], error.stderr) from error
+
+    def contain(self, main: LockedMain) -> str | NeedsYou:
+        """What an agent put on main itself is taken away; says what was done, nothing when nothing was."""
+        stray = self._newest(main.ref)
+        if stray is None or stray.new != main.commit():
+            return ""
+        kept = self._put_back(main, stray)
+        if isinstance(kept, NeedsYou):
+            return kept
+        return f"{stray.agent} had moved {main.branch} itself; it was put back, its commits are at {kept}"
+
+    def _put_back(self, main: LockedMain, stray: Stray) -> str | NeedsYou:
+        kept = keep(self._layout.worktree, stray.agent, stray.new)
+        moved = main.move(stray.new, stray.old, f"lineclear: put back what {stray.agent} moved")
+        if moved.how == "moved":
+            return kept
+        why = moved.why or f"{main.branch} has moved on since"
+        return NeedsYou(
+            f"{stray.agent} moved {main.branch} itself, and it cannot be put back: {why}", moved.files
+        )
+
+    def _newest(self, ref: str) -> Stray | None:
+        return Moves(self._layout.worktree, self._layout.common_dir, ref, self._trees).newest_stray()
 
 
 class Moves:

@@ -9,6 +9,7 @@ import time
 
 from lineclear.app.agents.lapsing import end_leases
 from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.runner import QueueNews
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.words.refusals import Refusal
 from lineclear.mirror.publishing import REFRESH_S, look_of, publish_noted
@@ -153,13 +154,15 @@ def _has_work(view: View) -> tuple[int, bool]:
 def _run_once(ground: Ground) -> int:
     """How far the log was when nothing more could be done; -1 while somebody else runs the queue."""
 
-    def tell(news: wired_queue.News) -> None:
+    def tell(news: QueueNews) -> None:
         name = show_number(news.candidate) if news.candidate else ""
         ground.did(f"{name} {news.kind}: {news.text}".lstrip())
 
     ground.is_at(RUNNING)
     try:
-        found = wired_queue.run_once(ground.repo, ground.caller, tell=tell, is_over=ground.is_stopped)
+        found = wired_queue.landings_of(ground.repo).run_once(
+            ground.caller, tell=tell, is_over=ground.is_stopped
+        )
     except Refusal as refusal:
         if refusal.code == "queue.running":
             ground.is_at(ELSEWHERE)

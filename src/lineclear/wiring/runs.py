@@ -25,11 +25,12 @@ from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
-from lineclear.wiring import queue as queueing
-from lineclear.wiring import returning, snapshots, stray_main, worktrees
+from lineclear.wiring import returning, snapshots, worktrees
 from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.provisioning import require_room, sandboxed
+from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import host_name, open_repo, settings_root
+from lineclear.wiring.strays import strays_of
 from lineclear.wiring.tokens import new_secret
 from lineclear.wiring.trust import require_trust
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller
-    from lineclear.app.queue.runner import News as QueueNews
+    from lineclear.app.queue.runner import QueueNews
     from lineclear.app.runs.ports import OutputReader
     from lineclear.app.runs.supervisor import RunNews, Supervisor
     from lineclear.app.runs.workers import RunRequest
@@ -253,7 +254,7 @@ class _Returned:
         self._repo = repo
 
     def candidate(self, task: Task) -> Candidate | None:
-        return returning.returned_candidate(self._repo, task)
+        return returning.returned_work_of(self._repo).candidate(task)
 
     def bring_main(self, caller: Caller, path: str, task: int) -> None:
         returning.bring_main(self._repo, caller, path, task)
@@ -262,7 +263,7 @@ class _Returned:
         returning.end_sync(self._repo, caller, path)
 
     def tell(self, task: Task, path: str) -> str:
-        return returning.tell(self._repo, task, path)
+        return returning.returned_work_of(self._repo).tell(task, path)
 
 
 class _Queue:
@@ -270,14 +271,14 @@ class _Queue:
         self._repo = repo
 
     def submit(self, caller: Caller, branch: str, task: int) -> str:
-        found = queueing.submit(self._repo, caller, branch=branch, task=task, agent=caller.name)
+        found = landings_of(self._repo).submit(caller, branch=branch, task=task, agent=caller.name)
         return str(found["candidate"])
 
     def run_once(self, caller: Caller, tell: Callable[[QueueNews], None], is_over: Callable[[], bool]) -> int:
-        return queueing.run_once(self._repo, caller, tell=tell, is_over=is_over)
+        return landings_of(self._repo).run_once(caller, tell=tell, is_over=is_over)
 
     def settle(self, caller: Caller, *, lands: bool) -> list[str]:
-        return queueing.settle(self._repo, caller, lands=lands)
+        return landings_of(self._repo).settle(caller, lands=lands)
 
 
 class _Main:
@@ -285,10 +286,10 @@ class _Main:
         self._repo = repo
 
     def name(self) -> str:
-        return stray_main.watch_main(self._repo)[0].removeprefix("refs/heads/")
+        return strays_of(self._repo).main()[0].removeprefix("refs/heads/")
 
     def find_stray(self) -> Stray | None:
-        return stray_main.find_stray(self._repo)
+        return strays_of(self._repo).find()
 
     def restore(self, stray: Stray) -> str | NeedsYou:
-        return stray_main.restore_main(self._repo, stray.old, stray.new, stray.agent)
+        return strays_of(self._repo).restore(stray.old, stray.new, stray.agent)

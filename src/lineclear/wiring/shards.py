@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lineclear.app.queue.ports import Ended
+    from lineclear.app.queue.ports import EndedCheck
     from lineclear.wiring.repo import Repo
 
 _WAIT_S = 1.0
 
 
-class Shards:
-    """The `Lab` of app/queue/full_checks.py, by what `main`, a commit, states."""
+class ShardedFullCheck:
+    """The `FullCheck` of app/queue/full_checks.py, by what `main`, a commit, states."""
 
     def __init__(self, repo: Repo, main: str) -> None:
         at_main = repo_at(repo, main)
@@ -41,7 +41,9 @@ class Shards:
     def key(self, tree: str, part: int) -> str:
         return verdict_key(tree, self.name(part), self._provisioning)
 
-    def run(self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, Ended], None]) -> None:
+    def run(
+        self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, EndedCheck], None]
+    ) -> None:
         with closing(ThreadedCheckPool(self._repo, self.parts, lambda _: self._at_main)) as pool:
             pool.prepare(self._main)
             for part in parts:

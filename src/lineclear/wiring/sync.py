@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 
 from lineclear.app.queue.sides import owner_from
 from lineclear.app.worktrees import syncing
+from lineclear.app.worktrees.lifecycle import agent_on
 from lineclear.app.writing import tree_of
 from lineclear.core.claims.write_rule import is_foreign
 from lineclear.core.log.tables import TASK
@@ -26,7 +27,7 @@ from lineclear.git.syncing import GitDesk
 from lineclear.wiring.lock_making import by_settings
 from lineclear.wiring.merging import spread
 from lineclear.wiring.sides import End, add_sides
-from lineclear.wiring.stray_main import agent_of, find_stray, watch_main
+from lineclear.wiring.strays import strays_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,14 +82,15 @@ def repair(repo: Repo, caller: Caller, worktree_path: str) -> str:
 
 
 def main_name(repo: Repo) -> str:
-    return watch_main(repo)[0].removeprefix("refs/heads/")
+    return strays_of(repo).main()[0].removeprefix("refs/heads/")
 
 
 def _with_sides(repo: Repo, desk: GitDesk, result: Synced | Conflicted, task: int) -> Synced | Conflicted:
     """Main is the left side, but in a merge that is left in the worktree: there the branch is, as for git."""
     if isinstance(result, Conflicted):
         main, tip = (End(commit) for commit in desk.ends())
-        tip.branch, tip.owner = desk.branch, owner_from(task, agent_of(repo, desk.branch) if task else "")
+        agent = repo.store.read(lambda view: agent_on(view, desk.branch)) if task else ""
+        tip.branch, tip.owner = desk.branch, owner_from(task, agent)
         ends = (tip, main) if result.is_kept else (main, tip)
         result.conflicts = add_sides(desk.place, repo.store, result.conflicts, *ends)
     return result
@@ -116,7 +118,7 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
     if not lock.take(wait_s):
         raise refuse("sync.busy", waited_s=int(wait_s))
     try:
-        ref, main = watch_main(repo)
+        ref, main = strays_of(repo).main()
         target = _target(repo, main)
         maker = by_settings(repo, lambda: target or commit_of(layout.worktree, ref))
         with closing(GitDesk(layout, ref, lock, target=target, maker=maker)) as desk:
@@ -137,5 +139,5 @@ def _refuse_stranger(repo: Repo, caller: Caller, layout: Layout) -> None:
 
 def _target(repo: Repo, main: str) -> str:
     """What counts as main while an agent's own move of it stands: the commit that it will be put back to."""
-    stray = find_stray(repo)
+    stray = strays_of(repo).find()
     return stray.old if stray is not None and stray.new == main else ""

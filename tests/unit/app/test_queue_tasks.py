@@ -30,7 +30,7 @@ def scene() -> Scene:
 
 
 def submit(scene: Scene, branch: str = "ada", caller: Caller = ADA) -> None:
-    candidates.submit(scene.store, caller, candidates.Branch(branch, f"{branch}@1", "main"), task=1)
+    candidates.submit(scene.store, caller, candidates.SubmittedBranch(branch, f"{branch}@1", "main"), task=1)
 
 
 def row(scene: Scene) -> Task:
@@ -130,7 +130,7 @@ def test_what_an_author_announced_of_the_files_that_landed_is_over(scene: Scene)
         ("ben", "ada.py"), ("adam", "ada.py"),
     ):  # fmt: skip
         announce(scene, agent, text)
-    candidates.submit(scene.store, ADA, candidates.Branch("ada", "ada@1", "main"), agent="ada")
+    candidates.submit(scene.store, ADA, candidates.SubmittedBranch("ada", "ada@1", "main"), agent="ada")
     assert len(held(scene)) == 6
     scene.run()
     assert scene.row("ada").state == "landed"
@@ -146,14 +146,14 @@ def test_a_lock_and_what_is_announced_in_another_worktree_stay(scene: Scene) -> 
     scene.store.transact(PAT, lambda tx: tx.append(made))
     announce(scene, "ada", "ada.py", tree="other")
     announce(scene, "ada/sub", "ada.py", mode=EXCLUSIVE)
-    candidates.submit(scene.store, ADA, candidates.Branch("ada", "ada@1", "main"), agent="ada")
+    candidates.submit(scene.store, ADA, candidates.SubmittedBranch("ada", "ada@1", "main"), agent="ada")
     scene.run()
     assert held(scene) == [("ada", "file:ada.py"), ("ada/sub", "file:ada.py")]
 
 
 def test_nothing_of_it_is_over_when_the_candidate_goes_back(scene: Scene) -> None:
     announce(scene, "ada", "bad.py")
-    candidates.submit(scene.store, ADA, candidates.Branch("bad", "bad@1", "main"), agent="ada")
+    candidates.submit(scene.store, ADA, candidates.SubmittedBranch("bad", "bad@1", "main"), agent="ada")
     scene.run()
     assert scene.row("bad").state == "sent back"
     assert held(scene) == [("ada", "file:bad.py")]

@@ -138,10 +138,10 @@ def test_a_directory_names_the_rules_for_its_parts(world: World) -> None:
 def test_what_the_queue_waits_for_comes_first_and_a_submitted_task_is_not_asked_for(world: World) -> None:
     tasks.add(world.store, PAT, TaskDraft("1", "login"))
     tasks.take(world.store, world.liveness, ANN)
-    candidates.submit(world.store, ANN, candidates.Branch("ann/login", "tip", "main"), task=1)
+    candidates.submit(world.store, ANN, candidates.SubmittedBranch("ann/login", "tip", "main"), task=1)
     assert page(world)["needs_you"] == []
     assert page(world)["queue"]["waiting"] == 1
-    candidates.submit(world.store, PAT, candidates.Branch("side", "tip", "main"))
+    candidates.submit(world.store, PAT, candidates.SubmittedBranch("side", "tip", "main"))
     stopped = Draft("CandidateStopped", "Q-2", id=2, why="in the way of a.txt", files=["a.txt"])
     world.store.transact(PAT, lambda tx: tx.append(stopped))
     needs = world.store.read(lambda view: status.status(view, world.presence, "pat", "person"))["needs_you"]

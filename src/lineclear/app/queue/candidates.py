@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.app.queue.ports import Ended
+    from lineclear.app.queue.ports import EndedCheck
     from lineclear.core.log.tables import Candidate, Claim, Task
 
 OPEN, PAUSED = "open", "paused"
 
 
-class Branch:
+class SubmittedBranch:
     """What git knows of a branch that is submitted. `on` are the live candidates whose commits it holds."""
 
     __slots__ = ("base", "name", "on", "tip")
@@ -64,7 +64,7 @@ class Branch:
 
 
 def submit(
-    store: Store, caller: Caller, branch: Branch, *, task: int = 0, agent: str = "",
+    store: Store, caller: Caller, branch: SubmittedBranch, *, task: int = 0, agent: str = "",
     after: Sequence[int] = (), priority: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
     """A branch as it is now wants to land. Again with new commits: the candidate that waits is renewed.
@@ -122,7 +122,7 @@ def _task_to_land(tx: Tx, caller: Caller, number: int, branch: str) -> Task:
     return row
 
 
-def _renew(tx: Tx, waits: Candidate, branch: Branch) -> dict[str, Any]:
+def _renew(tx: Tx, waits: Candidate, branch: SubmittedBranch) -> dict[str, Any]:
     is_new = waits.tip != branch.tip
     if is_new:
         tx.append(Draft("CandidateRenewed", show_number(waits.id), id=waits.id, tip=branch.tip))
@@ -340,7 +340,7 @@ def _is_landed(claim: Claim, row: Candidate, landed: set[str], trees: set[str]) 
     return is_its_copy and resource.kind in ("file", "symbol") and resource.path in landed
 
 
-def remember_checks(store: Store, caller: Caller, results: Sequence[Ended], ids: Sequence[int]) -> None:
+def remember_checks(store: Store, caller: Caller, results: Sequence[EndedCheck], ids: Sequence[int]) -> None:
     """How checks of a tree ended, and with which candidates in it; what passed is not asked again."""
 
     def work(tx: Tx) -> None:

@@ -30,22 +30,25 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.app.queue.integrating import Submit, Workshop
+    from lineclear.app.queue.integrating import IntegrationGit, Submit
     from lineclear.app.queue.merge_trees import Spread
-    from lineclear.app.queue.ports import Ended
+    from lineclear.app.queue.ports import EndedCheck
     from lineclear.core.log.tables import Candidate
 
-    class Ground(Workshop, Protocol):
+    class FullCheckGit(IntegrationGit, Protocol):
         def parent_of(self, commit: str, /) -> str:
             """The first one; "" for the first commit of all."""
 
         def subject_of(self, commit: str, /) -> str: ...
 
-    class Lab(Protocol):
+    class FullCheck(Protocol):
         """Runs parts of the full check, each in a place of its own."""
 
         @property
         def parts(self) -> int: ...
+
+        def require_trust(self) -> None:
+            """Refuse a command that no person trusts."""
 
         def name(self, part: int, /) -> str:
             """The part's command, as it is kept and shown."""
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
             """What a verdict is kept under."""
 
         def run(
-            self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, Ended], None], /
+            self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, EndedCheck], None], /
         ) -> None:
             """All of these at once; `done` is called as each ends. A part that was called off is not told."""
 
@@ -67,46 +70,46 @@ FIRST = 1
 _MOST_OUTPUT = 6_000
 
 
-class Trial:
+class FullRun:
     """Everything that a full run needs. `tell` hears of each part that ends, in words."""
 
-    __slots__ = ("caller", "ground", "lab", "spread", "store", "submit", "tell")
+    __slots__ = ("caller", "git", "check", "spread", "store", "submit", "tell")
 
     def __init__(
-        self, store: Store, caller: Caller, ground: Ground, lab: Lab, spread: Spread, submit: Submit,
-        tell: Callable[[str], None],
+        self, store: Store, caller: Caller, git: FullCheckGit, check: FullCheck, spread: Spread,
+        submit: Submit, tell: Callable[[str], None],
     ) -> None:  # fmt: skip
-        self.store, self.caller, self.ground, self.lab = store, caller, ground, lab
+        self.store, self.caller, self.git, self.check = store, caller, git, check
         self.spread, self.submit, self.tell = spread, submit, tell
 
 
-def run_all(trial: Trial) -> dict[str, Any]:
+def run_all(run: FullRun) -> dict[str, Any]:
     """`result`: green, red (with the culprit), reverting (what takes it back has not landed), needs you."""
-    main = trial.ground.main()
-    waits = trial.store.read(_revert_under_way)
+    main = run.git.main()
+    waits = run.store.read(_revert_under_way)
     if waits is not None:
         return _answer(REVERTING, main, revert=show_number(waits.id))
-    failed = _run_parts(trial, main)
+    failed = _run_parts(run, main)
     if not failed:
-        _remember_all(trial, main)
+        _remember_all(run, main)
         return _answer(GREEN, main)
     part = min(failed)
-    chain = _chain(trial, main, part)
-    place = _find(trial, chain, part)
+    chain = _chain(run, main, part)
+    place = _find(run, chain, part)
     if place == 0:
-        why = f"{trial.lab.name(part)} fails on {chain[0][:12]} too, the oldest state that was looked at"
+        why = f"{run.check.name(part)} fails on {chain[0][:12]} too, the oldest state that was looked at"
         return _answer(NEEDS_YOU, main, part=part, why=why, output=failed[part].words)
-    return _take_back(trial, main, chain[place], part, failed[part].words)
+    return _take_back(run, main, chain[place], part, failed[part].words)
 
 
-def progress(view: View, lab: Lab, tree: str) -> dict[str, int]:
+def progress(view: View, check: FullCheck, tree: str) -> dict[str, int]:
     """How many parts have passed on this tree, of how many."""
-    done = [part for part in _all(lab) if view.get(VERDICT, (lab.key(tree, part),)) is not None]
-    return {"done": len(done), "parts": lab.parts}
+    done = [part for part in _all(check) if view.get(VERDICT, (check.key(tree, part),)) is not None]
+    return {"done": len(done), "parts": check.parts}
 
 
-def _all(lab: Lab) -> range:
-    return range(FIRST, FIRST + lab.parts)
+def _all(check: FullCheck) -> range:
+    return range(FIRST, FIRST + check.parts)
 
 
 def _answer(result: str, main: str, **facts: Any) -> dict[str, Any]:
@@ -122,32 +125,32 @@ def _revert_under_way(view: View) -> Candidate | None:
 # -- running --------------------------------------------------------------------------------------
 
 
-def _run_parts(trial: Trial, commit: str, parts: Sequence[int] = ()) -> dict[int, Ended]:
+def _run_parts(run: FullRun, commit: str, parts: Sequence[int] = ()) -> dict[int, EndedCheck]:
     """The parts that failed on a commit; what passed on its tree before is not run again."""
-    lab, tree = trial.lab, trial.ground.tree_of(commit)
-    wanted = parts or _all(lab)
-    unknown = [part for part in wanted if not _has_passed(trial, lab.key(tree, part))]
-    ended: dict[int, Ended] = {}
+    check, tree = run.check, run.git.tree_of(commit)
+    wanted = parts or _all(check)
+    unknown = [part for part in wanted if not _has_passed(run, check.key(tree, part))]
+    ended: dict[int, EndedCheck] = {}
 
-    def done(part: int, found: Ended) -> None:
+    def done(part: int, found: EndedCheck) -> None:
         ended[part] = found
-        _remember(trial, lab.key(tree, part), tree, lab.name(part), found)
-        trial.tell(f"{lab.name(part)} {'passed' if found.is_green else 'failed'} on {commit[:12]}")
+        _remember(run, check.key(tree, part), tree, check.name(part), found)
+        run.tell(f"{check.name(part)} {'passed' if found.is_green else 'failed'} on {commit[:12]}")
 
     if unknown:
-        lab.run(commit, tree, unknown, done)
+        check.run(commit, tree, unknown, done)
     if len(ended) < len(unknown):
         raise full_check_unsettled(commit, "a part was called off")
     return {part: found for part, found in ended.items() if not found.is_green}
 
 
-def _has_passed(trial: Trial, key: str) -> bool:
-    return trial.store.read(lambda view: view.get(VERDICT, (key,)) is not None)
+def _has_passed(run: FullRun, key: str) -> bool:
+    return run.store.read(lambda view: view.get(VERDICT, (key,)) is not None)
 
 
-def _remember(trial: Trial, key: str, tree: str, name: str, ended: Ended | None) -> None:
+def _remember(run: FullRun, key: str, tree: str, name: str, ended: EndedCheck | None) -> None:
     def work(tx: Tx) -> None:
-        ensure_agent(tx, trial.caller)
+        ensure_agent(tx, run.caller)
         tx.append(
             Draft(
                 "CheckEnded",
@@ -162,80 +165,78 @@ def _remember(trial: Trial, key: str, tree: str, name: str, ended: Ended | None)
             )
         )
 
-    trial.store.transact(trial.caller, work)
+    run.store.transact(run.caller, work)
 
 
 def _whole_key(commit: str) -> str:
     return verdict_key(commit, "all tests", "")
 
 
-def _remember_all(trial: Trial, main: str) -> None:
+def _remember_all(run: FullRun, main: str) -> None:
     """That all parts passed on this very commit: from here a later failure is looked for."""
-    if not _has_passed(trial, _whole_key(main)):
-        _remember(trial, _whole_key(main), trial.ground.tree_of(main), "all tests", None)
+    if not _has_passed(run, _whole_key(main)):
+        _remember(run, _whole_key(main), run.git.tree_of(main), "all tests", None)
 
 
 # -- the culprit ----------------------------------------------------------------------------------
 
 
-def _chain(trial: Trial, main: str, part: int) -> list[str]:
+def _chain(run: FullRun, main: str, part: int) -> list[str]:
     """Main's own line, oldest first, from the last commit on which all passed. Where none is known, one that
     passes is looked for in growing steps back: the oldest states may not even have the tests."""
     found = [main]
     while len(found) <= MOST_BACK:
-        parent = trial.ground.parent_of(found[-1])
+        parent = run.git.parent_of(found[-1])
         if not parent:
             break
         found.append(parent)
-        if _has_passed(trial, _whole_key(parent)):
+        if _has_passed(run, _whole_key(parent)):
             return found[::-1]
     back = 1
-    while back < len(found) - 1 and _run_parts(trial, found[back], [part]):
+    while back < len(found) - 1 and _run_parts(run, found[back], [part]):
         back += max(1, back // 2)
     return found[back::-1] if back < len(found) else found[::-1]
 
 
-def _find(trial: Trial, chain: list[str], part: int) -> int:
+def _find(run: FullRun, chain: list[str], part: int) -> int:
     """The place in the chain that fails while the one before passes; 0 when the first one fails already."""
     search = Search(len(chain) - 1)
     while search.answer < 0:
         point = search.next_point
-        if _run_parts(trial, chain[point], [part]):
+        if _run_parts(run, chain[point], [part]):
             search.failed(point)
         else:
             search.passed(point)
     return search.answer
 
 
-def _take_back(trial: Trial, main: str, culprit: str, part: int, output: str) -> dict[str, Any]:
-    row = trial.store.read(lambda view: queue.landed_as(view, culprit, MOST_LANDED))
+def _take_back(run: FullRun, main: str, culprit: str, part: int, output: str) -> dict[str, Any]:
+    row = run.store.read(lambda view: queue.landed_as(view, culprit, MOST_LANDED))
     facts = {"part": part, "culprit": culprit, "output": output}
     if row is None:
-        why = f"{culprit[:12]} broke it, which a person put on {trial.ground.branch}"
+        why = f"{culprit[:12]} broke it, which a person put on {run.git.branch}"
         return _answer(NEEDS_YOU, main, **facts, why=why)
-    facts |= trial.store.read(lambda view: _whose(view, row))
-    facts["follow_up"] = _ask_again(trial, row, culprit, facts)
-    tree, why = _reverted(trial, main, culprit)
+    facts |= run.store.read(lambda view: _whose(view, row))
+    facts["follow_up"] = _ask_again(run, row, culprit, facts)
+    tree, why = _reverted(run, main, culprit)
     if why:
         return _answer(NEEDS_YOU, main, **facts, why=why)
     branch = revert_branch(culprit)
     words = landing.message(
-        task="", title="", branch=trial.ground.subject_of(culprit), agent="", co_authors=(), verb="Revert"
+        task="", title="", branch=run.git.subject_of(culprit), agent="", co_authors=(), verb="Revert"
     )
-    commit = trial.ground.commit(
-        tree, [main], f"{words}\nIt broke all tests; this takes back {culprit}.\n", ""
-    )
-    trial.ground.point(branch, commit)
-    shown = trial.submit(branch, "", FIRST)
+    commit = run.git.commit(tree, [main], f"{words}\nIt broke all tests; this takes back {culprit}.\n", "")
+    run.git.point(branch, commit)
+    shown = run.submit(branch, "", FIRST)
     return _answer(RED, main, **facts, revert=shown["candidate"])
 
 
-def _reverted(trial: Trial, main: str, culprit: str) -> tuple[str, str]:
+def _reverted(run: FullRun, main: str, culprit: str) -> tuple[str, str]:
     """(main's tree without what the culprit brought, why that cannot be had)."""
-    ground = trial.ground
-    ids = [ground.tree_of(commit) for commit in (culprit, main, ground.parent_of(culprit))]
-    labels = Labels(ground.branch, culprit[:12], f"before {culprit[:12]}")
-    report = merge_two_trees(ground.trees, ids[0], ids[1], ids[2], labels, trial.spread)
+    git = run.git
+    ids = [git.tree_of(commit) for commit in (culprit, main, git.parent_of(culprit))]
+    labels = Labels(git.branch, culprit[:12], f"before {culprit[:12]}")
+    report = merge_two_trees(git.trees, ids[0], ids[1], ids[2], labels, run.spread)
     conflicts = landing.conflicts_of(report)
     if not conflicts:
         return report["tree"], ""
@@ -253,13 +254,13 @@ def _whose(view: View, row: Candidate) -> dict[str, Any]:
     }
 
 
-def _ask_again(trial: Trial, row: Candidate, culprit: str, facts: dict[str, Any]) -> str:
+def _ask_again(run: FullRun, row: Candidate, culprit: str, facts: dict[str, Any]) -> str:
     """A task with what is known, once for each culprit. One that is merged has had its one end, so it is a
     new one; its author is told."""
     label = revert_branch(culprit).rpartition("/")[2]
 
     def work(tx: Tx) -> str:
-        ensure_agent(tx, trial.caller)
+        ensure_agent(tx, run.caller)
         for task in tx.scan(TASK, "key", reverse=True):
             if label in split_names(task.labels):
                 return show_id(task.id)
@@ -272,7 +273,7 @@ def _ask_again(trial: Trial, row: Candidate, culprit: str, facts: dict[str, Any]
             tx.append(Draft("MessageSent", audience, audience=audience, urgent=1, text=text))
         return show_id(made.id)
 
-    return trial.store.transact(trial.caller, work)
+    return run.store.transact(run.caller, work)
 
 
 def _follow_up(view: View, row: Candidate, label: str, facts: dict[str, Any]) -> TaskDraft:

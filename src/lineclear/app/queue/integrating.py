@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Candidate, Proposal
     from lineclear.core.values.file_changes import FileChange
 
-    class Workshop(Protocol):
+    class IntegrationGit(Protocol):
         """One clone's git, for commits that nobody has checked out."""
 
         @property
@@ -77,29 +77,29 @@ _ROUTES = re.compile(r"(?:.*/)?(?:routes?|router|routing|urls)(?:\.\w+)*(?:/.*)?
 _MOST_TOLD = 300
 
 
-class Crew:
+class IntegrationTools:
     """Everything that working in needs: where facts are kept, who does it, by which rules, with which git.
     `may`: would the queue let the integrator land a change of this path?"""
 
-    __slots__ = ("caller", "ground", "maker", "may", "remake", "rules", "spread", "store", "submit")
+    __slots__ = ("caller", "git", "maker", "may", "remake", "rules", "spread", "store", "submit")
 
     def __init__(
-        self, store: Store, caller: Caller, rules: list[Rule], ground: Workshop, spread: Spread,
+        self, store: Store, caller: Caller, rules: list[Rule], git: IntegrationGit, spread: Spread,
         submit: Submit, remake: Remake, maker: LockMaker, may: Callable[[str], bool],
     ) -> None:  # fmt: skip
         self.store, self.caller, self.rules = store, caller, rules
-        self.ground, self.spread, self.submit, self.remake = ground, spread, submit, remake
+        self.git, self.spread, self.submit, self.remake = git, spread, submit, remake
         self.maker, self.may = maker, may
 
 
-def integrate(crew: Crew) -> list[dict[str, Any]]:
+def integrate(tools: IntegrationTools) -> list[dict[str, Any]]:
     """What became of each proposal that this phase is about, in their order. Again: only what is left."""
-    settled = settle(crew.store, crew.caller)
-    if crew.store.read(phase_of) != INTEGRATE:
+    settled = settle(tools.store, tools.caller)
+    if tools.store.read(phase_of) != INTEGRATE:
         return settled
-    rows = crew.store.read(lambda view: proposals_in_order(view, crew.rules))
-    results = [_work_in(crew, row) for row in rows]
-    _tell_owners(crew, [row for row, found in zip(rows, results, strict=True) if found["result"] == LEFT])
+    rows = tools.store.read(lambda view: proposals_in_order(view, tools.rules))
+    results = [_work_in(tools, row) for row in rows]
+    _tell_owners(tools, [row for row, found in zip(rows, results, strict=True) if found["result"] == LEFT])
     return settled + results
 
 
@@ -134,55 +134,57 @@ def is_built_in(path: str) -> bool:
 # -- one proposal ---------------------------------------------------------------------------------
 
 
-def _work_in(crew: Crew, row: Proposal) -> dict[str, Any]:
-    waits = crew.store.read(lambda view: candidate_of(view, row.id))
+def _work_in(tools: IntegrationTools, row: Proposal) -> dict[str, Any]:
+    waits = tools.store.read(lambda view: candidate_of(view, row.id))
     if waits is not None:
         return _result(row, QUEUED, candidate=waits.id)
-    path, owner = resource_of(row.resource).path, strategy_for(resource_of(row.resource), crew.rules).owner
+    path, owner = resource_of(row.resource).path, strategy_for(resource_of(row.resource), tools.rules).owner
     change = read_change(parse_json(row.payload))
     if change is None or (owner and not is_built_in(path)):
         return _result(row, LEFT, owner=owner)
-    main = crew.ground.main()
-    report, why = _merge(crew, row, path, change, main)
+    main = tools.git.main()
+    report, why = _merge(tools, row, path, change, main)
     if why and owner and command_for(path):
         return _result(row, LEFT, owner=owner)
     if why:
-        return _conclude(crew, row, REJECTED, why)
-    if report["tree"] == crew.ground.tree_of(main):
-        return _conclude(crew, row, ACCEPTED, f"{crew.ground.branch} has it already")
-    return _submit(crew, row, change, main, report)
+        return _conclude(tools, row, REJECTED, why)
+    if report["tree"] == tools.git.tree_of(main):
+        return _conclude(tools, row, ACCEPTED, f"{tools.git.branch} has it already")
+    return _submit(tools, row, change, main, report)
 
 
-def _merge(crew: Crew, row: Proposal, path: str, change: FileChange, main: str) -> tuple[dict[str, Any], str]:
+def _merge(
+    tools: IntegrationTools, row: Proposal, path: str, change: FileChange, main: str
+) -> tuple[dict[str, Any], str]:
     """(main with the proposal in it, as a report; why it does not fit): the merge engine's own word."""
-    ground = crew.ground
-    base = change.commit if ground.tree_of(change.commit) else main
+    git = tools.git
+    base = change.commit if git.tree_of(change.commit) else main
     content = change.text.encode() if change.text is not None else None
-    entry = (ground.mode_of(base, path), content)
-    theirs = ground.trees.write(ground.tree_of(base), {path: entry})
-    labels = Labels(ground.branch, "base", f"proposal {row.id}")
+    entry = (git.mode_of(base, path), content)
+    theirs = git.trees.write(git.tree_of(base), {path: entry})
+    labels = Labels(git.branch, "base", f"proposal {row.id}")
     report = merge_two_trees(
-        ground.trees, ground.tree_of(base), ground.tree_of(main), theirs, labels, crew.spread, crew.maker
+        git.trees, git.tree_of(base), git.tree_of(main), theirs, labels, tools.spread, tools.maker
     )
     if report["commands"] and command_for(path):
-        made = crew.remake(main, path, command_for(path))
+        made = tools.remake(main, path, command_for(path))
         if made is not None:
-            tree = ground.trees.write(ground.tree_of(main), {path: (entry[0], made)})
+            tree = git.trees.write(git.tree_of(main), {path: (entry[0], made)})
             return report | {"tree": tree, "locks": []}, ""
     conflicts = landing.conflicts_of(report)
     if conflicts:
-        return report, landing.tell_conflicts(ground.branch, conflicts)
-    remake_beside(ground.trees, ground.tree_of(main), path, report, crew.maker, crew.may)
+        return report, landing.tell_conflicts(git.branch, conflicts)
+    remake_beside(git.trees, git.tree_of(main), path, report, tools.maker, tools.may)
     return report, ""
 
 
 def _submit(
-    crew: Crew, row: Proposal, change: FileChange, main: str, report: dict[str, Any]
+    tools: IntegrationTools, row: Proposal, change: FileChange, main: str, report: dict[str, Any]
 ) -> dict[str, Any]:
     branch = branch_of(row.id)
     words = landing.with_made(_message(row, change), made_of(report))
-    crew.ground.point(branch, crew.ground.commit(report["tree"], [main], words, row.author))
-    shown = crew.submit(branch, INTEGRATOR, 0)
+    tools.git.point(branch, tools.git.commit(report["tree"], [main], words, row.author))
+    shown = tools.submit(branch, INTEGRATOR, 0)
     return _result(row, QUEUED, why="; ".join(notes_of(report))) | {"candidate": shown["candidate"]}
 
 
@@ -236,15 +238,15 @@ def _end_of(candidate: Candidate) -> tuple[str, str]:
     return REJECTED, candidate.reason or f"its candidate was {candidate.state}"
 
 
-def _conclude(crew: Crew, row: Proposal, state: str, why: str) -> dict[str, Any]:
+def _conclude(tools: IntegrationTools, row: Proposal, state: str, why: str) -> dict[str, Any]:
     def work(tx: Tx) -> dict[str, Any]:
-        ensure_agent(tx, crew.caller)
+        ensure_agent(tx, tools.caller)
         now = tx.get(PROPOSAL, (row.id,))
         if now is None or now.state != OPEN:
             return _result(row, now.state if now is not None else state, why=why)
-        return _decide(tx, crew.caller, now, state, why)
+        return _decide(tx, tools.caller, now, state, why)
 
-    return crew.store.transact(crew.caller, work)
+    return tools.store.transact(tools.caller, work)
 
 
 def _decide(tx: Tx, caller: Caller, row: Proposal, state: str, why: str) -> dict[str, Any]:
@@ -261,16 +263,16 @@ def _decide(tx: Tx, caller: Caller, row: Proposal, state: str, why: str) -> dict
 # -- what no rule can do --------------------------------------------------------------------------
 
 
-def _tell_owners(crew: Crew, rows: list[Proposal]) -> None:
+def _tell_owners(tools: IntegrationTools, rows: list[Proposal]) -> None:
     """One task for each owner with the proposals that it has not been told of yet."""
     owners: dict[str, list[Proposal]] = {}
     for row in rows:
-        owner = strategy_for(resource_of(row.resource), crew.rules).owner
+        owner = strategy_for(resource_of(row.resource), tools.rules).owner
         if owner:
             owners.setdefault(owner, []).append(row)
 
     def work(tx: Tx) -> None:
-        ensure_agent(tx, crew.caller)
+        ensure_agent(tx, tools.caller)
         told = {label for task in tx.scan(TASK, "key") for label in split_names(task.labels)}
         for owner, theirs in owners.items():
             new = [row for row in theirs if _label(row) not in told]
@@ -278,7 +280,7 @@ def _tell_owners(crew: Crew, rows: list[Proposal]) -> None:
                 append_task(tx, _owners_task(owner, new), [])
 
     if owners:
-        crew.store.transact(crew.caller, work)
+        tools.store.transact(tools.caller, work)
 
 
 def _label(row: Proposal) -> str:

@@ -1,18 +1,21 @@
-"""What the queue's runner needs from outside: git without a work tree, and places where checks run."""
+"""What the queue needs from outside: git without a work tree, places where checks run, a reviewer."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any, Protocol
 
+    from lineclear.app.ports import Caller
     from lineclear.app.queue.stacking import Level
+    from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.checks import Check
-    from lineclear.core.queue.gate import Finding
+    from lineclear.core.queue.commit_gate import GateFinding
 
-    class Moved(Protocol):
+    class MainMove(Protocol):
         how: str
         why: str
         files: list[str]
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
         def level(self, below: str, row: Candidate, task: Task | None) -> Level:
             """The candidate on top of a commit, as a commit of its own. Refuses what cannot be merged."""
 
-        def forbidden(self, row: Candidate, main: str) -> list[Finding]:
+        def forbidden(self, row: Candidate, main: str) -> list[GateFinding]:
             """What the candidate changes although its author may not."""
 
         def touched(self, row: Candidate) -> list[str]:
@@ -42,10 +45,79 @@ if TYPE_CHECKING:
 
         def is_on_main(self, commit: str) -> bool: ...
 
-        def move(self, old: str, new: str, why: str) -> Moved:
+        def move(self, old: str, new: str, why: str) -> MainMove:
             """Main by compare-and-set, with its files where it is checked out."""
 
-    class Ended(Protocol):
+    class LandingGit(QueueGit, Protocol):
+        """What submitting a branch, and telling what became of it, asks of the same clone."""
+
+        def known_main(self) -> str:
+            """As it was last seen, wherever main is; nobody is asked. "" where there is none."""
+
+        def ends_of(self, branch: str) -> tuple[str, str]:
+            """(main as it was last seen, the branch's newest commit). Refuses what could not land: no main,
+            main itself, no such branch."""
+
+        def bases(self, main: str, tip: str) -> list[str]:
+            """Where both parted; the tip alone when main holds it, nothing for two strangers."""
+
+        def own(self, main: str, tip: str) -> list[str]:
+            """The commits of the tip that main does not hold, newest first."""
+
+        def landed_change(self, below: str, commit: str) -> tuple[list[str], str]:
+            """(the files that differ between both, none without `below`; the commit as git keeps it)."""
+
+        def take_notes(self) -> list[str]:
+            """What was done about main since this was asked last, as words for a person."""
+
+        def close(self) -> None:
+            """Lets go of what answers; can be asked again. Closing it twice has no effect."""
+
+    class CommitKeeper(Protocol):
+        """Keeps a candidate's commit from git's housekeeping while it may be wanted."""
+
+        def keep(self, tip: str) -> None:
+            """Every machine that may run the queue finds it from now on."""
+
+        def forget(self, tip: str, *, is_landed: bool) -> None:
+            """Once main or a branch holds it; has no effect before."""
+
+    class TurnLock(Protocol):
+        """One process at a time in this clone; free when the process ends."""
+
+        def take(self, wait_s: float) -> bool: ...
+
+        def free(self) -> None: ...
+
+    class Reviewer(Protocol):
+        """The command that looks at candidates, as a commit of main states it."""
+
+        def review(
+            self, row: Candidate, main: str, level: Level, is_over: Callable[[], bool]
+        ) -> tuple[bool, str] | None:
+            """(yes?, its last words); None when it was called off. Refuses what is not trusted."""
+
+    class QueueTools(Protocol):
+        """What one operation of the queue works with: opened for it, closed with it. Settings are those that
+        main has committed, read once."""
+
+        @property
+        def git(self) -> LandingGit: ...
+
+        def open_checks(self, places: int) -> AbstractContextManager[CheckPool]: ...
+
+        def stated_checks(self, main: str) -> list[tuple[Check, Resource | None]]:
+            """The checks that this commit states, each with its part of the repository, None for all of it;
+            without a commit those of this clone."""
+
+        def reviewer(self, main: str) -> Reviewer | None:
+            """None when the commit states no command for it."""
+
+        def follow_up(self, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
+            """What a repository does after a landing: decide proposals, run its integrator. None when nothing
+            was to be done; else `result` is submitted, nothing or failed, with `why`."""
+
+    class EndedCheck(Protocol):
         """One run of one check command."""
 
         @property
@@ -84,7 +156,7 @@ if TYPE_CHECKING:
 
         def start(self, job: int, commit: str, tree: str, checks: Sequence[Check]) -> None: ...
 
-        def ended(self) -> Sequence[tuple[int, Sequence[Ended]]]:
+        def ended(self) -> Sequence[tuple[int, Sequence[EndedCheck]]]:
             """Jobs that came to an end since the last time; a cancelled one with nothing."""
 
         def cancel(self, job: int) -> None: ...

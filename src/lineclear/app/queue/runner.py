@@ -24,7 +24,7 @@ from lineclear.core.queue.candidates import (
     in_order,
     show_number,
 )
-from lineclear.core.queue.gate import tell
+from lineclear.core.queue.commit_gate import tell
 from lineclear.core.queue.stack import (
     GREEN,
     RED,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Candidate, Landing, Task
     from lineclear.core.queue.checks import Check
 
-    Tell = Callable[["News"], None]
+    Tell = Callable[["QueueNews"], None]
 
 # How long a landing that is in a person's way is left alone before it is tried again.
 RETRY_NS = 5_000_000_000
@@ -58,15 +58,17 @@ WAIT_S = 1.0
 
 
 class QueueRules:
-    """What the repository asks for: how many at once, and who has to approve."""
+    """What the repository asks for: how many at once, who has to approve, and the command that reviews."""
 
-    __slots__ = ("batch", "review", "workers")
+    __slots__ = ("batch", "review", "reviewer", "workers")
 
-    def __init__(self, *, batch: int = 16, workers: int = 2, review: str = "none") -> None:
-        self.batch, self.workers, self.review = batch, workers, review
+    def __init__(
+        self, *, batch: int = 16, workers: int = 2, review: str = "none", reviewer: str = ""
+    ) -> None:
+        self.batch, self.workers, self.review, self.reviewer = batch, workers, review, reviewer
 
 
-class News:
+class QueueNews:
     """Something that happened to a candidate; `kind` is landed, sent back or needs you. What happened to
     none of them is warned of, with the number 0."""
 
@@ -90,12 +92,12 @@ class QueueFacts:
         self.is_paused = queue.state(view)[0] == queue.PAUSED
 
 
-class Placed:
+class StackedCandidate:
     """A candidate in the stack: what main would be with it and all below it, and what is known of that."""
 
     __slots__ = ("files", "ids", "is_set_up", "job", "known", "level", "output", "row")
 
-    def __init__(self, row: Candidate, level: Level, below: Placed | None) -> None:
+    def __init__(self, row: Candidate, level: Level, below: StackedCandidate | None) -> None:
         self.row, self.level = row, level
         self.files: set[str] = set(level.files) | (below.files if below is not None else set())
         self.ids: list[int] = [*(below.ids if below is not None else ()), row.id]
@@ -111,7 +113,7 @@ class Suspect:
         "search",
     )  # fmt: skip
 
-    def __init__(self, placed: Placed, chain: list[str]) -> None:
+    def __init__(self, placed: StackedCandidate, chain: list[str]) -> None:
         self.row, self.chain, self.output = placed.row, chain, placed.output
         self.files, self.ids = placed.files, [placed.row.id]
         self.search = Search(len(chain) - 1)
@@ -128,9 +130,9 @@ class Runner:
         self._store, self._caller, self._git, self._checks = store, caller, git, checks
         self._rules, self._tell = rules, tell
         self._main = ""
-        self._stack: list[Placed] = []
+        self._stack: list[StackedCandidate] = []
         self._suspects: list[Suspect] = []
-        self._jobs: dict[int, Placed | Suspect] = {}
+        self._jobs: dict[int, StackedCandidate | Suspect] = {}
         # Candidates that cannot stand on this stack; looked at again when it has changed.
         self._aside: set[int] = set()
         self._retry_at_ns: dict[int, int] = {}
@@ -242,7 +244,7 @@ class Runner:
         del self._stack[place:]
         self._aside.clear()
 
-    def _let_go(self, checked: Placed | Suspect) -> None:
+    def _let_go(self, checked: StackedCandidate | Suspect) -> None:
         if checked.job:
             self._checks.cancel(checked.job)
             self._jobs.pop(checked.job, None)
@@ -276,7 +278,7 @@ class Runner:
         else:
             self._cut(0)
 
-    def _is_allowed(self, batch: list[Placed]) -> bool:
+    def _is_allowed(self, batch: list[StackedCandidate]) -> bool:
         """Asked once more at the last moment: a claim may have been granted while it was checked."""
         for place, placed in enumerate(batch):
             if self._is_forbidden(placed.row):
@@ -291,7 +293,7 @@ class Runner:
             self._send_back(row, BY_GATE, why, files=[finding.path for finding in findings])
         return bool(findings)
 
-    def _begin(self, tx: Tx, batch: list[Placed]) -> Landing | None:
+    def _begin(self, tx: Tx, batch: list[StackedCandidate]) -> Landing | None:
         """The intention, before anything moves; None when somebody else was quicker with something."""
         ensure_agent(tx, self._caller)
         rows = [(placed.row, tx.get(CANDIDATE, (placed.row.id,))) for placed in batch]
@@ -328,7 +330,7 @@ class Runner:
             return [row for row in found if row is not None]
 
         for row in self._store.transact(self._caller, work):
-            self._tell(News("landed", row.id, f"{row.branch} is on {self._git.branch}", row))
+            self._tell(QueueNews("landed", row.id, f"{row.branch} is on {self._git.branch}", row))
 
     def _end(
         self, tx: Tx, number: int, commit: str, how: str, touched: Sequence[str]
@@ -340,7 +342,7 @@ class Runner:
         queue.end_task(tx, row, f"landed on {self._git.branch} as {commit[:12]}", touched)
         return queue.known(tx, number)
 
-    def _wait_for_a_person(self, batch: list[Placed], why: str, files: list[str]) -> None:
+    def _wait_for_a_person(self, batch: list[StackedCandidate], why: str, files: list[str]) -> None:
         """Only those whose files are in the way wait; the others are stacked without them."""
         in_the_way = [placed for placed in batch if set(placed.level.files) & set(files)] or batch
         for placed in in_the_way:
@@ -360,7 +362,7 @@ class Runner:
         is_new, now_ns = self._store.transact(self._caller, work)
         self._retry_at_ns[row.id] = now_ns + RETRY_NS
         if is_new:
-            self._tell(News("needs you", row.id, f"{row.branch} waits: {why}"))
+            self._tell(QueueNews("needs you", row.id, f"{row.branch} waits: {why}"))
 
     # -- build --------------------------------------------------------------------------------
 
@@ -410,7 +412,7 @@ class Runner:
         if level.how == words.NOTHING and top is None:
             self._end_without_move(row)
         elif level.fits:
-            self._stack.append(Placed(row, level, top))
+            self._stack.append(StackedCandidate(row, level, top))
         elif top is None:
             why = words.tell_conflicts(self._git.branch, level.conflicts)
             files = sorted({conflict["path"] for conflict in level.conflicts})
@@ -432,7 +434,7 @@ class Runner:
 
         self._done.add(row.id)
         ended = self._store.transact(self._caller, work)
-        self._tell(News("landed", row.id, f"{row.branch} was on {self._git.branch} already", ended))
+        self._tell(QueueNews("landed", row.id, f"{row.branch} was on {self._git.branch} already", ended))
 
     def _task(self, row: Candidate) -> Task | None:
         return self._store.read(lambda view: view.get(TASK, (row.task,))) if row.task else None
@@ -453,7 +455,7 @@ class Runner:
 
         self._done.add(row.id)
         if self._store.transact(self._caller, work):
-            self._tell(News("sent back", row.id, f"{row.branch}: {why}"))
+            self._tell(QueueNews("sent back", row.id, f"{row.branch}: {why}"))
 
     # -- check --------------------------------------------------------------------------------
 
@@ -476,7 +478,9 @@ class Runner:
         for suspect in list(self._suspects):
             self._investigate(suspect)
 
-    def _start(self, checked: Placed | Suspect, commit: str, tree: str, *, anew: bool = False) -> bool:
+    def _start(
+        self, checked: StackedCandidate | Suspect, commit: str, tree: str, *, anew: bool = False
+    ) -> bool:
         """True when every check that it needs has passed on this very tree before."""
         every = self._checks.checks_for(sorted(checked.files))
         checks = every if anew else self._unknown_checks(tree, every)
@@ -572,7 +576,7 @@ class Runner:
         self._send_back(suspect.row, BY_CHECK, why, others=others, output=suspect.output)
 
 
-def _names(batch: list[Placed]) -> str:
+def _names(batch: list[StackedCandidate]) -> str:
     names = [placed.row.branch for placed in batch]
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 

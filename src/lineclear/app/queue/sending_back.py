@@ -1,19 +1,89 @@
-"""Gather what the author of work that came back should know. Reads; sends nothing and changes nothing."""
+"""Work that came back from the queue: what its next attempt starts from, and what its author should know.
+Reads; sends nothing and changes nothing.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 from lineclear.app.queue.sides import hands, known_owners, owner_from
-from lineclear.core.queue.sending_back import Brief, symbols_of
+from lineclear.core.log.codec import event_of
+from lineclear.core.log.tables import CANDIDATE, LOG
+from lineclear.core.queue.candidates import BY_CHECK, BY_CONFLICT, BY_GATE, BY_REVIEW, SENT_BACK, show_number
+from lineclear.core.queue.sending_back import Brief, render, symbols_of
 from lineclear.core.tasks.states import show_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from lineclear.app.ports import View
-    from lineclear.core.log.tables import Task
+    from lineclear.app.ports import Store, View
+    from lineclear.core.log.events import Event
+    from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.sides import Touch
+
+_TOLD = (BY_CONFLICT, BY_CHECK, BY_REVIEW, BY_GATE)
+
+
+class ReturnedGit(Protocol):
+    """What git knows of a branch that came back."""
+
+    def has(self, commit: str, /) -> bool: ...
+
+    def main(self) -> tuple[str, str]:
+        """(name, commit) of the branch that work lands on."""
+
+    def touches(self, tip: str, other: str, paths: Sequence[str], /) -> list[Touch]:
+        """The steps of `tip` since both parted that touch these paths."""
+
+    def is_open(self, path: str, /) -> bool:
+        """Has the worktree a merge with conflicts that are not resolved?"""
+
+
+class ReturnedWork:
+    def __init__(self, store: Store, git: ReturnedGit) -> None:
+        self._store, self._git = store, git
+
+    def candidate(self, task: Task) -> Candidate | None:
+        """What the last attempt handed over, if it came back and its commits are still there."""
+        newest = self._store.read(
+            lambda view: view.scan(CANDIDATE, "task", (task.id,), reverse=True, limit=1)
+        )
+        if not newest or newest[0].state != SENT_BACK or newest[0].kind not in _TOLD:
+            return None
+        row = newest[0]
+        return row if row.attempt == task.attempt - 1 and self._git.has(row.tip) else None
+
+    def tell(self, task: Task, path: str) -> str:
+        """What came back, for the author in the worktree at this path; "" when nothing did."""
+        row = self.candidate(task)
+        if row is None:
+            return ""
+        event = self._store.read(lambda view: _sent_back(view, row))
+        files = list(event.body["files"])
+        main, commit = self._git.main()
+        theirs, own = self._git.touches(commit, row.tip, files), self._git.touches(row.tip, commit, files)
+        brief = self._store.read(
+            lambda view: brief_for(
+                view,
+                row.kind,
+                task,
+                branch=row.branch,
+                main=main,
+                why=row.reason,
+                files=files,
+                touches=theirs,
+                own=own,
+                output=event.body["output"],
+                is_prepared=self._git.is_open(path),
+            )
+        )
+        return render(brief)
+
+
+def _sent_back(view: View, row: Candidate) -> Event:
+    entries = view.scan(LOG, "subject", (show_number(row.id),), reverse=True)
+    return next(event_of(entry) for entry in entries if entry.kind == "CandidateSentBack")
 
 
 def brief_for(

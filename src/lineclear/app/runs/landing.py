@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.app.queue.runner import News
+    from lineclear.app.queue.runner import QueueNews
     from lineclear.app.runs.outputs import Deliveries
     from lineclear.app.runs.ports import MainBranch, ReturnedWork, RunQueue, RunWorktrees
     from lineclear.app.runs.workers import RunPlace

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from lineclear.app.ports import Caller, Liveness, Presence, Store
-    from lineclear.app.queue.runner import News
+    from lineclear.app.queue.runner import QueueNews
     from lineclear.app.runs.workers import (
         CheckedRun,
         LandingResult,

@@ -275,6 +275,17 @@ def worktrees_of(view: View, agent: str) -> list[Worktree]:
     return view.pick(WORKTREE, "agent", (agent,))
 
 
+def agent_on(view: View, branch: str) -> str:
+    """Whose worktree a branch was made for; "" when it is nobody's, and so a person's."""
+    rows = view.scan(WORKTREE, "key") if branch else []
+    return next((row.agent for row in rows if row.branch == branch and row.agent), "")
+
+
+def agents_by_path(view: View) -> dict[str, str]:
+    """Path of a worktree -> the agent that works there."""
+    return {row.path: row.agent for row in view.scan(WORKTREE, "key") if row.agent}
+
+
 def list_worktrees(view: View, scope: str, truth: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Ours joined with git's: `truth` is git's word by our name for the worktree, for this clone only."""
     rows = {row.name: row for row in view.scan(WORKTREE, "key")}

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.core.queue.gate import Finding
+    from lineclear.core.queue.commit_gate import GateFinding
 
 HOOKS = ("pre-commit", "pre-push", "reference-transaction")
 
@@ -43,31 +43,24 @@ def gate(context: Context, args: Namespace) -> int:
     raise _first(findings)
 
 
-def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
+def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
     """What may not come in, and whether it is a person who brings it."""
-    from lineclear.wiring import gate as gates
-    from lineclear.wiring.gate_alone import open_hastily
+    from lineclear.wiring.commit_gate import commit_gate_of, open_hastily
 
     context.use(open_hastily(context.cwd, context.environ))
     caller = context.repo.caller(context.given)
-    if hook == "pre-commit":
-        found = gates.judge_commit(context.repo, caller)
-    elif hook == "pre-push":
-        found = gates.judge_push(context.repo, caller, lines)
-    else:
-        found = gates.judge_refs(context.repo, lines)
-    return found, caller.is_person
+    return commit_gate_of(context.repo).judge(hook, caller, lines), caller.is_person
 
 
-def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[Finding], bool]:
-    from lineclear.wiring.gate_alone import judge
+def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
+    from lineclear.wiring.commit_gate import judge_alone
 
     context.out.hint("lineclear: the shared store is out of reach. Git goes on with what you have a copy of.")
-    return judge(context.cwd, context.environ, hook, lines, context.given)
+    return judge_alone(context.cwd, context.environ, hook, lines, context.given)
 
 
 def _is_closed(context: Context) -> bool:
-    from lineclear.wiring.gate_alone import is_closed
+    from lineclear.wiring.commit_gate import is_closed
 
     try:
         return is_closed(context.cwd, context.environ)
@@ -75,14 +68,14 @@ def _is_closed(context: Context) -> bool:
         return False
 
 
-def _warn(context: Context, findings: list[Finding]) -> None:
+def _warn(context: Context, findings: list[GateFinding]) -> None:
     for finding in findings:
         who = f" {finding.refusal.who}" if finding.refusal.who else ""
         context.out.warn(f"{finding.refusal.what}{who} You are a person, so git goes on.")
     context.out.data({"findings": [finding.refusal.as_data() for finding in findings]})
 
 
-def _first(findings: list[Finding]) -> Refusal:
+def _first(findings: list[GateFinding]) -> Refusal:
     """The first one, with the others as data: one next action at a time."""
     refusal = findings[0].refusal
     refusal.facts["paths"] = [finding.path for finding in findings]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.wiring.queue_check import Checked
+    from lineclear.app.queue.checking import BranchCheck
 
 
 def _declare_branch(parser: ArgumentParser, help_: str) -> None:
@@ -51,9 +51,9 @@ def land(context: Context, args: Namespace) -> int:
         _examine(context, task, branch)
     facts = {"branch": branch, "task": f"T-{task}" if task else "", "dry_run": args.dry_run}
     if args.dry_run:
-        from lineclear.wiring.queue_check import check as look
+        from lineclear.wiring.queue import landings_of
 
-        found = look(context.repo, context.caller, branch=branch, task=task)
+        found = landings_of(context.repo).check(context.caller, branch=branch, task=task)
         return tell(context, {**facts, "candidate": ""}, found.result)
     if args.pr:
         return _pull_request(context, facts, task)
@@ -63,10 +63,10 @@ def land(context: Context, args: Namespace) -> int:
 def _examine(context: Context, task: int, branch: str) -> None:
     """What the task asks for is asked before it is handed over: its agent can still mend it."""
 
+    from lineclear.app.queue.landings import taken_task
     from lineclear.wiring.runs import deliveries_of
-    from lineclear.wiring.stray_main import taken_task
 
-    row = taken_task(context.repo, task)
+    row = context.store.read(lambda view: taken_task(view, task))
     deliveries = deliveries_of(context.repo)
     found = deliveries.examine(row, agent=row.agent, branch=branch) if row is not None else None
     if found is not None:
@@ -78,15 +78,14 @@ def _examine(context: Context, task: int, branch: str) -> None:
 
 def _pull_request(context: Context, facts: dict[str, Any], task: int) -> int:
     """What its author may not change is not pushed either; the rest is decided where it is merged."""
-    from lineclear.wiring.pull_requests import open_pull_request
-    from lineclear.wiring.queue_check import check as look
+    from lineclear.wiring.queue import landings_of, pull_requests_of
 
-    found = look(context.repo, context.caller, branch=facts["branch"], task=task)
+    found = landings_of(context.repo).check(context.caller, branch=facts["branch"], task=task)
     if found.is_forbidden:
         return tell(context, {**facts, "dry_run": True, "candidate": ""}, found.result)
     for finding in found.findings:
         context.out.warn(f"it does not fit {found.main} as it is now: {finding['text']}")
-    made = open_pull_request(context.repo, context.caller, branch=facts["branch"], task=task)
+    made = pull_requests_of(context.repo).open(context.caller, branch=facts["branch"], task=task)
     is_new = "is open" if made["is_new"] else "was open already"
     words = f"{facts['branch']} is pushed to {made['remote']}; its pull request {is_new}: {made['url']}"
     context.out.data({**facts, "result": "pull request", **made}, words)
@@ -102,17 +101,17 @@ def _declare_check(parser: ArgumentParser) -> None:
 
 
 def check(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.queue_check import check as look
+    from lineclear.wiring.queue import landings_of
 
     branch, task = branch_and_task(context, args)
-    found = look(context.repo, context.caller, branch=branch, task=task, runs_checks=args.run)
+    found = landings_of(context.repo).check(context.caller, branch=branch, task=task, runs_checks=args.run)
     data = {"branch": branch, "main": found.main, "fits": found.is_good, "findings": found.findings,
             "checks": found.checks, "output": found.output}  # fmt: skip
     context.out.data(data, *_check_lines(branch, found))
     return 0 if found.is_good else FINDINGS
 
 
-def _check_lines(branch: str, found: Checked) -> list[str]:
+def _check_lines(branch: str, found: BranchCheck) -> list[str]:
     from lineclear.core.queue.landing import Landed
     from lineclear.core.queue.sides import tell_places
 
@@ -144,9 +143,10 @@ def _declare_undo(parser: ArgumentParser) -> None:
 
 
 def undo(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.queue_undo import prepare
+    from lineclear.app.queue.undo import prepare
+    from lineclear.wiring.queue import undo_git_of
 
-    made = prepare(context.repo, context.caller, args.number)
+    made = prepare(context.store, undo_git_of(context.repo), context.caller, args.number)
     context.out.hint(f"{made['branch']} takes back {made['undoes']} ({made['title'] or made['of']}).")
     facts = {"branch": made["branch"], "task": "", "undoes": made["undoes"]}
     agent = "" if context.caller.is_person else context.caller.name

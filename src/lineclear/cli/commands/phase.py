@@ -23,14 +23,15 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def phase(context: Context, args: Namespace) -> int:
-    from lineclear.wiring import phases
+    from lineclear.wiring.phases import phase_work_of
 
+    work = phase_work_of(context.repo)
     if args.phase is None:
-        phases.settle(context.repo)
-        shown = phases.show(context.repo)
+        work.settle()
+        shown = work.show()
         context.out.data(shown, *_show_lines(shown))
         return 0
-    answer = phases.begin(context.repo, context.caller, args.phase, note=args.note, tell=context.out.hint)
+    answer = work.begin(context.caller, args.phase, note=args.note, tell=context.out.hint)
     context.out.data(answer, *_begin_lines(answer))
     is_red = answer["test"] is not None and answer["test"]["result"] != "green"
     return FINDINGS if is_red else 0

@@ -79,12 +79,14 @@ def _payload(context: Context, args: Namespace, resource: Resource) -> str:
         )
     if args.payload is not None:
         return given_text(args.payload)
-    from lineclear.wiring.proposing import file_payload
+    from lineclear.app.file_proposals import file_payload
+    from lineclear.wiring.queue import main_files_of
 
     text = read_input(args.file, context.cwd, "propose") if args.file is not None else args.text
     patch = read_input(args.patch, context.cwd, "propose") if args.patch is not None else ""
     task = args.task or context.own_task
-    return file_payload(context.repo, context.caller, resource, text=text, patch=patch, task=task)
+    files = main_files_of(context.repo)
+    return file_payload(context.store, files, context.caller, resource, text=text, patch=patch, task=task)
 
 
 def _what_follows(answer: dict[str, Any], me: str) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.app.queue.runner import News
+    from lineclear.app.queue.runner import QueueNews
 
 MOST_ENDED = 50
 INTERRUPTED = 130
@@ -27,9 +27,9 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 def list_(context: Context, args: Namespace) -> None:
     from lineclear.cli.queue_words import as_data, list_lines
-    from lineclear.wiring.queue_facts import overview
+    from lineclear.wiring.queue import landings_of
 
-    facts = overview(context.repo, ended=MOST_ENDED if args.all else 0)
+    facts = landings_of(context.repo).overview(ended=MOST_ENDED if args.all else 0)
     data = {
         **facts,
         "candidates": [as_data(found) for found in facts["candidates"]],
@@ -62,15 +62,15 @@ def show(context: Context, args: Namespace) -> int:
 
 def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
     from lineclear.core.queue.landing import tell_conflict
-    from lineclear.wiring import queue_facts
+    from lineclear.wiring import queue as wired
 
-    change = queue_facts.change_of(context.repo, number)
+    change = wired.landings_of(context.repo).change_of(number)
     for conflict in change.conflicts:
         context.out.warn(f"it does not fit main as it is now: {tell_conflict(conflict)}")
     if context.out.is_rich:
         context.out.flush()
-        return queue_facts.show_change(context.repo, change)
-    patch = queue_facts.patch_of(context.repo, change)
+        return wired.show_change(context.repo, change)
+    patch = wired.patch_of(context.repo, change)
     context.out.content({**data, "conflicts": change.conflicts, "patch": patch}, patch)
     return 0
 
@@ -98,7 +98,7 @@ def run(context: Context, args: Namespace) -> int:
     told: list[dict[str, str]] = []
     _greet(context, is_once=args.once)
 
-    def tell(news: News) -> None:
+    def tell(news: QueueNews) -> None:
         item = {"candidate": show_number(news.candidate), "kind": news.kind, "text": news.text}
         told.append(item)
         if not (args.once and context.out.is_json):
@@ -133,9 +133,10 @@ def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
     from lineclear.core.words.refusals import Refusal
     from lineclear.wiring import queue as wired
 
-    work = wired.run_once if is_once else wired.run
+    landings = wired.landings_of(context.repo)
+    work = landings.run_once if is_once else landings.run
     try:
-        work(context.repo, context.caller, tell=tell, is_over=stopping.is_asked)
+        work(context.caller, tell=tell, is_over=stopping.is_asked)
     except Refusal as refusal:
         # Programs that Ctrl-C hit beside us fail; that is what was asked for.
         if refusal.code != "git.failed" or not stopping.is_asked():
@@ -143,9 +144,9 @@ def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
 
 
 def _sum_up(context: Context, told: list[dict[str, str]], *, is_stopped: bool) -> None:
-    from lineclear.wiring.queue_facts import overview
+    from lineclear.wiring.queue import landings_of
 
-    facts = overview(context.repo)
+    facts = landings_of(context.repo).overview()
     waiting = [{"candidate": row["candidate"], "waits_for": row["waits_for"]} for row in facts["candidates"]]
     counts = [f"{sum(item['kind'] == kind for item in told)} {kind}" for kind in ("landed", "sent back")]
     still = f"{len(waiting)} still waiting" + (": `lineclear queue list` says for what" if waiting else "")

@@ -35,7 +35,7 @@ def _declare(parser: ArgumentParser) -> None:
 
 def sync(context: Context, args: Namespace) -> int:
     from lineclear.wiring import sync as wired
-    from lineclear.wiring.stray_main import branch_here
+    from lineclear.wiring.queue import branch_here
 
     repo, caller = context.repo, context.caller
     task = args.task or context.own_task

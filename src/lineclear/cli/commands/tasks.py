@@ -286,7 +286,7 @@ def done(context: Context, args: Namespace) -> None:
     from lineclear.app.tasks import finish
 
     def has_branch(name: str) -> bool:
-        from lineclear.wiring.queue_facts import tip_of
+        from lineclear.wiring.queue import tip_of
 
         return bool(tip_of(context.repo, name))
 

@@ -19,7 +19,11 @@ from lineclear.core.claims.paths import (
     normalise,
     unescape,
 )
-from lineclear.core.words.refusals import refuse
+from lineclear.core.words.refusals import Refusal, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 KNOWN = ("file", "symbol", "value", "row", "api", "port", "memory", "display", "clipboard")
 GLOB_NAMES = ("row", "value")
@@ -83,6 +87,18 @@ def parse_resource(
     if scheme == "symbol":
         return _read_symbol(rest, wild, fold_case, nfc)
     return _read_name(scheme, fold(rest, case=False, nfc=nfc), wild)
+
+
+def file_resources(paths: Sequence[str], *, fold_case: bool, nfc: bool) -> list[Resource]:
+    """Git's own paths: literal names, from the repository's root. A name that no claim can have (bytes that
+    are not text) is left out: nobody can hold it."""
+    found = []
+    for path in paths:
+        try:
+            found.append(parse_resource(f"file:{escape(path)}", fold_case=fold_case, nfc=nfc))
+        except Refusal:
+            pass
+    return found
 
 
 def split_scheme(text: str, schemes: tuple[str, ...]) -> tuple[str, str]:

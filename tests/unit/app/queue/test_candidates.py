@@ -49,11 +49,11 @@ def test_a_task_waits_for_the_tasks_it_comes_after() -> None:
         tasks.add(scene.store, PAT, TaskDraft("", title))
     for number, agent in ((1, ANN), (2, BOB)):
         tasks.take(scene.store, scene.world.liveness, agent, number=number)
-    second = queue.submit(scene.store, BOB, queue.Branch("second", "s@1", "main"), task=2)
+    second = queue.submit(scene.store, BOB, queue.SubmittedBranch("second", "s@1", "main"), task=2)
     tasks.edit(scene.store, PAT, 2, {}, after=["T-1"])
     scene.run()
     assert scene.row("second").state == WAITING
-    queue.submit(scene.store, ANN, queue.Branch("first", "f@1", "main"), task=1)
+    queue.submit(scene.store, ANN, queue.SubmittedBranch("first", "f@1", "main"), task=1)
     scene.run()
     assert second["state"] == WAITING
     assert scene.git.at == "main+first+second"
@@ -78,7 +78,7 @@ def test_new_commits_ask_for_the_review_again() -> None:
     scene = Scene(passes, review="person")
     number = scene.submit("work")
     queue.review(scene.store, PAT, number, is_good=True)
-    again = queue.submit(scene.store, PAT, queue.Branch("work", "work@2", "main"))
+    again = queue.submit(scene.store, PAT, queue.SubmittedBranch("work", "work@2", "main"))
     assert (again["candidate"], again["renewed"], again["review"]) == ("Q-1", True, "")
     scene.run()
     assert scene.row("work").state == WAITING
@@ -88,7 +88,7 @@ def test_new_commits_ask_for_the_review_again() -> None:
 
 def test_nobody_approves_their_own_work() -> None:
     scene = Scene(passes, review="agent")
-    queue.submit(scene.store, ANN, queue.Branch("work", "w@1", "main"), agent="ann")
+    queue.submit(scene.store, ANN, queue.SubmittedBranch("work", "w@1", "main"), agent="ann")
     with refused("queue.own"):
         queue.review(scene.store, ANN, 1, is_good=True, by_agents=True)
     queue.review(scene.store, BOB, 1, is_good=True, by_agents=True)
@@ -100,7 +100,7 @@ def test_a_rejected_candidate_goes_back_with_the_note() -> None:
     scene = Scene(passes, review="person")
     tasks.add(scene.store, PAT, TaskDraft("", "work"))
     tasks.take(scene.store, scene.world.liveness, ANN, number=1)
-    queue.submit(scene.store, ANN, queue.Branch("work", "w@1", "main"), task=1)
+    queue.submit(scene.store, ANN, queue.SubmittedBranch("work", "w@1", "main"), task=1)
     queue.review(scene.store, PAT, 1, is_good=False, note="no tests")
     row = scene.row("work")
     assert (row.state, row.kind, row.reason) == (SENT_BACK, "review", "pat rejected it: no tests")
@@ -144,7 +144,7 @@ def test_dropped_it_is_gone_and_its_task_goes_on() -> None:
     scene = Scene(passes)
     tasks.add(scene.store, PAT, TaskDraft("", "work"))
     tasks.take(scene.store, scene.world.liveness, ANN, number=1)
-    queue.submit(scene.store, ANN, queue.Branch("work", "w@1", "main"), task=1)
+    queue.submit(scene.store, ANN, queue.SubmittedBranch("work", "w@1", "main"), task=1)
     with refused("person.only"):
         queue.drop(scene.store, BOB, 1, "")
     queue.drop(scene.store, ANN, 1, "wrong way")
@@ -159,7 +159,7 @@ def test_one_branch_waits_once() -> None:
     tasks.take(scene.store, scene.world.liveness, ANN, number=1)
     scene.submit("work")
     with refused("queue.twice"):
-        queue.submit(scene.store, ANN, queue.Branch("work", "w@1", "main"), task=1)
+        queue.submit(scene.store, ANN, queue.SubmittedBranch("work", "w@1", "main"), task=1)
     # Nothing of the refused one is left: the task is still taken.
     assert scene.store.read(lambda view: tasks.show(view, 1))["state"] == "taken"
 
@@ -240,7 +240,7 @@ def test_each_round_ends_in_a_reason_until_the_task_has_failed() -> None:
     tasks.add(scene.store, PAT, TaskDraft("", "bad"), attempts_max=2)
     for round_ in (1, 2):
         tasks.take(scene.store, scene.world.liveness, ANN, number=1)
-        queue.submit(scene.store, ANN, queue.Branch("bad", f"bad@{round_}", "main"), task=1)
+        queue.submit(scene.store, ANN, queue.SubmittedBranch("bad", f"bad@{round_}", "main"), task=1)
         scene.run()
     shown = scene.store.read(lambda view: tasks.show(view, 1))
     assert shown["state"] == "failed"

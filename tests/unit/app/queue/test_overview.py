@@ -132,7 +132,7 @@ def test_a_review_is_waited_for_from_the_last_new_commit_on(scene: Scene) -> Non
     scene.world.clock.advance(5 * MINUTE_MS)
     assert explain(scene, 1, "person")["review_waited_ms"] == 5 * MINUTE_MS
     assert explain(scene, 1, "none")["review_waited_ms"] == -1
-    candidates.submit(scene.store, PAT, candidates.Branch("ada", "ada@2", "main"))
+    candidates.submit(scene.store, PAT, candidates.SubmittedBranch("ada", "ada@2", "main"))
     scene.world.clock.advance(2 * MINUTE_MS)
     candidates.review(scene.store, PAT, 1, is_good=True)
     scene.world.clock.advance(2 * MINUTE_MS)
@@ -157,7 +157,7 @@ def test_what_was_on_main_already_was_put_on_nothing(scene: Scene) -> None:
 def test_the_newest_landing_of_an_agent_or_of_anybody(scene: Scene) -> None:
     for branch, agent in (("one", "ada"), ("two", "ben")):
         candidates.submit(
-            scene.store, PAT, candidates.Branch(branch, f"{branch}@1", scene.git.at), agent=agent
+            scene.store, PAT, candidates.SubmittedBranch(branch, f"{branch}@1", scene.git.at), agent=agent
         )
         scene.run()
         scene.world.clock.advance(MINUTE_MS)

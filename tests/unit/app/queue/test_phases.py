@@ -41,7 +41,7 @@ def propose(world: World, caller: Caller = ADA, text: str = "migrations/1.sql", 
 
 
 def submit(world: World, proposal: int) -> int:
-    branch = queue.Branch(branch_of(proposal), "tip", "base")
+    branch = queue.SubmittedBranch(branch_of(proposal), "tip", "base")
     return int(queue.submit(world.store, Caller("integrator"), branch, agent="integrator")["candidate"][2:])
 
 

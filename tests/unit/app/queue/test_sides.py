@@ -91,5 +91,9 @@ def test_a_branch_of_an_agent_that_works_on_one_task_is_for_that_task(world: Wor
 
 def submit(world: World, branch: str, tip: str, *, agent: str, task: int) -> None:
     candidates.submit(
-        world.store, Caller(agent, tree=agent), candidates.Branch(branch, tip, "b"), agent=agent, task=task
+        world.store,
+        Caller(agent, tree=agent),
+        candidates.SubmittedBranch(branch, tip, "b"),
+        agent=agent,
+        task=task,
     )

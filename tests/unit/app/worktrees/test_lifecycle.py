@@ -260,7 +260,9 @@ def test_what_was_announced_in_a_removed_worktree_is_over_unless_its_branch_is_y
         request = Request("ada", "ada", mode, [parse_resource(f"{mode}.py")], ttl_ms=HOUR_MS)
         claims.ask(world.store, world.liveness, ADA, request)
     if is_waiting:
-        candidates.submit(world.store, SAM, candidates.Branch(row.branch, "2" * 40, "1" * 40), agent="ada")
+        candidates.submit(
+            world.store, SAM, candidates.SubmittedBranch(row.branch, "2" * 40, "1" * 40), agent="ada"
+        )
     worktrees.remove(world.store, SAM, trees, row, why="done", is_saved=lambda _: True)
     held = world.store.read(lambda view: claims.holders(view, parse_resource("./")))
     kept = ["file:exclusive.py", "file:intent.py"] if is_waiting else ["file:exclusive.py"]

@@ -84,8 +84,8 @@ def eventful_world() -> World:
 def run_a_queue(world: World) -> None:
     store = world.store
     for name in ("a", "b", "c", "d"):
-        candidates.submit(store, BOB, candidates.Branch(name, f"{name}1", "c0ffee"), agent="bob")
-    candidates.submit(store, BOB, candidates.Branch("a", "a2", "c0ffee"), agent="bob")
+        candidates.submit(store, BOB, candidates.SubmittedBranch(name, f"{name}1", "c0ffee"), agent="bob")
+    candidates.submit(store, BOB, candidates.SubmittedBranch("a", "a2", "c0ffee"), agent="bob")
     candidates.review(store, PAT, 1, is_good=True)
     candidates.hold(store, BOB, 2, "not yet")
     candidates.retry(store, BOB, 2)

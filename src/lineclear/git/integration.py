@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _PLAIN = "100644"
 
 
-class GitWorkshop:
-    """The `Workshop` of app/queue/integrating.py for one clone. Close it."""
+class CloneIntegrationGit:
+    """The `FullCheckGit` of app/queue/full_checks.py for one clone. Close it."""
 
     def __init__(self, layout: Layout) -> None:
         self._cwd, self._common_dir = layout.worktree, layout.common_dir

@@ -4,31 +4,28 @@ the repository's checks pass on the merge of both. Nothing moves and no task cha
 
 from __future__ import annotations
 
-from contextlib import closing
+from typing import TYPE_CHECKING
 
 from lineclear.app.queue import candidates
+from lineclear.app.worktrees.lifecycle import agent_on
+from lineclear.core.log.tables import TASK, Candidate
 from lineclear.core.queue import landing as words
-from lineclear.core.queue.gate import tell
+from lineclear.core.queue.candidates import WAITING
+from lineclear.core.queue.commit_gate import tell
 from lineclear.core.queue.landing import NOTHING, Landed, SentBack
-from lineclear.core.words.queue import git_failed
-from lineclear.git.run import GitFailed
-from lineclear.wiring.check_pool import ThreadedCheckPool
-from lineclear.wiring.queue_facts import task_of, unsubmitted
-from lineclear.wiring.queue_git import CloneQueueGit
-from lineclear.wiring.stray_main import agent_of
+from lineclear.core.tasks.states import DEFAULT_PRIORITY
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.ports import Caller
-    from lineclear.core.log.tables import Candidate
-    from lineclear.wiring.repo import Repo
+    from lineclear.app.ports import Caller, Store
+    from lineclear.app.queue.ports import LandingGit, QueueTools
+    from lineclear.core.log.tables import Task
 
 _JOB, _WAIT_S = 1, 1.0
 
 
-class Checked:
+class BranchCheck:
     """`result`: what landing would come to. `findings` are what speaks against it, each with `path`, `kind`
     and `text`; `checks` are those that were run or had passed on this very tree before;
     `is_forbidden`: its author may not change what it changes."""
@@ -48,23 +45,31 @@ class Checked:
         return not self.findings
 
 
-def check(
-    repo: Repo, caller: Caller, *, branch: str, task: int = 0, agent: str = "", runs_checks: bool = False
-) -> Checked:
+def check_branch(
+    store: Store, tools: QueueTools, caller: Caller, *, branch: str, task: int, agent: str, runs_checks: bool
+) -> BranchCheck:
     """Refuses what cannot be landed at all, as landing does."""
-    with closing(CloneQueueGit(repo)) as git:
-        main, tip = git.ends_of(branch)
-        row = unsubmitted(branch, tip, main, task=task, agent=agent or agent_of(repo, branch))
-        try:
-            checked = _forbidden(git, row, main) or Checked(_merged(git, row, main), git.branch)
-        except GitFailed as error:
-            raise git_failed(error.command[0], error.stderr) from error
-        if runs_checks and isinstance(checked.result, Landed):
-            _run(git, caller, main, checked.result, checked)
+    git = tools.git
+    main, tip = git.ends_of(branch)
+    owner, named = store.read(
+        lambda view: (agent_on(view, branch), view.get(TASK, (task,)) if task else None)
+    )
+    row = _unsubmitted(branch, tip, main, task=task, agent=agent or owner)
+    checked = _forbidden(git, row, main) or BranchCheck(_merged(git, row, named, main), git.branch)
+    if runs_checks and isinstance(checked.result, Landed) and checked.result.how != NOTHING:
+        _run(store, tools, caller, main, checked.result, checked)
     return checked
 
 
-def _forbidden(git: CloneQueueGit, row: Candidate, main: str) -> Checked | None:
+def _unsubmitted(branch: str, tip: str, base: str, *, task: int, agent: str) -> Candidate:
+    """A branch as the candidate that it would be; it has no number."""
+    return Candidate(
+        0, branch, tip, base, agent, task, 0, DEFAULT_PRIORITY, 0, "", WAITING, "", "", "", "", "", "", 0,
+        0, 0,
+    )  # fmt: skip
+
+
+def _forbidden(git: LandingGit, row: Candidate, main: str) -> BranchCheck | None:
     findings = git.forbidden(row, main)
     if not findings:
         return None
@@ -74,11 +79,11 @@ def _forbidden(git: CloneQueueGit, row: Candidate, main: str) -> Checked | None:
         for one in findings
     ]
     result = SentBack(why[: words.MOST_WHY], [one.path for one in findings], places)
-    return Checked(result, git.branch, is_forbidden=True)
+    return BranchCheck(result, git.branch, is_forbidden=True)
 
 
-def _merged(git: CloneQueueGit, row: Candidate, main: str) -> Landed | SentBack:
-    level = git.level(main, row, task_of(git.repo, row))
+def _merged(git: LandingGit, row: Candidate, task: Task | None, main: str) -> Landed | SentBack:
+    level = git.level(main, row, task)
     if not level.fits:
         files = sorted({conflict["path"] for conflict in level.conflicts})
         return SentBack(words.tell_conflicts(git.branch, level.conflicts), files, level.conflicts)
@@ -86,13 +91,12 @@ def _merged(git: CloneQueueGit, row: Candidate, main: str) -> Landed | SentBack:
     return Landed(level.commit, level.tree, level.how, main=git.branch, files=level.files, notes=notes)
 
 
-def _run(git: CloneQueueGit, caller: Caller, main: str, landed: Landed, checked: Checked) -> None:
+def _run(
+    store: Store, tools: QueueTools, caller: Caller, main: str, landed: Landed, checked: BranchCheck
+) -> None:
     """The checks that the queue would ask for, up to the first that fails; verdicts are kept as it keeps
     them, so what passes here is not run again when it lands."""
-    if landed.how == NOTHING:
-        return
-    store = git.repo.store
-    with closing(ThreadedCheckPool(git.repo, 1, git.settings.repo_at)) as pool:
+    with tools.open_checks(1) as pool:
         pool.prepare(main)
         keys = {pool.key(landed.tree, one): one for one in pool.checks_for(landed.files)}
         passed = store.read(lambda view: candidates.passed_before(view, keys))

@@ -1,4 +1,4 @@
-"""The gate before a commit, a push or a landing: what it finds, and which refs an agent may move.
+"""The commit gate, before a commit, a push or a landing: what it finds, and which refs an agent may move.
 
 Which files an agent may bring in is decided in write_rule.py; a person is only warned, which is the surface's
 part. Facts come in as arguments; nothing here asks git.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 REFUSED_CODES = (HELD, NOT_ALLOWED, STALE)
 
 
-class Finding:
+class GateFinding:
     """A path, and the refusal that says why it may not come in."""
 
     __slots__ = ("path", "refusal")
@@ -31,16 +31,11 @@ class Finding:
         return self.refusal.code
 
 
-def tell(findings: Sequence[Finding]) -> str:
+def tell(findings: Sequence[GateFinding]) -> str:
     """All of it in one sentence, for an author who has to mend it later."""
     told = "; ".join(f"{finding.path}: {finding.refusal.what.rstrip('.')}" for finding in findings[:5])
     more = len(findings) - 5
     return told + (f"; and {more} more" if more > 0 else "")
-
-
-def is_guarded(ref: str, landing_ref: str) -> bool:
-    """Refs that agents do not move themselves: the one that work lands on, and our own."""
-    return ref == landing_ref or ref.startswith("refs/lineclear/")
 
 
 def judge_move(tree: str, ref: str, landing_ref: str) -> Refusal | None:
@@ -51,3 +46,10 @@ def judge_move(tree: str, ref: str, landing_ref: str) -> Refusal | None:
     if ref == landing_ref and tree.rpartition("/")[2] != "main":
         return refuse("gate.main", main=ref.removeprefix("refs/heads/"))
     return None
+
+
+def pushed_refs(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """(local commit, remote ref) of each line that git gives to a pre-push hook: local ref, local id, remote
+    ref, remote id. Other lines are passed over."""
+    pushed = [line.split(" ") for line in lines]
+    return [(words[1], words[2]) for words in pushed if len(words) == 4]

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.app.queue.sides import NOBODY, owner_from
 from lineclear.app.queue.stacking import Submission, put_on
 from lineclear.core.queue.landing import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
-from lineclear.git.branch_moves import Moved
-from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, locked_main
-from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
+from lineclear.git.branch_moves import Moved, checkouts_of, head_ref
+from lineclear.git.landing import LOCK_WAIT_S, CloneGit, commit_of, has_unfinished_move, locked_main
+from lineclear.git.leftovers import dirty_paths
+from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased, share_commit, withdraw
 from lineclear.git.run import GitFailed, git
-from lineclear.wiring.check_settings import CommittedSettings
-from lineclear.wiring.gate import judge_landing, judge_new, resources_of
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import spread
-from lineclear.wiring.sides import End, add_sides
-from lineclear.wiring.stray_main import contain_stray, find_stray
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from lineclear.app.commit_gate import CommitGate
+    from lineclear.app.queue.lock_making import LockMaker
+    from lineclear.app.queue.merge_trees import Spread
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Task
-    from lineclear.core.queue.gate import Finding
-    from lineclear.wiring.repo import Repo
+    from lineclear.core.queue.commit_gate import GateFinding
+    from lineclear.core.queue.sides import Owner
+    from lineclear.git.layout import Layout
+    from lineclear.git.strays import Strays
+
+    # (conflicts, main's commit, the candidate's commit, its branch, its owner) -> the conflicts with sides.
+    AddSides = Callable[[list[dict[str, Any]], str, str, str, Owner], list[dict[str, Any]]]
 
 # What a candidate holds is kept from git's housekeeping, here and on the remote, while it may be wanted.
 KEPT = "refs/lineclear/queue"
@@ -34,19 +40,44 @@ MOST_STATES = 128
 FETCH_EVERY_S = 2.0
 
 
-class CloneQueueGit:
-    """The `QueueGit` of app/queue/ports.py, and what else a landing asks of its clone: opened once for all of
-    it, since each git that answers stays until this is closed. Closed, it can be used again.
+class KeptCommits:
+    """The `CommitKeeper` of app/queue/ports.py: a ref for each, here and on the remote if there is one."""
 
-    With a remote, that one's branch is main, and this clone follows. `settings` are those that commits hold.
+    def __init__(self, cwd: str, remote: str) -> None:
+        self._cwd, self._remote = cwd, remote
+
+    def keep(self, tip: str) -> None:
+        git(["update-ref", f"{KEPT}/{tip}", tip], self._cwd)
+        if self._remote:
+            share_commit(self._cwd, self._remote, tip, f"{KEPT}/{tip}")
+
+    def forget(self, tip: str, *, is_landed: bool) -> None:
+        ref = f"{KEPT}/{tip}"
+        words = ["for-each-ref", "--contains", tip, "--count=1", "refs/heads", "refs/remotes"]
+        if is_landed or git(words, self._cwd, check=False, timeout_s=120).strip():
+            git(["update-ref", "-d", ref], self._cwd, check=False)
+            if self._remote:
+                withdraw(self._cwd, self._remote, ref)
+
+
+class CloneQueueGit:
+    """The `LandingGit` of app/queue/ports.py: opened once for all of a landing, since each git that answers
+    stays until this is closed. Closed, it can be used again.
+
+    With a remote, that one's branch is main, and this clone follows. `style` is how history is written;
+    `maker_by` gives what makes lock files again, by the settings of main.
     """
 
-    def __init__(self, repo: Repo) -> None:
-        self.repo, self.clone = repo, CloneGit(repo.layout)
-        self.branch, self._ref, self._cwd = self.clone.branch, self.clone.ref, repo.layout.worktree
-        self.settings = CommittedSettings(repo, self.clone.objects)
-        self._style, self._remote = repo.settings.queue_history, repo.settings.queue_remote
-        self._maker = by_settings(repo, self.known_main)
+    def __init__(
+        self, layout: Layout, state_directory: str, *, style: str, remote: str, strays: Strays,
+        gate: CommitGate, spread: Spread, add_sides: AddSides,
+        maker_by: Callable[[Callable[[], str]], LockMaker],
+    ) -> None:  # fmt: skip
+        self.clone = CloneGit(layout)
+        self.branch, self._ref, self._cwd = self.clone.branch, self.clone.ref, layout.worktree
+        self._state_directory, self._style, self._remote = state_directory, style, remote
+        self._strays, self._gate, self._spread, self._add_sides = strays, gate, spread, add_sides
+        self._maker = maker_by(self.known_main)
         self._seen, self._fetched_at_s = "", 0.0
         self._notes: list[str] = []
 
@@ -89,6 +120,16 @@ class CloneQueueGit:
             raise refuse("branch.unknown", branch=branch, task="")
         return main, tip
 
+    def bases(self, main: str, tip: str) -> list[str]:
+        return self.clone.history.bases(main, tip)
+
+    def own(self, main: str, tip: str) -> list[str]:
+        return self.clone.history.own(main, tip)
+
+    def landed_change(self, below: str, commit: str) -> tuple[list[str], str]:
+        files = self.clone.history.changed(below, commit)[0] if below else []
+        return files, self.clone.objects.read([commit])[commit].decode("utf-8", "replace")
+
     def take_notes(self) -> list[str]:
         """What was done about main since this was asked last, as words for a person."""
         notes, self._notes = self._notes, []
@@ -96,11 +137,11 @@ class CloneQueueGit:
 
     def _look_closer(self, local: str) -> str:
         """Somebody moved main: a person may, an agent's work is put back to where it belongs."""
-        if not has_unfinished_move(self.repo.state_directory) and find_stray(self.repo) is None:
+        if not has_unfinished_move(self._state_directory) and self._strays.find() is None:
             return local
-        with locked_main(self.clone, self.repo.state_directory, LOCK_WAIT_S) as main:
+        with locked_main(self.clone, self._state_directory, LOCK_WAIT_S) as main:
             main.repair()
-            said = contain_stray(self.repo, main)
+            said = self._strays.contain(main)
             if said:
                 self._notes.append(said.why if isinstance(said, NeedsYou) else said)
             return main.commit()
@@ -109,7 +150,7 @@ class CloneQueueGit:
         """This clone's main goes where the remote's went, if that is forward and nobody is in the way."""
         here = self.clone.commit_of(self._ref)
         if there and here and here != there and self._is_ancestor(here, there):
-            with locked_main(self.clone, self.repo.state_directory, LOCK_WAIT_S) as main:
+            with locked_main(self.clone, self._state_directory, LOCK_WAIT_S) as main:
                 main.move(here, there, f"lineclear: follow {self._remote}")
 
     def level(self, below: str, row: Candidate, task: Task | None) -> Level:
@@ -123,22 +164,21 @@ class CloneQueueGit:
             title=task.title if task is not None else "",
             agent=row.agent,
         )
-        level = put_on(self.clone, spread, below, submission, style=self._style, maker=self._maker)
+        level = put_on(self.clone, self._spread, below, submission, style=self._style, maker=self._maker)
         if not level.fits:
             owner = owner_from(row.task, row.agent) if row.task else NOBODY
-            ends = End(below), End(row.tip, branch=row.branch, owner=owner)
-            level.conflicts = add_sides(self._cwd, self.repo.store, level.conflicts, *ends)
+            level.conflicts = self._add_sides(level.conflicts, below, row.tip, row.branch, owner)
         return level
 
-    def forbidden(self, row: Candidate, main: str) -> list[Finding]:
+    def forbidden(self, row: Candidate, main: str) -> list[GateFinding]:
         history = self.clone.history
         bases = history.bases(main, row.tip)
         if not bases or bases == [row.tip]:
             return []
         base = history.base_of(bases)
         changed, new = history.changed(base, row.tip)
-        found = judge_landing(self.repo, row.agent, changed, base=base, tip=row.tip)
-        return found + judge_new(self.repo, new)
+        found = self._gate.judge_landing(row.agent, changed, base=base, tip=row.tip)
+        return found + self._gate.judge_new(new)
 
     def touched(self, row: Candidate) -> list[str]:
         history = self.clone.history
@@ -148,7 +188,7 @@ class CloneQueueGit:
             paths = history.changed(history.base_of(bases), row.tip)[0] if bases else []
         except GitFailed:
             return []
-        return [resource.path for resource in resources_of(self.repo, paths)]
+        return [resource.path for resource in self._gate.rules.resources(paths)]
 
     def chain(self, row: Candidate, top: str) -> list[str]:
         base = (self.clone.history.bases(top, row.tip) or [top])[0]
@@ -168,7 +208,7 @@ class CloneQueueGit:
 
     def move(self, old: str, new: str, why: str) -> Moved:
         if not self._remote:
-            with locked_main(self.clone, self.repo.state_directory, LOCK_WAIT_S) as main:
+            with locked_main(self.clone, self._state_directory, LOCK_WAIT_S) as main:
                 main.repair()
                 return main.move(old, new, why)
         failed = push_leased(self._cwd, self._remote, self.branch, old, new)
@@ -176,3 +216,25 @@ class CloneQueueGit:
             return Moved("stale") if failed == "stale" else Moved("blocked", f"{self._remote}: {failed}")
         self._follow(new)
         return Moved("moved")
+
+
+# -- branches that somebody hands in --------------------------------------------------------------
+
+
+def branch_here(layout: Layout) -> str:
+    """The branch of the worktree that one stands in."""
+    ref = head_ref(layout.worktree, layout.common_dir, layout.git_dir)
+    if not ref:
+        raise refuse("land.detached", path=layout.worktree)
+    return ref.removeprefix("refs/heads/")
+
+
+def tip_of(layout: Layout, branch: str) -> str:
+    """The branch's newest commit; "" if there is no such branch here."""
+    return commit_of(layout.worktree, f"refs/heads/{branch}")
+
+
+def uncommitted(layout: Layout, branch: str) -> list[str]:
+    """What is changed and not committed in the worktrees that the branch is checked out in."""
+    places = checkouts_of(layout.common_dir, f"refs/heads/{branch}")
+    return [path for place in places for path in dirty_paths(place.path)]

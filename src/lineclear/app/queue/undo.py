@@ -4,6 +4,8 @@ other. History is never rewritten, and what landed since stays.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue import overview
 from lineclear.app.queue.lock_making import made_of
@@ -13,57 +15,65 @@ from lineclear.core.queue.landing import conflicts_of, undo_message, with_made
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.queue import undo_conflicts
 from lineclear.core.words.refusals import not_found, refuse
-from lineclear.git.landing import CloneGit, commit_of
-from lineclear.git.run import git
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import merge_tree
-from lineclear.wiring.queue_facts import main_commit, main_name
-from lineclear.wiring.sides import End, add_sides
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.ports import Caller, View
+    from lineclear.app.ports import Caller, Store, View
     from lineclear.core.log.tables import Candidate
     from lineclear.core.queue.landing import Author
-    from lineclear.wiring.repo import Repo
 
 BRANCH = "lineclear/undo-"
 
 
+class UndoGit(Protocol):
+    """One clone's git. Nothing moves but a branch that `new_branch` makes."""
+
+    def main(self) -> str:
+        """Main's commit as it is known here; "" where there is none."""
+
+    def parent_of(self, commit: str, /) -> str:
+        """The first one; "" for the first commit of all."""
+
+    def merge(self, base: str, left: str, right: str, /) -> dict[str, Any]:
+        """The report of a three-way merge. Lock files are made again where main's settings allow it."""
+
+    def add_sides(self, conflicts: list[dict[str, Any]], left: str, right: str, /) -> list[dict[str, Any]]:
+        """The conflicts, with who stands behind each side."""
+
+    def commit_on(self, main: str, tree: str, message: str, author: Author | None, /) -> str:
+        """A commit with this tree on main; "" when that is main's own tree."""
+
+    def new_branch(self, name: str, commit: str, /) -> str:
+        """A new branch at the commit, under this name or the next one that is free."""
+
+
 def revert(
-    repo: Repo, commit: str, words: str, author: Author | None = None, *, below: str = ""
+    git: UndoGit, commit: str, words: str, author: Author | None = None, *, below: str = ""
 ) -> str | list[dict[str, Any]]:
     """A commit on main without what `commit` brought in, or where that does not fit what came since, and
     whose that is.
 
     `below` is what the commit was put on, its first parent unless it is said. Nothing moves. "" when main
-    holds nothing of it any more. Lock files are made anew where main's settings allow it.
+    holds nothing of it any more.
     """
-    cwd, main = repo.layout.worktree, main_commit(repo)
-    below = below or commit_of(cwd, f"{commit}^1")
+    main = git.main()
+    below = below or git.parent_of(commit)
     if not below:
         raise not_found("commit", f"{commit[:12]}^1", "git log")
-    report = merge_tree(cwd, commit, main, below, by_settings(repo, lambda: main))
+    report = git.merge(commit, main, below)
     conflicts = conflicts_of(report)
     if conflicts:
-        return add_sides(cwd, repo.store, conflicts, End(main), End(commit))
-    clone = CloneGit(repo.layout, main_name(repo))
-    try:
-        if report["tree"] == clone.history.tree_of(main):
-            return ""
-        return clone.commit(report["tree"], [main], with_made(words, made_of(report)), author)
-    finally:
-        clone.close()
+        return git.add_sides(conflicts, main, commit)
+    return git.commit_on(main, report["tree"], with_made(words, made_of(report)), author)
 
 
-def prepare(repo: Repo, caller: Caller, number: int = 0) -> dict[str, Any]:
+def prepare(store: Store, git: UndoGit, caller: Caller, number: int = 0) -> dict[str, Any]:
     """The branch that takes a candidate's landing back, made and not yet submitted.
 
     Without a number: one's own last landing that was not taken back yet; a person's is anybody's.
     """
-    row, below, title = repo.store.read(lambda view: _landing(view, caller, number))
+    row, below, title = store.read(lambda view: _landing(view, caller, number))
     name = show_number(row.id)
     words = undo_message(
         name,
@@ -72,13 +82,12 @@ def prepare(repo: Repo, caller: Caller, number: int = 0) -> dict[str, Any]:
         task=show_id(row.task) if row.task else "",
         agent="" if caller.is_person else caller.name,
     )
-    made = revert(repo, row.commit, words, below=below)
+    made = revert(git, row.commit, words, below=below)
     if isinstance(made, list):
         raise undo_conflicts(name, made)
     if not made:
         raise refuse("queue.undone", candidate=name, by="")
-    branch = _free_branch(repo, name)
-    git(["update-ref", f"refs/heads/{branch}", made, "0" * len(made)], repo.layout.worktree)
+    branch = git.new_branch(f"{BRANCH}{name}", made)
     return {"undoes": name, "branch": branch, "commit": made, "title": title, "of": row.branch}
 
 
@@ -127,12 +136,3 @@ def undoes(branch: str) -> int:
     """The candidate that a branch of ours takes back; 0 for every other branch."""
     word = branch.removeprefix(f"{BRANCH}Q-").partition("-")[0] if branch.startswith(f"{BRANCH}Q-") else ""
     return int(word) if word.isascii() and word.isdigit() else 0
-
-
-def _free_branch(repo: Repo, name: str) -> str:
-    """Whatever an earlier try left behind stays: somebody may have gone on working there."""
-    branch, count = f"{BRANCH}{name}", 1
-    while commit_of(repo.layout.worktree, f"refs/heads/{branch}"):
-        count += 1
-        branch = f"{BRANCH}{name}-{count}"
-    return branch

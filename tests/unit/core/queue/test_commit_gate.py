@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.queue.gate import Finding, is_guarded, judge_move, tell
+from lineclear.core.queue.commit_gate import GateFinding, judge_move, pushed_refs, tell
 from lineclear.core.words.refusals import refuse
 
 
@@ -21,14 +21,18 @@ from lineclear.core.words.refusals import refuse
 def test_which_refs_an_agent_may_move(tree: str, ref: str, code: str) -> None:
     refusal = judge_move(tree, ref, "refs/heads/main")
     assert (refusal.code if refusal is not None else "") == code
-    assert is_guarded(ref, "refs/heads/main") == ("heads/lineclear" not in ref)
 
 
 def test_many_findings_are_told_in_one_sentence() -> None:
     findings = [
-        Finding(f"{number}.png", refuse("write.unlocked", resource=f"file:{number}.png"))
+        GateFinding(f"{number}.png", refuse("write.unlocked", resource=f"file:{number}.png"))
         for number in range(7)
     ]
     text = tell(findings)
     assert text.startswith("0.png: file:0.png is shared by locking; you do not hold it; 1.png")
     assert text.endswith("; and 2 more")
+
+
+def test_a_line_of_a_push_that_is_not_whole_is_passed_over() -> None:
+    lines = ["refs/heads/a 1111 refs/heads/main 0000", "refs/heads/a", ""]
+    assert pushed_refs(lines) == [("1111", "refs/heads/main")]

@@ -1,0 +1,264 @@
+"""The commit gate: what git's hooks and landings ask before files come in. Reads facts, writes nothing.
+
+The write rule (core/claims/write_rule.py) decides on each file; who may move which ref is decided in
+core/queue/commit_gate.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from lineclear.app.writing import judge, tree_of
+from lineclear.code.symbol_places import change_touches
+from lineclear.core.agents.identity import read_environment
+from lineclear.core.claims.resources import file_resources
+from lineclear.core.claims.strategies import strategy_for
+from lineclear.core.claims.write_rule import (
+    COMMIT,
+    LANDING,
+    Write,
+    fence_from,
+    judge_write,
+    touches_anything,
+)
+from lineclear.core.log.tables import AGENT, WORKTREE
+from lineclear.core.queue.commit_gate import GateFinding, judge_move, pushed_refs
+from lineclear.core.words.refusals import refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from lineclear.app.ports import Caller, Liveness, Store, View
+    from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.strategies import Rule
+
+    # Does the change of this file touch this symbol? True when that cannot be told.
+    Touches = Callable[[Resource, str], bool]
+    # A file's path to what it was and what it becomes, for each change that is brought in.
+    TextsOf = Callable[[str], list[tuple[str, str]]]
+
+# A commit that touches more is judged by its first ones: one refusal is enough.
+MOST_FINDINGS = 20
+FOREIGN = "gate.foreign_tree"
+PRE_COMMIT, PRE_PUSH, REFERENCES = "pre-commit", "pre-push", "reference-transaction"
+
+
+class IncomingGit(Protocol):
+    """What a commit or a push brings in, seen from one worktree. Nothing is changed."""
+
+    @property
+    def main(self) -> str:
+        """The full ref of the branch that work lands on."""
+
+    def staged_paths(self) -> list[str]:
+        """What the commit that is being made changes; of a merge only what differs from every side."""
+
+    def staged_new(self, paths: Sequence[str], /) -> list[str]:
+        """Those of the paths that this commit adds."""
+
+    def staged_texts(self, path: str, /) -> tuple[str, str]:
+        """The file before and after this commit; "" where it is not there."""
+
+    def pushed_paths(self, local: str, /) -> list[str]:
+        """What commits change that neither main nor a remote has; nothing for a deletion."""
+
+    def pushed_texts(self, local: str, path: str, /) -> tuple[str, str]:
+        """The file where the pushed branch left main, and at its tip."""
+
+    def texts_between(self, base: str, tip: str, path: str, /) -> tuple[str, str]: ...
+
+    def is_on_main(self, commit: str, /) -> bool: ...
+
+
+class GateRules:
+    """What the repository states: the rules for its files, how its paths are read, and which files are
+    written for agents by us and never committed."""
+
+    __slots__ = ("fold_case", "is_for_agents", "nfc", "strategies")
+
+    def __init__(
+        self, strategies: list[Rule], *, fold_case: bool, nfc: bool, is_for_agents: Callable[[str], bool]
+    ) -> None:
+        self.strategies, self.fold_case, self.nfc = strategies, fold_case, nfc
+        self.is_for_agents = is_for_agents
+
+    def resources(self, paths: Sequence[str]) -> list[Resource]:
+        return file_resources(paths, fold_case=self.fold_case, nfc=self.nfc)
+
+
+class CommitGate:
+    """One worktree's commit gate; `tree` is the worktree's name in the store, `environ` may hold a fence."""
+
+    def __init__(
+        self, store: Store, liveness: Liveness, rules: GateRules, git: IncomingGit, *, tree: str,
+        environ: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        self._store, self._liveness, self.rules, self._git = store, liveness, rules, git
+        self._tree, self._environ = tree, environ
+
+    def judge(self, hook: str, caller: Caller, lines: Sequence[str]) -> list[GateFinding]:
+        """What may not come in. `lines` are what git gives to this hook."""
+        if hook == PRE_COMMIT:
+            return self.judge_commit(caller)
+        return self.judge_push(caller, lines) if hook == PRE_PUSH else self.judge_refs(lines)
+
+    def judge_commit(self, caller: Caller) -> list[GateFinding]:
+        """The commit that is being made in this worktree."""
+        paths = self._git.staged_paths()
+        ours = [path for path in paths if self.rules.is_for_agents(path)]
+        found = self._judge(caller, paths, lambda path: [self._git.staged_texts(path)])
+        return found + self.judge_new(self._git.staged_new(ours))
+
+    def judge_push(self, caller: Caller, lines: Sequence[str]) -> list[GateFinding]:
+        """`lines`: local ref, local id, remote ref, remote id."""
+        paths: list[str] = []
+        pushed: list[str] = []
+        for local, remote_ref in pushed_refs(lines):
+            if _moves_main(self._git, local, remote_ref):
+                found = _judge_refs(self._tree, [remote_ref], self._git.main)
+                if found:
+                    return found
+            paths += self._git.pushed_paths(local)
+            pushed.append(local)
+        return self._judge(
+            caller, list(dict.fromkeys(paths)),
+            lambda path: [self._git.pushed_texts(local, path) for local in pushed],
+        )  # fmt: skip
+
+    def judge_refs(self, lines: Sequence[str]) -> list[GateFinding]:
+        """`lines`: old id, new id, ref."""
+        return _judge_refs(self._tree, _refs_in(lines), self._git.main)[:1]
+
+    def judge_landing(
+        self, agent: str, paths: Sequence[str], *, base: str = "", tip: str = ""
+    ) -> list[GateFinding]:
+        """What a candidate brings in: some clients switch git's hooks off, and some go round them. Without
+        the two commits it is not known which symbols of a file change."""
+        if not agent:
+            return []
+        return examine_landing(
+            self._store, self._liveness, self.rules.strategies, agent, self.rules.resources(paths),
+            touches=_touches(lambda path: [self._git.texts_between(base, tip, path)]) if tip else None,
+        )  # fmt: skip
+
+    def judge_new(self, paths: Sequence[str]) -> list[GateFinding]:
+        """What is added: files that we write for agents were put in by force. A file of such a name that
+        main holds is the repository's own."""
+        return [
+            GateFinding(path, refuse("gate.mirrored", path=path))
+            for path in paths
+            if self.rules.is_for_agents(path)
+        ]
+
+    def _judge(self, caller: Caller, paths: Sequence[str], texts: TextsOf) -> list[GateFinding]:
+        return examine_commit(
+            self._store, self._liveness, self.rules.strategies, caller.name, self._tree,
+            self.rules.resources(paths), fence_of=lambda resource: fence_from(self._environ, resource),
+            touches=_touches(texts),
+        )  # fmt: skip
+
+
+def judge_alone(
+    git: IncomingGit, rules: GateRules, environ: Mapping[str, str], *, hook: str, lines: Sequence[str],
+    given: str, tree: str,
+) -> tuple[list[GateFinding], bool]:  # fmt: skip
+    """(what may not come in while a team's store cannot be asked, by the rules that everybody has a copy of;
+    whether a person brings it). `given`: the agent that the command line names."""
+    agent = given or environ.get("LINECLEAR_AGENT", "")
+    pushed = pushed_refs(lines) if hook == PRE_PUSH else []
+    if hook == REFERENCES:
+        refs = _refs_in(lines)
+    else:
+        refs = [git.main] if any(_moves_main(git, *one) for one in pushed) else []
+    found = _judge_refs(tree, refs, git.main)
+    if hook == PRE_COMMIT:
+        paths = git.staged_paths()
+    else:
+        paths = [path for local, _ in pushed for path in git.pushed_paths(local)]
+    for resource in rules.resources(paths):
+        write = Write(resource, agent, COMMIT)
+        refusal = judge_write(write, strategy_for(resource, rules.strategies), None).refusal
+        if refusal is not None:
+            found.append(GateFinding(resource.path, refusal))
+    return found, not agent and not read_environment(environ)[2]
+
+
+def _refs_in(lines: Sequence[str]) -> list[str]:
+    return [line.rpartition(" ")[2] for line in lines]
+
+
+def _moves_main(git: IncomingGit, local: str, remote_ref: str) -> bool:
+    """Would a push bring something new to main?"""
+    return remote_ref == git.main and bool(local.strip("0")) and not git.is_on_main(local)
+
+
+def _judge_refs(tree: str, refs: Sequence[str], main: str) -> list[GateFinding]:
+    moves = [(ref, judge_move(tree, ref, main)) for ref in refs]
+    return [GateFinding(ref, refusal) for ref, refusal in moves if refusal is not None]
+
+
+def _touches(texts: TextsOf) -> Touches:
+    """Asked only for a file of which somebody holds a symbol."""
+
+    def touches(resource: Resource, symbol: str) -> bool:
+        return any(change_touches(before, after, symbol) for before, after in texts(resource.path))
+
+    return touches
+
+
+# -- by the facts of the store --------------------------------------------------------------------
+
+
+def examine_commit(
+    store: Store, liveness: Liveness, rules: list[Rule], agent: str, tree: str, resources: Sequence[Resource],
+    *, fence_of: Callable[[Resource], int] = lambda _resource: 0, touches: Touches | None = None,
+) -> list[GateFinding]:  # fmt: skip
+    """Which of these files the agent may not commit or push from this worktree."""
+
+    def look(view: View) -> list[GateFinding]:
+        place, row, known = tree_of(view, tree), view.get(WORKTREE, (tree,)), view.get(AGENT, (agent,))
+        since = row.made if row is not None else known.joined if known is not None else 0
+        writes = (
+            Write(
+                resource, agent, COMMIT, tree=place, since=since, fence=fence_of(resource),
+                touches=_touches_in(resource, touches),
+            )
+            for resource in resources
+        )  # fmt: skip
+        return _examine(view, liveness, rules, writes)
+
+    return store.read(look)
+
+
+def examine_landing(
+    store: Store, liveness: Liveness, rules: list[Rule], agent: str, resources: Sequence[Resource],
+    *, touches: Touches | None = None,
+) -> list[GateFinding]:  # fmt: skip
+    """Which of these files may not land for the agent whose branch it is; where it worked is not asked."""
+
+    def look(view: View) -> list[GateFinding]:
+        since = min((row.made for row in view.pick(WORKTREE, "agent", (agent,))), default=0)
+        writes = (
+            Write(resource, agent, LANDING, since=since, touches=_touches_in(resource, touches))
+            for resource in resources
+        )
+        return _examine(view, liveness, rules, writes)
+
+    return store.read(look)
+
+
+def _touches_in(resource: Resource, touches: Touches | None) -> Callable[[str], bool]:
+    return touches_anything if touches is None else lambda symbol: touches(resource, symbol)
+
+
+def _examine(view: View, liveness: Liveness, rules: list[Rule], writes: Iterable[Write]) -> list[GateFinding]:
+    found: list[GateFinding] = []
+    for write in writes:
+        refusal = judge(view, liveness, rules, write).refusal
+        # Whose worktree it is concerns the whole commit, and is said once.
+        if refusal is None or (refusal.code == FOREIGN and any(one.kind == FOREIGN for one in found)):
+            continue
+        found.append(GateFinding(write.resource.path, refusal))
+        if len(found) >= MOST_FINDINGS:
+            break
+    return found

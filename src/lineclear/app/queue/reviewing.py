@@ -1,0 +1,113 @@
+"""Review by a command: an agent of the repository's choice looks at each candidate as it would land, in a
+check tree of its own, and says yes by ending with 0.
+
+The command is main's, and runs only when a person trusts it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lineclear.app.ports import Caller
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.overview import is_unreviewed
+from lineclear.app.queue.runner import QueueNews
+from lineclear.core.log.tables import TASK
+from lineclear.core.queue import landing as words
+from lineclear.core.queue.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING, in_order
+from lineclear.core.words.refusals import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lineclear.app.ports import Store, Tx, View
+    from lineclear.app.queue.ports import LandingGit, QueueTools, Reviewer
+    from lineclear.core.log.tables import Candidate, Task
+
+REVIEWER, BY_AGENT = "reviewer", "agent"
+
+
+def review_waiting(
+    store: Store, tools: QueueTools, caller: Caller, *, review: str, tree: str, is_over: Callable[[], bool],
+    tell: Callable[[QueueNews], None],
+) -> list[int]:  # fmt: skip
+    """Every candidate that waits for a review gets it now, in landing order; gives those that were decided.
+    What goes back is told, as the runner tells it. `is_over` calls the command off that is at work.
+
+    Nothing happens unless the repository asks for review by an agent and main names a command for it.
+    """
+    if review != BY_AGENT:
+        return []
+    decided = []
+    main = tools.git.known_main()
+    reviewer = tools.reviewer(main) if main else None
+    if reviewer is None:
+        return []
+    for row in in_order(store.read(queue.live)):
+        if row.state != WAITING or not is_unreviewed(row, BY_AGENT):
+            continue
+        if is_over():
+            break
+        if _decide(store, caller, reviewer, tools.git, main, row, tree, is_over):
+            decided.append(row.id)
+            _pass_on(store, row.id, tell)
+    return decided
+
+
+def has_unreviewed(store: Store, review: str) -> bool:
+    """Is there a candidate that a command is to look at?"""
+    if review != BY_AGENT:
+        return False
+    waiting = store.read(queue.live)
+    return any(row.state == WAITING and is_unreviewed(row, BY_AGENT) for row in waiting)
+
+
+def _pass_on(store: Store, number: int, tell: Callable[[QueueNews], None]) -> None:
+    row = store.read(lambda view: queue.known(view, number))
+    if row.state == SENT_BACK:
+        tell(QueueNews(SENT_BACK, number, f"{row.branch}: {row.reason.partition(chr(10))[0]}"))
+
+
+def _decide(
+    store: Store, caller: Caller, reviewer: Reviewer, git: LandingGit, main: str, row: Candidate, tree: str,
+    is_over: Callable[[], bool],
+) -> bool:  # fmt: skip
+    try:
+        level = git.level(main, row, store.read(lambda view: _task_of(view, row)))
+    except Refusal as refusal:
+        return _send_back(store, caller, row, BY_GONE, refusal.what)
+    if not level.fits:
+        why = words.tell_conflicts(git.branch, level.conflicts)
+        files = sorted({conflict["path"] for conflict in level.conflicts})
+        return _send_back(store, caller, row, BY_CONFLICT, why, files)
+    answer = reviewer.review(row, main, level, is_over)
+    if answer is None:
+        return False
+    is_good, note = answer
+    by = Caller(REVIEWER, tree=tree)
+    try:
+        queue.review(store, by, row.id, is_good=is_good, note=note, tip=row.tip, by_agents=True)
+    except Refusal as refusal:
+        if refusal.code not in ("queue.changed", "queue.ended"):
+            raise
+        return False  # it changed or ended while it was looked at
+    return True
+
+
+def _task_of(view: View, row: Candidate) -> Task | None:
+    return view.get(TASK, (row.task,)) if row.task else None
+
+
+def _send_back(
+    store: Store, caller: Caller, row: Candidate, kind: str, why: str, files: Sequence[str] = ()
+) -> bool:
+    """Nobody is asked about what cannot land: its author gets it back at once."""
+
+    def work(tx: Tx) -> bool:
+        now = queue.known(tx, row.id)
+        is_same = now.state in LIVE and now.tip == row.tip
+        if is_same:
+            queue.send_back(tx, now, kind, why, files=files)
+        return is_same
+
+    return store.transact(caller, work)

@@ -1,0 +1,15 @@
+"""Main in this clone, and the agents that moved it themselves, built."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lineclear.app.worktrees.lifecycle import agents_by_path
+from lineclear.git.strays import Strays
+
+if TYPE_CHECKING:
+    from lineclear.wiring.repo import Repo
+
+
+def strays_of(repo: Repo) -> Strays:
+    return Strays(repo.layout, repo.state_directory, lambda: repo.store.read(agents_by_path))
