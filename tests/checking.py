@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lineclear.app.ports import Caller
+from lineclear.app.queue.check_runner import CheckRunner, Ended
 from lineclear.core.queue.checks import Check
-from lineclear.wiring.check_runner import CheckRunner, Ended
-from lineclear.wiring.check_settings import repo_at
-from lineclear.wiring.check_trees import CheckTrees
+from lineclear.git.check_trees import CheckTrees
+from lineclear.git.committed_settings import repo_at
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.trust import judged, trust
@@ -27,9 +27,9 @@ SAM = Caller("sam", is_person=True)
 PROGRAM = """
 import os, sys, threading
 from lineclear.core.queue.checks import Check
-from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import repo_at
-from lineclear.wiring.check_trees import CheckTrees
+from lineclear.app.queue.check_runner import CheckRunner
+from lineclear.git.committed_settings import repo_at
+from lineclear.git.check_trees import CheckTrees
 from lineclear.wiring.repo import open_repo
 commit, count, command = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 repo = open_repo(os.getcwd(), dict(os.environ))

@@ -18,13 +18,13 @@ from lineclear.core.worktrees import cleanup as rules
 from lineclear.core.worktrees.rules import OURS
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
+from lineclear.git.check_trees import is_used, remove_check_tree
+from lineclear.git.committed_settings import has_checks
 from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged_branches
 from lineclear.wiring import snapshots
-from lineclear.wiring.check_settings import has_checks
-from lineclear.wiring.check_trees import is_used, remove_check_tree
 from lineclear.wiring.hooking_context import SESSIONS
 from lineclear.wiring.worktree_git import Site, bond_of
 from lineclear.wiring.worktrees import discard, forget_vanished, vanished

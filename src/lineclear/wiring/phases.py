@@ -10,11 +10,11 @@ from lineclear.app.queue import full_checks, integrating, phases
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, TEST
 from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.git.merging import spread
 from lineclear.git.run import GitFailed
 from lineclear.git.workshop import GitWorkshop
+from lineclear.host.lock_making import by_settings
 from lineclear.wiring.gate import judge_landing
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import spread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def _remake(repo: Repo, commit: str, path: str, command: str) -> bytes | None:
     person trusts or has stated in this clone runs, in the very words: as a set-up command, say."""
     import threading
 
+    from lineclear.app.queue.check_runner import CheckRunner
     from lineclear.core.queue.checks import Check
-    from lineclear.wiring.check_runner import CheckRunner
-    from lineclear.wiring.check_settings import repo_at
-    from lineclear.wiring.check_trees import CheckTrees
+    from lineclear.git.check_trees import CheckTrees
+    from lineclear.git.committed_settings import repo_at
 
     runner = CheckRunner(repo_at(repo, commit))
     settings = runner.repo.settings

@@ -22,13 +22,13 @@ from lineclear.core.queue.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYo
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
 from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.git.committed_settings import stated_checks
 from lineclear.git.landing import LandingLock
 from lineclear.git.remotes import share_commit, withdraw
 from lineclear.git.run import GitFailed
 from lineclear.git.run import git as run_git
+from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.wiring import queue_facts
-from lineclear.wiring.check_pool import ThreadedCheckPool
-from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.queue_git import KEPT, CloneQueueGit
 from lineclear.wiring.stray_main import agent_on
 

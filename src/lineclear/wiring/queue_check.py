@@ -12,7 +12,7 @@ from lineclear.core.queue.gate import tell
 from lineclear.core.queue.landing import NOTHING, Landed, SentBack
 from lineclear.core.words.queue import git_failed
 from lineclear.git.run import GitFailed
-from lineclear.wiring.check_pool import ThreadedCheckPool
+from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.wiring.queue_facts import task_of, unsubmitted
 from lineclear.wiring.queue_git import CloneQueueGit
 from lineclear.wiring.stray_main import agent_of

@@ -10,13 +10,13 @@ from lineclear.core.queue.landing import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import Moved
+from lineclear.git.committed_settings import CommittedSettings
 from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, locked_main
+from lineclear.git.merging import spread
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
-from lineclear.wiring.check_settings import CommittedSettings
+from lineclear.host.lock_making import by_settings
 from lineclear.wiring.gate import judge_landing, judge_new, resources_of
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import spread
 from lineclear.wiring.sides import End, add_sides
 from lineclear.wiring.stray_main import contain_stray, find_stray
 

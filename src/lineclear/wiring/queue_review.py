@@ -12,6 +12,7 @@ from contextlib import closing
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.check_runner import LOGS, CheckRunner
 from lineclear.app.queue.overview import is_unreviewed
 from lineclear.app.queue.runner import News
 from lineclear.core.queue import landing as words
@@ -26,10 +27,9 @@ from lineclear.core.queue.candidates import (
 )
 from lineclear.core.queue.checks import Check
 from lineclear.core.words.refusals import Refusal
+from lineclear.git.check_trees import CheckTrees
 from lineclear.git.snapshot_refs import diff
 from lineclear.host.files import write_atomically
-from lineclear.wiring.check_runner import LOGS, CheckRunner
-from lineclear.wiring.check_trees import CheckTrees
 from lineclear.wiring.queue_facts import task_of
 from lineclear.wiring.queue_git import CloneQueueGit
 

@@ -14,9 +14,9 @@ from lineclear.core.tasks.states import show_id
 from lineclear.core.words.queue import undo_conflicts
 from lineclear.core.words.refusals import not_found, refuse
 from lineclear.git.landing import CloneGit, commit_of
+from lineclear.git.merging import merge_tree
 from lineclear.git.run import git
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import merge_tree
+from lineclear.host.lock_making import by_settings
 from lineclear.wiring.queue_facts import main_commit, main_name
 from lineclear.wiring.sides import End, add_sides
 

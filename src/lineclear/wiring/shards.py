@@ -6,9 +6,9 @@ from contextlib import closing
 
 from lineclear.core.queue.checks import Check, verdict_key
 from lineclear.core.words.refusals import refuse
-from lineclear.wiring.check_pool import ThreadedCheckPool
-from lineclear.wiring.check_settings import full_check, repo_at, require_trusted
-from lineclear.wiring.check_trees import provisioning_digest
+from lineclear.git.check_trees import provisioning_digest
+from lineclear.git.committed_settings import full_check, repo_at, require_trusted
+from lineclear.host.check_pool import ThreadedCheckPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

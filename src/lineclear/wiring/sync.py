@@ -20,11 +20,11 @@ from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.worktrees.syncing import Conflicted, Synced
 from lineclear.git.landing import LandingLock, commit_of
 from lineclear.git.layout import find_layout
+from lineclear.git.merging import spread
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed
 from lineclear.git.syncing import GitDesk
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import spread
+from lineclear.host.lock_making import by_settings
 from lineclear.wiring.sides import End, add_sides
 from lineclear.wiring.stray_main import agent_of, find_stray, watch_main
 

@@ -18,7 +18,7 @@ from lineclear.git import worktrees as git_trees
 from lineclear.git.layout import has_commit, is_check_tree
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import GitFailed
-from lineclear.wiring.check_ports import free_for_agents
+from lineclear.host.check_ports import free_for_agents
 from lineclear.wiring.provisioning import check_room_at, environment_of, provision
 from lineclear.wiring.worktree_git import GitSide, Site, bond_of
 

@@ -38,7 +38,7 @@ def _declare_file(parser: ArgumentParser) -> None:
 
 def merge_file(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.merge_trees import result_data
-    from lineclear.wiring.merging import merge_files, write_bytes
+    from lineclear.git.merging import merge_files, write_bytes
 
     base, left, right = (os.path.join(context.cwd, name) for name in (args.base, args.left, args.right))
     names = [*args.labels, *("ours", "base", "theirs")[len(args.labels) :]]
@@ -90,7 +90,7 @@ def _declare_tree(parser: ArgumentParser) -> None:
 def merge_tree(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.lock_making import notes_of
     from lineclear.core.queue.sides import tell_sides
-    from lineclear.wiring.merging import merge_tree as merge
+    from lineclear.git.merging import merge_tree as merge
 
     report = merge(
         context.cwd, args.base, args.left, args.right, _maker(context) if args.regenerate else None
@@ -119,7 +119,7 @@ def _shown(name: str) -> str:
 
 
 def _maker(context: Context) -> LockMaker:
-    from lineclear.wiring.lock_making import by_hand
+    from lineclear.host.lock_making import by_hand
 
     return by_hand(context.environ)
 

@@ -28,7 +28,7 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def next_(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.migrations import reserve
+    from lineclear.git.migrations import reserve
 
     if not args.name or len(args.name) > MOST_NAME or not _PLAIN.issuperset(args.name):
         raise refuse("input.bad", name="name", given=args.name, why="it may hold letters, digits, _ and -")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.app.queue.check_runner import CheckRunner
 from lineclear.core.queue.checks import OUT_OF_TIME
+from lineclear.git.committed_settings import full_check, has_checks, repo_at
 from lineclear.host import sandbox
 from lineclear.host.logs import new_log
-from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import full_check, has_checks, repo_at
 from tests.checking import Range, check, open_range
 from tests.repository import TemporaryRepo
 from tests.waiting import is_alive, until_there

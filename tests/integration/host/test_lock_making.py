@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
+from lineclear.git.merging import merge_tree
+from lineclear.host import lock_making
+from lineclear.host.lock_making import LockMaking, Rules, by_settings
 from lineclear.host.sandbox import why_unavailable
-from lineclear.wiring import lock_making
-from lineclear.wiring.lock_making import LockMaking, Rules, by_settings
-from lineclear.wiring.merging import merge_tree
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.trust import judged, trust
@@ -149,7 +149,7 @@ def test_what_a_killed_one_of_ours_left_is_cleared_away(yard: Yard) -> None:
     program = f"""
 import os, subprocess, sys
 from lineclear.host.scratch import Scratch
-from lineclear.wiring.check_trees import MARK
+from lineclear.git.check_trees import MARK
 room = Scratch({lock_making.PREFIX!r})
 env = {{**os.environ, MARK: room.path}}
 child = subprocess.Popen(["sleep", "1000"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

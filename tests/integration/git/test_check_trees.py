@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.wiring import check_trees, doctor, gc, setup, worktrees
-from lineclear.wiring.check_ports import free_for_agents
-from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import repo_at
-from lineclear.wiring.check_trees import CheckTrees, provisioning_digest
+from lineclear.app.queue.check_runner import CheckRunner
+from lineclear.git import check_trees
+from lineclear.git.check_trees import CheckTrees, provisioning_digest
+from lineclear.git.committed_settings import repo_at
+from lineclear.host.check_ports import free_for_agents
+from lineclear.wiring import doctor, gc, setup, worktrees
 from lineclear.wiring.mirroring import live_trees
 from tests.checking import SAM, Range, is_clean, kill, open_range
 from tests.repository import TemporaryRepo

@@ -11,17 +11,17 @@ import time
 
 from lineclear.core.masking import mask
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME, Check, checks_for, plain_output, tell_failure
-from lineclear.host.commands import Finished, run_to_end, shell_words
-from lineclear.host.files import remove_tree
-from lineclear.host.logs import new_log
-from lineclear.settings.variables import is_secret
-from lineclear.wiring.check_settings import require_trusted, stated_checks
-from lineclear.wiring.check_trees import (
+from lineclear.git.check_trees import (
     end_strays,
     environment_of,
     provisioning_digest,
     take_ports,
 )
+from lineclear.git.committed_settings import require_trusted, stated_checks
+from lineclear.host.commands import Finished, run_to_end, shell_words
+from lineclear.host.files import remove_tree
+from lineclear.host.logs import new_log
+from lineclear.settings.variables import is_secret
 from lineclear.wiring.provisioning import files_to_bring, run_set_up, sandboxed
 from lineclear.wiring.worktree_git import Site
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from threading import Event
 
-    from lineclear.wiring.check_trees import CheckTree
+    from lineclear.git.check_trees import CheckTree
     from lineclear.wiring.repo import Repo
 
 LOGS = "checks"

@@ -22,9 +22,8 @@ from lineclear.git import worktrees as git_trees
 from lineclear.git.layout import CHECKS, read_text
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import GitFailed
-from lineclear.host import copying, processes
+from lineclear.host import check_ports, copying, processes
 from lineclear.host.files import remove_tree, write_atomically
-from lineclear.wiring import check_ports
 from lineclear.wiring.provisioning import bring_files, check_room_at, files_to_bring, unbound
 from lineclear.wiring.worktree_git import Site
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import queue
 import threading
 
+from lineclear.app.queue.check_runner import CheckRunner, Ended
 from lineclear.core.queue.checks import Check, verdict_key
 from lineclear.core.words.refusals import Refusal
-from lineclear.wiring.check_runner import CheckRunner, Ended
-from lineclear.wiring.check_settings import require_trusted, stated_checks
-from lineclear.wiring.check_trees import CheckTrees
+from lineclear.git.check_trees import CheckTrees
+from lineclear.git.committed_settings import require_trusted, stated_checks
 from lineclear.wiring.repo import Repo, open_repo
 
 TYPE_CHECKING = False

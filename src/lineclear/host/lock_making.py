@@ -19,10 +19,10 @@ from lineclear.core.masking import mask
 from lineclear.core.queue.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
 from lineclear.core.queue.landing import one_line
 from lineclear.core.words.refusals import Refusal, shorten
+from lineclear.git.check_trees import MARK, end_strays, outer_environment
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import remove_tree, write_atomically
 from lineclear.settings.variables import is_secret
-from lineclear.wiring.check_trees import MARK, end_strays, outer_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def by_settings(repo: Repo, main: Callable[[], str]) -> LockMaking:
 
 
 def _rules_at(repo: Repo, main: str) -> Rules:
-    from lineclear.wiring.check_settings import repo_at
+    from lineclear.git.committed_settings import repo_at
     from lineclear.wiring.provisioning import sandboxed
     from lineclear.wiring.trust import untrusted
 
