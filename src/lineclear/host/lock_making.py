@@ -1,8 +1,6 @@
-"""Package managers at work: in a directory of their own, with what they need and nothing else, within a time.
+"""Runs package managers: each in a scratch directory with only the files it needs, within a time limit.
 
-Whether one may run is main's word (`merge.regenerate`), once a person trusts it; or the person's own, who
-asked for it on the command line. The environment is that of a check. Answers are kept: a stack that is built
-again asks nothing twice.
+Answers are kept, so a stack that is built again runs no package manager twice.
 """
 
 from __future__ import annotations
@@ -12,34 +10,33 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.app.queue.lock_making import Made
-from lineclear.core.claims.paths import glob, glob_anywhere
+from lineclear.core.claims.paths import glob_anywhere
 from lineclear.core.masking import mask
 from lineclear.core.queue.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
 from lineclear.core.queue.landing import one_line
 from lineclear.core.words.refusals import Refusal, shorten
-from lineclear.git.check_trees import MARK, end_strays, outer_environment
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import remove_tree, write_atomically
-from lineclear.settings.variables import is_secret
+from lineclear.host.scratch import BadPath, Scratch, abandoned, tree_in
+from lineclear.host.stray_processes import MARK, end_strays
+from lineclear.merge.handlers.lock_makers import maker_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from lineclear.app.queue.lock_making import Question, Read
     from lineclear.host.commands import Finished
-    from lineclear.host.scratch import Scratch
     from lineclear.merge.handlers.lock_makers import Maker
-    from lineclear.settings import Settings
-    from lineclear.wiring.repo import Repo
 
-    # The command line, in a sandbox where the settings want one.
-    Wrap = Callable[[Scratch, Sequence[str]], Sequence[str]]
+# The command line, in a sandbox where the settings want one.
+Wrap = Callable[[Scratch, Sequence[str]], Sequence[str]]
 
-SETTING = "merge.regenerate"
-PREFIX, CACHE = "lineclear-locks-", "locks"
+PREFIX = "lineclear-locks-"
 WITHIN_MS = 2 * 60_000
 _MOST_BYTES, _MOST_KEPT = 64 * 1024 * 1024, 200
 # A failure may have been the network's: it is not asked again at once, and not believed for long.
@@ -50,34 +47,29 @@ _VERSION = re.compile(r"^(?:[A-Za-z]+ )?\(?(?:version )?v?(\d+)\.(\d+)", re.M)
 _GO_DOWN = ("/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh")
 
 
-class Rules:
-    """`patterns`: which lock files, None for all of them; `doubt`: why nothing runs all the same; `main`:
-    whose settings a package manager works by, "" for the left side's; `kept`: where answers are, "" for
-    nowhere."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockRules:
+    """Which package managers may run, and how.
 
-    __slots__ = ("doubt", "environ", "kept", "main", "patterns", "within_ms", "wrap")
+    `environ` is all of their environment, and no text shows one of the `secrets`. `patterns`: which lock
+    files, None for all; `doubt`: why nothing runs in spite of that; `main`: the commit whose settings they
+    work by, "" for the left side's; `kept`: the directory of earlier answers, "" to keep none.
+    """
 
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        *,
-        patterns: Sequence[str] | None = None,
-        doubt: str = "",
-        main: str = "",
-        kept: str = "",
-        within_ms: int = WITHIN_MS,
-        wrap: Wrap = lambda _, words: words,
-    ) -> None:
-        self.environ, self.patterns, self.doubt, self.main = environ, patterns, doubt, main
-        self.kept, self.within_ms, self.wrap = kept, within_ms, wrap
+    environ: Mapping[str, str]
+    secrets: Sequence[str] = ()
+    patterns: Sequence[str] | None = None
+    doubt: str = ""
+    main: str = ""
+    kept: str = ""
+    within_ms: int = WITHIN_MS
+    wrap: Wrap = lambda _, words: words
 
 
-class LockMaking:
-    """The `LockMaker` of app/queue/lock_making.py. `rules` is asked when there is a lock file to make."""
+class PackageManagers:
+    """The `LockMaker` of app/queue/lock_making.py. `rules` is called when there is a lock file to make."""
 
-    __slots__ = ("_rules",)
-
-    def __init__(self, rules: Callable[[], Rules]) -> None:
+    def __init__(self, rules: Callable[[], LockRules]) -> None:
         self._rules = rules
 
     def why_not(self, path: str) -> str | None:
@@ -86,8 +78,6 @@ class LockMaking:
             glob_anywhere(pattern).matches(path) for pattern in rules.patterns
         ):
             return None
-        from lineclear.merge.handlers.lock_makers import maker_of
-
         maker = maker_of(path)
         if rules.doubt or maker is None:
             return rules.doubt
@@ -109,72 +99,7 @@ class LockMaking:
         return made
 
 
-def by_hand(environ: Mapping[str, str]) -> LockMaking:
-    """Every lock file that we know: the person who asks for it has allowed it."""
-    rules = Rules(environ)
-    return LockMaking(lambda: rules)
-
-
-def by_settings(repo: Repo, main: Callable[[], str]) -> LockMaking:
-    """What the settings of `main`, a commit, allow; looked at again when it is another one."""
-    known: dict[str, Rules] = {}
-
-    def rules() -> Rules:
-        commit = main()
-        if commit not in known:
-            known.clear()
-            known[commit] = _rules_at(repo, commit)
-        return known[commit]
-
-    return LockMaking(rules)
-
-
-def _rules_at(repo: Repo, main: str) -> Rules:
-    from lineclear.git.committed_settings import repo_at
-    from lineclear.wiring.provisioning import sandboxed
-    from lineclear.wiring.trust import untrusted
-
-    try:
-        at_main = repo_at(repo, main)
-    except Refusal:  # whoever runs checks says what is wrong with them
-        return Rules(repo.environ, patterns=())
-    settings = at_main.settings
-    missing = untrusted(at_main, [SETTING, "worktrees.env"]) if settings.merge_regenerate else []
-    is_walled = settings.worktrees_sandbox == "bwrap"
-    return Rules(
-        {**repo.environ, **settings.worktrees_env},
-        patterns=settings.merge_regenerate,
-        doubt=f"{missing[0].where} of lineclear.toml is not trusted; run `lineclear trust`"
-        if missing
-        else "",
-        main=main,
-        kept=os.path.join(repo.state_directory, CACHE),
-        within_ms=settings.merge_regenerate_within_ms,
-        wrap=(lambda room, words: sandboxed(at_main, room, words, tmp=room.tmp))
-        if is_walled
-        else (lambda _, words: words),
-    )
-
-
-def idle_patterns(settings: Settings, tracked: Iterable[str]) -> Iterator[str]:
-    """For each entry of the setting that allows nothing, with these files in the repository: which, why, and
-    what to do."""
-    from lineclear.merge.handlers.lock_makers import MAKERS, maker_of
-
-    locks = [path for path in tracked if maker_of(path) is not None]
-    origin = settings.origins[SETTING]
-    for place, pattern in enumerate(settings.merge_regenerate):
-        wanted = glob_anywhere(pattern)
-        if any(wanted.matches(path) for path in locks):
-            continue
-        could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
-        why = (
-            "git tracks no lock file that matches" if could else "no lock file that can be made anew matches"
-        )
-        yield f'{SETTING}[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'
-
-
-def _program(maker: Maker, rules: Rules) -> str:
+def _program(maker: Maker, rules: LockRules) -> str:
     return shutil.which(maker.name, path=rules.environ.get("PATH", "")) or ""
 
 
@@ -183,16 +108,12 @@ def _program(maker: Maker, rules: Rules) -> str:
 
 def _clear_away() -> None:
     """What a killed process has left, with whatever still runs there."""
-    from lineclear.host.scratch import abandoned, tree_in
-
     for top in abandoned(PREFIX):
         end_strays(tree_in(top))
         remove_tree(top)
 
 
-def _make(question: Question, read: Read, rules: Rules) -> Made:
-    from lineclear.host.scratch import BadPath, Scratch
-
+def _make(question: Question, read: Read, rules: LockRules) -> Made:
     blobs = read(set(question.files.values()))
     files = {path: blobs[oid] for path, oid in question.files.items()} | dict.fromkeys(question.names, b"")
     if sum(map(len, files.values())) > _MOST_BYTES:
@@ -209,7 +130,7 @@ def _make(question: Question, read: Read, rules: Rules) -> Made:
             end_strays(room.path)
 
 
-def _work(room: Scratch, question: Question, files: Mapping[str, bytes], rules: Rules) -> Made:
+def _work(room: Scratch, question: Question, files: Mapping[str, bytes], rules: LockRules) -> Made:
     maker, ends_at = question.maker, time.monotonic() + rules.within_ms / 1_000
     run = _runner(room, question, rules, ends_at)
     told = run([maker.name, "--version"])
@@ -237,11 +158,11 @@ def _work(room: Scratch, question: Question, files: Mapping[str, bytes], rules: 
 
 
 def _runner(
-    room: Scratch, question: Question, rules: Rules, ends_at: float
+    room: Scratch, question: Question, rules: LockRules, ends_at: float
 ) -> Callable[[Sequence[str]], Finished]:
     folder = question.path.rpartition("/")[0]
     place = f"{room.path}/{folder}".rstrip("/")
-    env = outer_environment(rules.environ) | question.maker.env
+    env = {**rules.environ, **question.maker.env}
     env |= {"PWD": place, MARK: room.path, "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0"}
 
     def run(words: Sequence[str]) -> Finished:
@@ -251,11 +172,11 @@ def _runner(
     return run
 
 
-def _failure(maker: Maker, done: Finished, rules: Rules) -> str:
+def _failure(maker: Maker, done: Finished, rules: LockRules) -> str:
     """How it ended, with what it said of it; without secrets."""
     how = how_it_ended(done.code, rules.within_ms if done.code == OUT_OF_TIME else 0)
-    secrets = [value for name, value in rules.environ.items() if value and is_secret(name)]
-    lines = [line.strip() for line in mask(plain_output(done.tail), secrets).split("\n") if line.strip()]
+    output = mask(plain_output(done.tail), rules.secrets)
+    lines = [line.strip() for line in output.split("\n") if line.strip()]
     told = [line for line in lines if "error" in line.lower() and "complete log" not in line] or lines[-1:]
     words = one_line("; ".join(told[:3]))
     return f"{maker.name} {how}" + (f": {shorten(words, _MOST_TOLD)}" if words else "")
@@ -264,7 +185,7 @@ def _failure(maker: Maker, done: Finished, rules: Rules) -> str:
 # -- answers that are kept ------------------------------------------------------------------------
 
 
-def _key(question: Question, rules: Rules) -> str:
+def _key(question: Question, rules: LockRules) -> str:
     """Of all that the answer depends on but what the registries say: the first answer counts."""
     program = os.path.realpath(_program(question.maker, rules))
     row = os.stat(program) if os.path.exists(program) else None

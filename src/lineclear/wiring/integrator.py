@@ -21,6 +21,7 @@ from lineclear.git.run import git as run_git
 from lineclear.host.commands import run_to_end, shell_words
 from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring import phases, worktrees
+from lineclear.wiring.checks import repo_by
 from lineclear.wiring.outputs import workplace
 from lineclear.wiring.provisioning import sandboxed, unbound
 from lineclear.wiring.trust import require_trust
@@ -51,7 +52,7 @@ def after_landing(git: CloneQueueGit, caller: Caller, landed: list[dict[str, Any
     main = git.clone.commit_of(git.clone.ref)
     if not news or not main:
         return None
-    at_main = git.settings.repo_at(main)
+    at_main = repo_by(repo, git.settings.at(main))
     if not at_main.settings.queue_integrator:
         return None
     require_trust(at_main, [_SETTING])

@@ -9,10 +9,10 @@ from lineclear.core.queue.checks import checks_for
 from lineclear.core.runs.outputs import Check
 from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.branch_moves import checkouts_of
-from lineclear.git.committed_settings import stated_checks
 from lineclear.git.landing import landing_ref
 from lineclear.git.leftovers import GitWorkplace
 from lineclear.host.commands import run_to_end
+from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.repo import settings_root
 from lineclear.wiring.trust import require_trust
 

@@ -10,11 +10,11 @@ from lineclear.app.queue import full_checks, integrating, phases
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, TEST
 from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.git.merging import spread
 from lineclear.git.run import GitFailed
 from lineclear.git.workshop import GitWorkshop
-from lineclear.host.lock_making import by_settings
+from lineclear.host.spreading import spread
 from lineclear.wiring.gate import judge_landing
+from lineclear.wiring.lock_making import lock_maker_by_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def _crew(repo: Repo, ground: GitWorkshop) -> integrating.Crew:
     _main(ground)
     return integrating.Crew(
         repo.store, _integrator(repo), repo.settings.rules, ground, spread, _submit(repo),
-        lambda commit, path, command: _remake(repo, commit, path, command), by_settings(repo, ground.main),
+        lambda commit, path, command: _remake(repo, commit, path, command),
+        lock_maker_by_settings(repo, ground.main),
         lambda path: not judge_landing(repo, INTEGRATOR, [path]),
     )  # fmt: skip
 
@@ -119,22 +120,20 @@ def _remake(repo: Repo, commit: str, path: str, command: str) -> bytes | None:
     person trusts or has stated in this clone runs, in the very words: as a set-up command, say."""
     import threading
 
-    from lineclear.app.queue.check_runner import CheckRunner
     from lineclear.core.queue.checks import Check
-    from lineclear.git.check_trees import CheckTrees
-    from lineclear.git.committed_settings import repo_at
+    from lineclear.wiring.checks import check_runner, check_trees, repo_at
 
-    runner = CheckRunner(repo_at(repo, commit))
-    settings = runner.repo.settings
+    at_commit = repo_at(repo, commit)
+    settings = at_commit.settings
     if command not in settings.worktrees_setup:
         return None
-    tree = CheckTrees(repo, settings.queue_workers).hold()
+    tree = check_trees(repo, at_commit).hold_any(settings.queue_workers)
     if tree is None:
         return None
     with tree:
         check = Check(command, timeout_ms=settings.worktrees_setup_timeout_ms, where="worktrees.setup")
         try:
-            ended = runner.run(commit, tree, [check], cancel=threading.Event())
+            ended = check_runner(at_commit).run(commit, tree, [check], cancel=threading.Event())
         except Refusal:  # not trusted, or no tree to be had: its owner sees to it
             return None
         if not ended or not ended[-1].is_green:

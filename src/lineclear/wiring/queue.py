@@ -22,13 +22,13 @@ from lineclear.core.queue.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYo
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
 from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.git.committed_settings import stated_checks
 from lineclear.git.landing import LandingLock
 from lineclear.git.remotes import share_commit, withdraw
 from lineclear.git.run import GitFailed
 from lineclear.git.run import git as run_git
-from lineclear.host.check_pool import ThreadedCheckPool
+from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring import queue_facts
+from lineclear.wiring.checks import check_pool
 from lineclear.wiring.queue_git import KEPT, CloneQueueGit
 from lineclear.wiring.stray_main import agent_on
 
@@ -117,7 +117,7 @@ def open_runner(repo: Repo, caller: Caller, tell: Callable[[News], None]) -> Ite
 @contextmanager
 def _runner(git: CloneQueueGit, caller: Caller, tell: Callable[[News], None]) -> Iterator[Runner]:
     repo, settings = git.repo, git.repo.settings
-    checks = ThreadedCheckPool(repo, settings.queue_workers, git.settings.repo_at)
+    checks = check_pool(repo, settings.queue_workers, git.settings.at)
     rules = QueueRules(
         batch=settings.queue_batch, workers=settings.queue_workers, review=settings.queue_review
     )

@@ -12,7 +12,7 @@ from lineclear.core.queue.gate import tell
 from lineclear.core.queue.landing import NOTHING, Landed, SentBack
 from lineclear.core.words.queue import git_failed
 from lineclear.git.run import GitFailed
-from lineclear.host.check_pool import ThreadedCheckPool
+from lineclear.wiring.checks import check_pool
 from lineclear.wiring.queue_facts import task_of, unsubmitted
 from lineclear.wiring.queue_git import CloneQueueGit
 from lineclear.wiring.stray_main import agent_of
@@ -92,7 +92,7 @@ def _run(git: CloneQueueGit, caller: Caller, main: str, landed: Landed, checked:
     if landed.how == NOTHING:
         return
     store = git.repo.store
-    with closing(ThreadedCheckPool(git.repo, 1, git.settings.repo_at)) as pool:
+    with closing(check_pool(git.repo, 1, git.settings.at)) as pool:
         pool.prepare(main)
         keys = {pool.key(landed.tree, one): one for one in pool.checks_for(landed.files)}
         passed = store.read(lambda view: candidates.passed_before(view, keys))

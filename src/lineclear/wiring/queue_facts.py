@@ -12,10 +12,10 @@ from lineclear.core.log.tables import TASK, Candidate
 from lineclear.core.queue.candidates import LANDED, WAITING
 from lineclear.core.tasks.states import DEFAULT_PRIORITY, HANDED_OVER, MERGED, TAKEN, show_id
 from lineclear.core.words.refusals import not_found, refuse
-from lineclear.git.committed_settings import stated_checks
 from lineclear.git.landing import LandingLock, commit_of, landing_ref
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshot_refs import diff
+from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.queue_git import CloneQueueGit
 
 TYPE_CHECKING = False

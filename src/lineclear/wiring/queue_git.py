@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 
-from lineclear.app.queue.sides import NOBODY, owner_from
+from lineclear.app.queue.sides import NOBODY, SideEnd, add_sides, owner_from
 from lineclear.app.queue.stacking import Submission, put_on
 from lineclear.core.queue.landing import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import Moved
-from lineclear.git.committed_settings import CommittedSettings
 from lineclear.git.landing import LOCK_WAIT_S, CloneGit, has_unfinished_move, locked_main
-from lineclear.git.merging import spread
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased
 from lineclear.git.run import GitFailed, git
-from lineclear.host.lock_making import by_settings
+from lineclear.host.spreading import spread
+from lineclear.wiring.checks import committed_settings
 from lineclear.wiring.gate import judge_landing, judge_new, resources_of
-from lineclear.wiring.sides import End, add_sides
+from lineclear.wiring.lock_making import lock_maker_by_settings
+from lineclear.wiring.merging import touches_at
 from lineclear.wiring.stray_main import contain_stray, find_stray
 
 TYPE_CHECKING = False
@@ -44,9 +44,9 @@ class CloneQueueGit:
     def __init__(self, repo: Repo) -> None:
         self.repo, self.clone = repo, CloneGit(repo.layout)
         self.branch, self._ref, self._cwd = self.clone.branch, self.clone.ref, repo.layout.worktree
-        self.settings = CommittedSettings(repo, self.clone.objects)
+        self.settings = committed_settings(repo, self.clone.objects)
         self._style, self._remote = repo.settings.queue_history, repo.settings.queue_remote
-        self._maker = by_settings(repo, self.known_main)
+        self._maker = lock_maker_by_settings(repo, self.known_main)
         self._seen, self._fetched_at_s = "", 0.0
         self._notes: list[str] = []
 
@@ -126,8 +126,8 @@ class CloneQueueGit:
         level = put_on(self.clone, spread, below, submission, style=self._style, maker=self._maker)
         if not level.fits:
             owner = owner_from(row.task, row.agent) if row.task else NOBODY
-            ends = End(below), End(row.tip, branch=row.branch, owner=owner)
-            level.conflicts = add_sides(self._cwd, self.repo.store, level.conflicts, *ends)
+            ends = SideEnd(commit=below), SideEnd(commit=row.tip, branch=row.branch, owner=owner)
+            level.conflicts = add_sides(touches_at(self._cwd), self.repo.store, level.conflicts, *ends)
         return level
 
     def forbidden(self, row: Candidate, main: str) -> list[Finding]:

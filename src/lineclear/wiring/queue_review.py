@@ -12,7 +12,6 @@ from contextlib import closing
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates as queue
-from lineclear.app.queue.check_runner import LOGS, CheckRunner
 from lineclear.app.queue.overview import is_unreviewed
 from lineclear.app.queue.runner import News
 from lineclear.core.queue import landing as words
@@ -27,9 +26,9 @@ from lineclear.core.queue.candidates import (
 )
 from lineclear.core.queue.checks import Check
 from lineclear.core.words.refusals import Refusal
-from lineclear.git.check_trees import CheckTrees
 from lineclear.git.snapshot_refs import diff
 from lineclear.host.files import write_atomically
+from lineclear.wiring.checks import check_logs, check_runner, check_trees, repo_by
 from lineclear.wiring.queue_facts import task_of
 from lineclear.wiring.queue_git import CloneQueueGit
 
@@ -62,15 +61,15 @@ def review_waiting(
     decided = []
     with closing(CloneQueueGit(repo)) as git:
         main = git.known_main()
-        runner = CheckRunner(git.settings.repo_at(main)) if main else None
-        if runner is None or not runner.repo.settings.queue_reviewer:
+        at_main = repo_by(repo, git.settings.at(main)) if main else None
+        if at_main is None or not at_main.settings.queue_reviewer:
             return []
         for row in in_order(repo.store.read(queue.live)):
             if row.state != WAITING or not is_unreviewed(row, BY_AGENT):
                 continue
             if is_over():
                 break
-            if _decide(repo, caller, runner, git, main, row, _Over(is_over)):
+            if _decide(repo, caller, at_main, git, main, row, _Over(is_over)):
                 decided.append(row.id)
                 _pass_on(repo, row.id, tell)
     return decided
@@ -102,7 +101,7 @@ def _pass_on(repo: Repo, number: int, tell: Callable[[News], None]) -> None:
 
 
 def _decide(
-    repo: Repo, caller: Caller, runner: CheckRunner, git: CloneQueueGit, main: str, row: Candidate,
+    repo: Repo, caller: Caller, at_main: Repo, git: CloneQueueGit, main: str, row: Candidate,
     cancel: threading.Event,
 ) -> bool:  # fmt: skip
     try:
@@ -113,7 +112,7 @@ def _decide(
         why = words.tell_conflicts(git.branch, level.conflicts)
         files = sorted({conflict["path"] for conflict in level.conflicts})
         return _send_back(repo, caller, row, BY_CONFLICT, why, files)
-    ended = _ask(repo, runner, main, row, level, cancel)
+    ended = _ask(repo, at_main, main, row, level, cancel)
     if ended is None:
         return False
     is_good, note = ended
@@ -128,25 +127,25 @@ def _decide(
 
 
 def _ask(
-    repo: Repo, runner: CheckRunner, main: str, row: Candidate, level: Level, cancel: threading.Event
+    repo: Repo, at_main: Repo, main: str, row: Candidate, level: Level, cancel: threading.Event
 ) -> tuple[bool, str] | None:
     """(yes?, its last words); None when it was called off."""
-    settings = runner.repo.settings
+    settings = at_main.settings
     check = Check(
         settings.queue_reviewer, timeout_ms=settings.checks_gate_timeout_ms, name="review", where=_WHERE
     )
-    place = CheckTrees(repo, settings.queue_workers + 1).hold(cancel)
+    place = check_trees(repo, at_main).hold_any(settings.queue_workers + 1, cancel)
     if place is None:
         return None
     name = show_number(row.id)
-    patch = os.path.join(repo.state_directory, LOGS, f"{name}.diff")
+    patch = os.path.join(check_logs(repo), f"{name}.diff")
     os.makedirs(os.path.dirname(patch), mode=0o700, exist_ok=True)
     try:
         with place:
             text = diff(repo.layout.common_dir, main, level.commit, [])
             write_atomically(patch, text.encode("utf-8", "surrogateescape"))
             env = {"LINECLEAR_CANDIDATE": name, "LINECLEAR_DIFF": patch}
-            ended = runner.run(level.commit, place, [check], cancel=cancel, env=env)
+            ended = check_runner(at_main).run(level.commit, place, [check], cancel=cancel, env=env)
     finally:
         if os.path.exists(patch):
             os.unlink(patch)

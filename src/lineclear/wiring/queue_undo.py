@@ -7,6 +7,7 @@ from __future__ import annotations
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue import overview
 from lineclear.app.queue.lock_making import made_of
+from lineclear.app.queue.sides import SideEnd, add_sides
 from lineclear.core.log.tables import CANDIDATE, TASK
 from lineclear.core.queue.candidates import LANDED, LIVE, show_number
 from lineclear.core.queue.landing import conflicts_of, undo_message, with_made
@@ -14,11 +15,10 @@ from lineclear.core.tasks.states import show_id
 from lineclear.core.words.queue import undo_conflicts
 from lineclear.core.words.refusals import not_found, refuse
 from lineclear.git.landing import CloneGit, commit_of
-from lineclear.git.merging import merge_tree
 from lineclear.git.run import git
-from lineclear.host.lock_making import by_settings
+from lineclear.wiring.lock_making import lock_maker_by_settings
+from lineclear.wiring.merging import merging_at, touches_at
 from lineclear.wiring.queue_facts import main_commit, main_name
-from lineclear.wiring.sides import End, add_sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ def revert(
     below = below or commit_of(cwd, f"{commit}^1")
     if not below:
         raise not_found("commit", f"{commit[:12]}^1", "git log")
-    report = merge_tree(cwd, commit, main, below, by_settings(repo, lambda: main))
+    maker = lock_maker_by_settings(repo, lambda: main)
+    report = merging_at(cwd).merge_tree(commit, main, below, maker)
     conflicts = conflicts_of(report)
     if conflicts:
-        return add_sides(cwd, repo.store, conflicts, End(main), End(commit))
+        ends = SideEnd(commit=main), SideEnd(commit=commit)
+        return add_sides(touches_at(cwd), repo.store, conflicts, *ends)
     clone = CloneGit(repo.layout, main_name(repo))
     try:
         if report["tree"] == clone.history.tree_of(main):

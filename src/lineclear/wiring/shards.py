@@ -6,9 +6,8 @@ from contextlib import closing
 
 from lineclear.core.queue.checks import Check, verdict_key
 from lineclear.core.words.refusals import refuse
-from lineclear.git.check_trees import provisioning_digest
-from lineclear.git.committed_settings import full_check, repo_at, require_trusted
-from lineclear.host.check_pool import ThreadedCheckPool
+from lineclear.settings.stated_checks import full_check
+from lineclear.wiring.checks import check_pool, check_trees, repo_at, require_trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class Shards:
             raise refuse("phase.no_check")
         self._repo, self._main, self._check, self._at_main = repo, main, check, at_main
         self.parts = at_main.settings.checks_shards
-        self._provisioning = provisioning_digest(at_main)
+        self._provisioning = check_trees(at_main).provisioning_digest()
 
     def require_trust(self) -> None:
         require_trusted(self._at_main, [self._check])
@@ -42,7 +41,7 @@ class Shards:
         return verdict_key(tree, self.name(part), self._provisioning)
 
     def run(self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, Ended], None]) -> None:
-        with closing(ThreadedCheckPool(self._repo, self.parts, lambda _: self._at_main)) as pool:
+        with closing(check_pool(self._repo, self.parts, lambda _: self._at_main.settings)) as pool:
             pool.prepare(self._main)
             for part in parts:
                 pool.start(part, commit, tree, [self._part(part)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 
-from lineclear.app.queue.sides import owner_from
+from lineclear.app.queue.sides import SideEnd, add_sides, owner_from
 from lineclear.app.worktrees import syncing
 from lineclear.app.writing import tree_of
 from lineclear.core.claims.write_rule import is_foreign
@@ -20,12 +20,12 @@ from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.worktrees.syncing import Conflicted, Synced
 from lineclear.git.landing import LandingLock, commit_of
 from lineclear.git.layout import find_layout
-from lineclear.git.merging import spread
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed
 from lineclear.git.syncing import GitDesk
-from lineclear.host.lock_making import by_settings
-from lineclear.wiring.sides import End, add_sides
+from lineclear.host.spreading import spread
+from lineclear.wiring.lock_making import lock_maker_by_settings
+from lineclear.wiring.merging import touches_at
 from lineclear.wiring.stray_main import agent_of, find_stray, watch_main
 
 TYPE_CHECKING = False
@@ -87,10 +87,12 @@ def main_name(repo: Repo) -> str:
 def _with_sides(repo: Repo, desk: GitDesk, result: Synced | Conflicted, task: int) -> Synced | Conflicted:
     """Main is the left side, but in a merge that is left in the worktree: there the branch is, as for git."""
     if isinstance(result, Conflicted):
-        main, tip = (End(commit) for commit in desk.ends())
-        tip.branch, tip.owner = desk.branch, owner_from(task, agent_of(repo, desk.branch) if task else "")
-        ends = (tip, main) if result.is_kept else (main, tip)
-        result.conflicts = add_sides(desk.place, repo.store, result.conflicts, *ends)
+        main, tip = desk.ends()
+        owner = owner_from(task, agent_of(repo, desk.branch) if task else "")
+        ends = [SideEnd(commit=main), SideEnd(commit=tip, branch=desk.branch, owner=owner)]
+        if result.is_kept:
+            ends.reverse()
+        result.conflicts = add_sides(touches_at(desk.place), repo.store, result.conflicts, *ends)
     return result
 
 
@@ -118,7 +120,7 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
     try:
         ref, main = watch_main(repo)
         target = _target(repo, main)
-        maker = by_settings(repo, lambda: target or commit_of(layout.worktree, ref))
+        maker = lock_maker_by_settings(repo, lambda: target or commit_of(layout.worktree, ref))
         with closing(GitDesk(layout, ref, lock, target=target, maker=maker)) as desk:
             yield desk
     except GitFailed as error:

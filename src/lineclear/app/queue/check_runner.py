@@ -1,239 +1,189 @@
 """Runs the repository's checks on a commit, in a check tree: made ready first, then one command after the
 other up to the first that fails.
 
-Which commands those are comes from main's own version of the settings, and only what a person trusts runs.
+The commands come from main's own version of the settings, and only those that a person trusts run.
 """
 
 from __future__ import annotations
 
-import os
-import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.core.masking import mask
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME, Check, checks_for, plain_output, tell_failure
-from lineclear.git.check_trees import (
-    end_strays,
-    environment_of,
-    provisioning_digest,
-    take_ports,
-)
-from lineclear.git.committed_settings import require_trusted, stated_checks
-from lineclear.host.commands import Finished, run_to_end, shell_words
-from lineclear.host.files import remove_tree
-from lineclear.host.logs import new_log
-from lineclear.settings.variables import is_secret
-from lineclear.wiring.provisioning import files_to_bring, run_set_up, sandboxed
-from lineclear.wiring.worktree_git import Site
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from threading import Event
 
-    from lineclear.git.check_trees import CheckTree
-    from lineclear.wiring.repo import Repo
+    from lineclear.app.queue.ports import CheckPlace
+    from lineclear.core.claims.resources import Resource
 
-LOGS = "checks"
-SET_UP = "set-up"
-_SANDBOX = "bwrap"
-_MOST_SECRETS_BYTES = 64 * 1024
+_SET_UP = "set-up"
 
 
-class Ended:
-    """How a check ended. `code` as a shell tells it, -1 out of time; `took_ms` of all `tries` together;
-    `is_flaky`: it failed first and then did not. `log` is the file with the last try's output, `tail` its
-    end and `words` the failure in at most 4 KB, both fit to be shown: plain, without secrets.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandEnd:
+    """How a command ended. `code`: 128 + N for signal N, -1 out of time, -2 cancelled; `tail`: the end of its
+    output; `log`: the file with all of it."""
 
-    A set-up command that failed is told as a check is, with `is_set_up`.
+    code: int
+    tail: str
+    log: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """How a check ended, or the set-up command that failed before it (`is_set_up`).
+
+    `code` as in `CommandEnd`; `took_ms` of all `tries` together; `log`: the file with the last try's output.
+    `tail` is the end of that output and `words` the failure in at most 4 KB, both without control characters
+    and secrets. The pool adds the checked `tree` and the `key` under which its verdict is kept.
     """
 
-    __slots__ = (
-        "code", "command", "is_flaky", "is_set_up", "log", "name", "tail", "took_ms", "tries", "words",
-    )  # fmt: skip
-
-    def __init__(
-        self, check: Check, code: int, *, took_ms: int, tries: int, log: str, tail: str, words: str
-    ) -> None:
-        self.name, self.command, self.code, self.took_ms, self.tries = (
-            check.name, check.command, code, took_ms, tries,
-        )  # fmt: skip
-        self.log, self.tail, self.words = log, tail, words
-        self.is_flaky = code == 0 and tries > 1
-        self.is_set_up = check.name == SET_UP
+    name: str
+    command: str
+    code: int
+    took_ms: int
+    tries: int
+    log: str
+    tail: str
+    words: str
+    tree: str = ""
+    key: str = ""
 
     @property
     def is_green(self) -> bool:
         return self.code == 0
 
+    @property
+    def is_flaky(self) -> bool:
+        """It failed first, and passed when it was repeated."""
+        return self.code == 0 and self.tries > 1
+
+    @property
+    def is_set_up(self) -> bool:
+        return self.name == _SET_UP
+
 
 class CheckRunner:
-    """Checks by the settings of `repo`, which are main's (`repo_at`). It uses its store: one for each
-    thread."""
+    """Runs what main's settings state.
 
-    __slots__ = ("_secrets", "repo")
+    `stated`: the checks, each with the paths that need it. `setup_timeout_ms`: for all set-up commands
+    together. `require_trusted` refuses checks that nobody trusts. `provisioning`: a digest, the same as long
+    as trees are made ready in the same way. `secrets` are asked for once.
+    """
 
-    def __init__(self, repo: Repo) -> None:
-        self.repo = repo
-        self._secrets: tuple[str, ...] | None = None
+    def __init__(
+        self,
+        stated: Sequence[tuple[Check, Resource | None]],
+        *,
+        setup_timeout_ms: int,
+        require_trusted: Callable[[Sequence[Check]], None],
+        provisioning: Callable[[], str],
+        secrets: Callable[[], Sequence[str]],
+        monotonic_s: Callable[[], float],
+    ) -> None:
+        self.stated, self.require_trusted, self.provisioning = stated, require_trusted, provisioning
+        self._setup_timeout_ms, self._ask_secrets, self._monotonic_s = setup_timeout_ms, secrets, monotonic_s
+        self._secrets: Sequence[str] | None = None
 
     def checks(self, changed: Iterable[str]) -> list[Check]:
-        """What a change of these paths has to pass."""
-        return checks_for(stated_checks(self.repo.settings), changed)
-
-    def provisioning(self) -> str:
-        """For the key of a verdict; the same as long as trees are made ready with the same."""
-        return provisioning_digest(self.repo)
+        """The checks that a change of these paths has to pass."""
+        return checks_for(self.stated, changed)
 
     def run(
         self,
         commit: str,
-        tree: CheckTree,
+        place: CheckPlace,
         checks: Sequence[Check],
         *,
         cancel: Event,
         env: Mapping[str, str] | None = None,
-    ) -> list[Ended]:
-        """How each of the checks ended on the commit, up to the first that is not green; nothing when they
-        were called off before that. `env` is added to what every check finds."""
+    ) -> list[CheckResult]:
+        """How each check ended on the commit, up to the first that is not green; nothing if they were
+        cancelled before that. `env` is added to the environment of every check."""
         if not checks:
             return []
-        require_trusted(self.repo, checks)
-        found: list[Ended] = []
+        self.require_trusted(checks)
+        found: list[CheckResult] = []
         try:
-            failed = self._prepare(commit, tree, cancel)
+            failed = self._prepare(commit, place, cancel)
             if failed is not None:
                 return [failed] if failed.code != CANCELLED else []
             for check in checks:
                 if cancel.is_set():
                     return []
-                ended = self._check(commit, tree, check, cancel, env or {})
-                if ended.code == CANCELLED:
+                result = self._check(commit, place, check, cancel, env or {})
+                if result.code == CANCELLED:
                     return []
-                found.append(ended)
-                if not ended.is_green:
+                found.append(result)
+                if not result.is_green:
                     break
         finally:
-            end_strays(tree.path)
+            place.end_strays()
         return found
 
-    # -- making ready -------------------------------------------------------------------------
-
-    def _prepare(self, commit: str, tree: CheckTree, cancel: Event) -> Ended | None:
-        """The tree at the commit, provisioned as agents' worktrees are; the set-up command that failed."""
+    def _prepare(self, commit: str, place: CheckPlace, cancel: Event) -> CheckResult | None:
+        """Make the tree ready as agents' worktrees are; gives the set-up command that failed."""
         if cancel.is_set():
             return None
-        tree.bring_to(commit)
-        take_ports(self.repo, tree)
-        brought = tree.bring_files(self.repo)
-        if not self.repo.settings.worktrees_setup:
+        key = place.prepare(commit)
+        if not key:
             return None
-        key = tree.set_up_key(self.repo, brought)
-        if tree.is_set_up(key):
-            return None
-        tree.begin_set_up()
-        failed = self._set_up(tree, cancel)
-        if failed is None:
-            tree.end_set_up(key)
-        return failed
-
-    def _set_up(self, tree: CheckTree, cancel: Event) -> Ended | None:
-        """In the sandbox, too: what it runs is the candidate's."""
-        env = environment_of(self.repo, tree)
-        started = time.monotonic()
-        with new_log(self._logs()) as log:
-
-            def run(command: str, timeout_s: float) -> Finished:
-                return run_to_end(
-                    self._words(tree, command),
-                    cwd=tree.path,
-                    env=env,
-                    timeout_s=timeout_s,
-                    log=log,
-                    cancel=cancel,
-                )
-
-            failed = run_set_up(self.repo, run)
+        started_s = self._monotonic_s()
+        failed = place.set_up(key, cancel)
         if failed is None:
             return None
-        command, done = failed
-        check = Check(command, timeout_ms=self.repo.settings.worktrees_setup_timeout_ms, name=SET_UP)
-        return self._ended(check, done, took_ms=_since(started), tries=1, log=log.path)
-
-    # -- running ------------------------------------------------------------------------------
+        command, end = failed
+        check = Check(command, timeout_ms=self._setup_timeout_ms, name=_SET_UP)
+        return self._result(check, end, started_s=started_s, tries=1)
 
     def _check(
-        self, commit: str, tree: CheckTree, check: Check, cancel: Event, more: Mapping[str, str]
-    ) -> Ended:
-        started = time.monotonic()
+        self, commit: str, place: CheckPlace, check: Check, cancel: Event, more: Mapping[str, str]
+    ) -> CheckResult:
+        started_s = self._monotonic_s()
         for tries in range(1, check.retries + 2):
             if tries > 1:
-                # What the failed try left behind is none of the next one's business.
-                failed = self._prepare(commit, tree, cancel)
+                # The next try must not see what the failed one left behind.
+                failed = self._prepare(commit, place, cancel)
                 if failed is not None:
                     return failed
-            env = {**environment_of(self.repo, tree), **check.env, **more}
-            words = self._words(tree, check.command)
-            with new_log(self._logs()) as log:
-                done = run_to_end(
-                    words,
-                    cwd=tree.path,
-                    env=env,
-                    timeout_s=check.timeout_ms / 1_000,
-                    log=log,
-                    cancel=cancel,
-                )
-            if done.code in (0, CANCELLED):
+            env = {**check.env, **more}
+            end = place.run(check.command, timeout_s=check.timeout_ms / 1_000, cancel=cancel, env=env)
+            if end.code in (0, CANCELLED):
                 break
-        return self._ended(check, done, took_ms=_since(started), tries=tries, log=log.path)
+        return self._result(check, end, started_s=started_s, tries=tries)
 
-    def _words(self, tree: CheckTree, command: str) -> list[str]:
-        words = shell_words(command)
-        if self.repo.settings.worktrees_sandbox != _SANDBOX:
-            return words
-        tmp = os.path.join(self._logs(), f"{tree.name}.tmp")
-        remove_tree(tmp)
-        os.makedirs(tmp, mode=0o700)
-        return sandboxed(self.repo, tree, words, tmp=tmp)
-
-    def _logs(self) -> str:
-        return os.path.join(self.repo.state_directory, LOGS)
-
-    def _ended(self, check: Check, done: Finished, *, took_ms: int, tries: int, log: str) -> Ended:
-        secrets = self._known_secrets()
+    def _result(self, check: Check, end: CommandEnd, *, started_s: float, tries: int) -> CheckResult:
+        took_ms = int((self._monotonic_s() - started_s) * 1_000)
+        if self._secrets is None:
+            self._secrets = self._ask_secrets()
         words = ""
-        if done.code != 0:
+        if end.code != 0:
             words = tell_failure(
                 check.command,
-                done.code,
-                done.tail,
-                timeout_ms=check.timeout_ms if done.code == OUT_OF_TIME else 0,
+                end.code,
+                end.tail,
+                timeout_ms=check.timeout_ms if end.code == OUT_OF_TIME else 0,
                 tries=tries,
-                secrets=secrets,
+                secrets=self._secrets,
             )
-        tail = mask(plain_output(done.tail), secrets)
-        return Ended(check, done.code, took_ms=took_ms, tries=tries, log=log, tail=tail, words=words)
-
-    def _known_secrets(self) -> tuple[str, ...]:
-        """Values of variables whose names say it, in the environment, the settings and copied files."""
-        if self._secrets is None:
-            variables = [*self.repo.environ.items(), *self.repo.settings.worktrees_env.items()]
-            site = Site(self.repo)
-            for path in files_to_bring(site)[0]:
-                variables += _variables_in(f"{site.root}/{path}")
-            self._secrets = tuple(value for name, value in variables if value and is_secret(name))
-        return self._secrets
+        return CheckResult(
+            name=check.name,
+            command=check.command,
+            code=end.code,
+            took_ms=took_ms,
+            tries=tries,
+            log=end.log,
+            tail=mask(plain_output(end.tail), self._secrets),
+            words=words,
+        )
 
 
-def _variables_in(path: str) -> list[tuple[str, str]]:
-    """Lines of `NAME=VALUE` in a small file, as `.env` files have them."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(_MOST_SECRETS_BYTES).splitlines()
-    except OSError:
-        return []
-    pairs = (line.removeprefix("export ").partition("=") for line in lines)
-    return [(name.strip(), value.strip().strip("\"'")) for name, equals, value in pairs if equals]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksOfMain:
+    """The checks of one state of main, for a pool: `run` does the same as `runner.run`, in another thread."""
 
-
-def _since(started: float) -> int:
-    return int((time.monotonic() - started) * 1_000)
+    runner: CheckRunner
+    run: Callable[[str, Sequence[Check], Event], list[CheckResult]]
