@@ -21,7 +21,7 @@ from lineclear.app.queue.stacking import Submission, put_on
 from lineclear.core.queue.landing import LINEAR, MERGE
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
-from lineclear.wiring.merging import spread
+from lineclear.host.spreading import spread
 from tests.repository import TemporaryRepo
 
 if TYPE_CHECKING:

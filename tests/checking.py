@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lineclear.app.ports import Caller
+from lineclear.app.queue.check_runner import CheckResult
 from lineclear.core.queue.checks import Check
-from lineclear.wiring.check_runner import CheckRunner, Ended
-from lineclear.wiring.check_settings import repo_at
-from lineclear.wiring.check_trees import CheckTrees
+from lineclear.wiring.checks import check_runner, check_trees, repo_at
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.trust import judged, trust
@@ -27,15 +26,14 @@ SAM = Caller("sam", is_person=True)
 PROGRAM = """
 import os, sys, threading
 from lineclear.core.queue.checks import Check
-from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import repo_at
-from lineclear.wiring.check_trees import CheckTrees
+from lineclear.wiring.checks import check_runner, check_trees, repo_at
 from lineclear.wiring.repo import open_repo
 commit, count, command = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 repo = open_repo(os.getcwd(), dict(os.environ))
-tree = CheckTrees(repo, count).hold()
+at_main = repo_at(repo, "main")
+tree = check_trees(repo, at_main).hold_any(count)
 check = Check(command, timeout_ms=60_000)
-ended = CheckRunner(repo_at(repo, "main")).run(commit, tree, [check], cancel=threading.Event())
+ended = check_runner(at_main).run(commit, tree, [check], cancel=threading.Event())
 print(tree.name, *(one.code for one in ended), flush=True)
 """
 
@@ -90,14 +88,16 @@ class Range:
         cancel: threading.Event | None = None,
         main: str = "main",
         env: Mapping[str, str] | None = None,
-    ) -> list[Ended]:
+    ) -> list[CheckResult]:
         """In the first tree that is free, as the queue would."""
         wanted = [check(one) if isinstance(one, str) else one for one in checks]
-        tree = CheckTrees(self.repo, 4).hold()
+        at_main = repo_at(self.repo, main)
+        tree = check_trees(self.repo, at_main).hold_any(4)
         assert tree is not None
         with tree:
-            runner = CheckRunner(repo_at(self.repo, main))
-            return runner.run(commit, tree, wanted, cancel=cancel or threading.Event(), env=env)
+            return check_runner(at_main).run(
+                commit, tree, wanted, cancel=cancel or threading.Event(), env=env
+            )
 
     def tail(self, commit: str, command: str) -> str:
         (ended,) = self.run(commit, command)

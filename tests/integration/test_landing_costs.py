@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from lineclear.core.queue.landing import Landed
+from lineclear.git import committed_settings
 from lineclear.git import landing as git_landing
 from lineclear.git import run as git_run
 from lineclear.settings import loading
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring import check_settings, queue
+from lineclear.wiring import queue
 from tests.landings import Team, open_team
 from tests.repository import TemporaryRepo
 
@@ -42,7 +43,7 @@ class Counted:
         self._count(monkeypatch, SqliteStore, "read")
         self._count(monkeypatch, SqliteStore, "transact")
         self._count(monkeypatch, git_landing.LandingLock, "take", "lock")
-        self._count(monkeypatch, check_settings, "load_under", "settings")
+        self._count(monkeypatch, committed_settings, "load_under", "settings")
         self._count(monkeypatch, loading, "load_under", "settings")
 
     def _count(self, monkeypatch: pytest.MonkeyPatch, place: object, name: str, label: str = "") -> None:

@@ -16,7 +16,7 @@ from lineclear.app.queue.stacking import Level, Submission, put_on
 from lineclear.core.queue.landing import LINEAR, MERGE, Landed
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
-from lineclear.wiring.merging import spread
+from lineclear.host.spreading import spread
 from tests.landings import land, open_team
 from tests.repository import TemporaryRepo
 from tests.sampling import some

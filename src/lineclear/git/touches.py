@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.core.queue.sides import Touch
-from lineclear.git.run import git
+from lineclear.git.run import GitFailed, git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,16 @@ _MOST_STEPS = 1_000
 _RECORD = "//"
 _FIELDS = ("%H", "%P", "%an", "%s", "%(trailers:key=Task,valueonly)", "%(trailers:key=Agent,valueonly)")
 _LANDS = "Land "
+
+
+def touches_of_both(
+    cwd: str, left: str, right: str, paths: Sequence[str]
+) -> tuple[list[Touch], list[Touch]] | None:
+    """The `touches` of each side; None where git cannot say."""
+    try:
+        return touches(cwd, left, right, paths), touches(cwd, right, left, paths)
+    except GitFailed:
+        return None
 
 
 def touches(cwd: str, side: str, other: str, paths: Sequence[str]) -> list[Touch]:

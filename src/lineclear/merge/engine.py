@@ -10,6 +10,7 @@ from lineclear.code.parse import parse
 from lineclear.merge import forms, lines, registry
 from lineclear.merge.diff import Steps
 from lineclear.merge.generated import why_generated
+from lineclear.merge.handlers.keyed import RivalChanges
 from lineclear.merge.hunks import Hunk, resolve, resolve_by_entities
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 from lineclear.merge.verify import MISPLACED, find_doubt
@@ -38,7 +39,7 @@ def merge_diverged(
         return _restored(merge.plain(refusal), form)
     if git_text is None and not merge.conflicting():
         return MergeResult(form.restore(merge.join({})), rules=[("file", "lines")], verdict="git")
-    result = _handled(path, b, lt, r, labels) or merge.run()
+    result = merge.by_handler() or merge.run()
     if result.is_clean:
         doubt = find_doubt(path, base, left, right, form.restore(result.text))
         if doubt.endswith(MISPLACED):
@@ -80,14 +81,6 @@ def _steps_for(base: str, left: str, right: str, settings: Settings) -> Steps:
     return Steps(20_000 + settings.steps_per_byte * (len(base) + len(left) + len(right)))
 
 
-def _handled(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
-    for handler in registry.handlers_for(path):
-        result = handler.merge(path, base, left, right, labels)
-        if result is not None:
-            return result
-    return None
-
-
 class FileMerge:
     """One file on its way: the line merge, then each hunk by the rules."""
 
@@ -106,6 +99,7 @@ class FileMerge:
         self._roots: dict[int, Node | None] = {}
         self.members: dict[tuple[int, str, int], Members | None] = {}
         self.import_starts: dict[int, list[int]] = {}
+        self._rivals: RivalChanges | None = None
 
     def root(self, version: int) -> Node | None:
         """The syntax tree of a version (0 base, 1 left, 2 right), parsed when a rule first asks for it; None
@@ -137,6 +131,18 @@ class FileMerge:
 
     def hunk(self, chunk: Chunk) -> Hunk:
         return Hunk(self, chunk)
+
+    def by_handler(self) -> MergeResult | None:
+        """By the first handler that merges this kind of file; why one could not is kept for the report."""
+        for handler in registry.handlers_for(self.path):
+            try:
+                result = handler.merge(self.path, *self._texts, self.labels)
+            except RivalChanges as rivals:
+                self._rivals = self._rivals or rivals
+                continue
+            if result is not None:
+                return result
+        return None
 
     def run(self, resolve: Resolve = resolve) -> MergeResult:
         """Every conflict through the rules; what they leave becomes markers."""
@@ -195,6 +201,7 @@ class FileMerge:
     def marked(self, settled: dict[Chunk, str], rules: list[tuple[str, str]], doubt: str = "") -> MergeResult:
         out: list[str] = []
         conflicts: list[Conflict] = []
+        reasons = {} if doubt else self._handlers_reason(settled)
         line = 1
         for chunk in self.chunks:
             if chunk.kind != "conflict" or chunk in settled:
@@ -211,8 +218,22 @@ class FileMerge:
             ending = hunk.left_lines[len(hunk.left_lines) - tail :] if tail else []
             out += [*hunk.left_lines[:head], *body, *ending]
             first = line + head
-            conflicts.append(
-                Conflict(first, first + len(body) - 1, hunk.kind(), symbols, doubt or hunk.reason())
-            )
+            reason = doubt or reasons.get(chunk) or hunk.reason()
+            conflicts.append(Conflict(first, first + len(body) - 1, hunk.kind(), symbols, reason))
             line = first + len(body) + tail
         return MergeResult("".join(out), conflicts, rules, doubt or (conflicts[0].doubt if conflicts else ""))
+
+    def _handlers_reason(self, settled: dict[Chunk, str]) -> dict[Chunk, str]:
+        """Why the handler could not decide, at the one conflict that it is about: the only one, or the only
+        one whose lines hold its key."""
+        rivals = self._rivals
+        if rivals is None:
+            return {}
+        found = [chunk for chunk in self.conflicting() if chunk not in settled]
+        if len(found) > 1:
+            found = [
+                chunk
+                for chunk in found
+                if rivals.key and any(rivals.key in text for text in self.hunk(chunk).texts())
+            ]
+        return {found[0]: rivals.reason} if len(found) == 1 else {}

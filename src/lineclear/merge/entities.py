@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lineclear.code.nodes import flat_text
 from lineclear.code.symbols import member_name, path_of
 from lineclear.merge.exact import one_holds_the_other
-from lineclear.merge.handlers.keyed import KeyedEntry, Undecided, merge_entries
+from lineclear.merge.handlers.keyed import KeyedEntry, RivalChanges, Undecided, merge_entries
 from lineclear.merge.lines import Chunk
 from lineclear.merge.renames import match_renamed
 
@@ -275,7 +275,7 @@ def _merge(file: FileMerge, inside: list[list[Entity]], wide: Chunk) -> str | No
         _refuse_beside_edited(base, left, right, frees)
         _refuse_beside_moved(base, left, right, frees)
         merged = merge_entries(base, left, right, _choose(file))
-    except Undecided:
+    except (RivalChanges, Undecided):
         return None
     return merged.write()
 
@@ -313,7 +313,7 @@ def _refuse_ordered(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees
     for place in set(ours) & set(theirs):
         both = [*ours[place], *theirs[place]]
         if ours[place] != theirs[place] and not all(key in frees for key in both):
-            raise Undecided("both sides added where the order counts")
+            raise RivalChanges("both sides added where the order counts")
 
 
 def _refuse_beside_dropped(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry) -> None:
@@ -328,7 +328,7 @@ def _refuse_beside_dropped(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry
             if (is_new and before in old and before not in there) or (
                 was_new and key in old and key not in there
             ):
-                raise Undecided(f"added beside {before if is_new else key}, which the other side dropped")
+                raise RivalChanges(f"added beside {before if is_new else key}, which the other side dropped")
 
 
 def _refuse_beside_edited(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
@@ -338,7 +338,7 @@ def _refuse_beside_edited(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry,
         edited = {child.key for child in other.children or [] if old.get(child.key, child.text) != child.text}
         for before, keys in _added_after(side, set(old)).items():
             if before in edited and not all(key in frees for key in keys):
-                raise Undecided(f"a statement behind {before}, which the other side edited")
+                raise RivalChanges(f"a statement behind {before}, which the other side edited")
 
 
 def _refuse_beside_moved(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
@@ -354,7 +354,7 @@ def _refuse_beside_moved(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, 
                 fresh += [key] if key not in old else []
                 continue
             if any(new not in frees for new in fresh) and (before, key) not in beside:
-                raise Undecided(f"a statement behind {before}, which the other side moved")
+                raise RivalChanges(f"a statement behind {before}, which the other side moved")
             before, fresh = key, []
 
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from lineclear.merge.result import Labels, MergeResult
 
     class Handler(Protocol):
-        """One kind of file. None: not mine after all, or I refuse; the next rule may try."""
+        """One kind of file. None: not mine after all, or I refuse; the next rule may try. So it may after
+        `RivalChanges`, which says that both sides want something different."""
 
         def merge(
             self, path: str, base: str, left: str, right: str, labels: Labels

@@ -10,6 +10,8 @@ from lineclear.settings.values import describe, is_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lineclear.settings.table import Settings
 
 MAX_VARIABLES, MAX_NAME_CHARS, MAX_VALUE_CHARS = 200, 100, 4_000
@@ -72,6 +74,11 @@ def _is_name(text: str) -> bool:
         and not text.startswith(PREFIX)
         and text not in _GITS_OWN
     )
+
+
+def secret_values(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The values that no text may show, by the names of their variables."""
+    return tuple(value for name, value in variables if value and is_secret(name))
 
 
 def is_secret(variable: str) -> bool:

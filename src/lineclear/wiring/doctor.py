@@ -87,10 +87,12 @@ def _settings(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     for warning in repo.settings.warnings:
         yield NOTE, warning
     if repo.settings.merge_regenerate:
-        from lineclear.wiring.lock_making import idle_patterns
+        from lineclear.app.queue.lock_making import idle_patterns
 
-        names = git(["ls-files", "-z", "--full-name"], repo.layout.worktree, timeout_s=600)
-        for idle in idle_patterns(repo.settings, names.decode("utf-8", "surrogateescape").split("\0")):
+        tracked = git(["ls-files", "-z", "--full-name"], repo.layout.worktree, timeout_s=600)
+        names = tracked.decode("utf-8", "surrogateescape").split("\0")
+        origin = repo.settings.origins["merge.regenerate"]
+        for idle in idle_patterns(repo.settings.merge_regenerate, origin, names):
             yield NOTE, idle
     yield OK, f"{len(repo.settings.rules)} strategies beside the defaults"
 

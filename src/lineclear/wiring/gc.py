@@ -22,9 +22,9 @@ from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged_branches
+from lineclear.settings.stated_checks import has_checks
 from lineclear.wiring import snapshots
-from lineclear.wiring.check_settings import has_checks
-from lineclear.wiring.check_trees import is_used, remove_check_tree
+from lineclear.wiring.checks import check_trees as check_trees_of
 from lineclear.wiring.hooking_context import SESSIONS
 from lineclear.wiring.worktree_git import Site, bond_of
 from lineclear.wiring.worktrees import discard, forget_vanished, vanished
@@ -69,7 +69,7 @@ def _remove(repo: Repo, caller: Caller, item: Item) -> str:
         os.rmdir(item.key)
         return ""
     if item.kind == rules.CHECK_TREE:
-        return "" if remove_check_tree(repo, item.key) else "a check runs in it"
+        return "" if check_trees_of(repo).remove(item.key) else "a check runs in it"
     if item.kind == rules.BRANCH:
         return _remove_branch(repo, item.key)
     if item.kind == rules.SNAPSHOT:
@@ -213,7 +213,7 @@ class Ground:
 
     def _check_trees(self, *, is_needed: bool) -> list[rules.CheckTree]:
         return [
-            rules.CheckTree(path=path, in_use=is_used(self.repo, path), is_needed=is_needed)
+            rules.CheckTree(path=path, in_use=check_trees_of(self.repo).is_used(path), is_needed=is_needed)
             for path in check_trees(self.site.common_dir)
         ]
 

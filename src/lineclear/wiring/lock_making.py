@@ -1,299 +1,66 @@
-"""Package managers at work: in a directory of their own, with what they need and nothing else, within a time.
-
-Whether one may run is main's word (`merge.regenerate`), once a person trusts it; or the person's own, who
-asked for it on the command line. The environment is that of a check. Answers are kept: a stack that is built
-again asks nothing twice.
-"""
+"""Builds what makes lock files: which package managers may run, in which environment, and how long."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import shutil
-import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from lineclear.app.queue.lock_making import Made
-from lineclear.core.claims.paths import glob, glob_anywhere
-from lineclear.core.masking import mask
-from lineclear.core.queue.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
-from lineclear.core.queue.landing import one_line
-from lineclear.core.words.refusals import Refusal, shorten
-from lineclear.host.commands import run_to_end
-from lineclear.host.files import remove_tree, write_atomically
-from lineclear.settings.variables import is_secret
-from lineclear.wiring.check_trees import MARK, end_strays, outer_environment
+from lineclear.app.queue.lock_making import untrusted_doubt
+from lineclear.core.words.refusals import Refusal
+from lineclear.git.check_trees import outer_environment
+from lineclear.host.lock_making import LockRules, PackageManagers
+from lineclear.settings.variables import secret_values
+from lineclear.wiring.checks import repo_at
+from lineclear.wiring.provisioning import sandboxed
+from lineclear.wiring.trust import untrusted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from lineclear.app.queue.lock_making import Question, Read
-    from lineclear.host.commands import Finished
-    from lineclear.host.scratch import Scratch
-    from lineclear.merge.handlers.lock_makers import Maker
-    from lineclear.settings import Settings
+    from lineclear.app.queue.lock_making import LockMaker
     from lineclear.wiring.repo import Repo
 
-    # The command line, in a sandbox where the settings want one.
-    Wrap = Callable[[Scratch, Sequence[str]], Sequence[str]]
-
-SETTING = "merge.regenerate"
-PREFIX, CACHE = "lineclear-locks-", "locks"
-WITHIN_MS = 2 * 60_000
-_MOST_BYTES, _MOST_KEPT = 64 * 1024 * 1024, 200
-# A failure may have been the network's: it is not asked again at once, and not believed for long.
-_DOUBT_LASTS_S = 120.0
-_MOST_TOLD = 200
-_VERSION = re.compile(r"^(?:[A-Za-z]+ )?\(?(?:version )?v?(\d+)\.(\d+)", re.M)
-# Inside the sandbox one stands at the top of the tree.
-_GO_DOWN = ("/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh")
+_ANSWERS = "locks"
 
 
-class Rules:
-    """`patterns`: which lock files, None for all of them; `doubt`: why nothing runs all the same; `main`:
-    whose settings a package manager works by, "" for the left side's; `kept`: where answers are, "" for
-    nowhere."""
-
-    __slots__ = ("doubt", "environ", "kept", "main", "patterns", "within_ms", "wrap")
-
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        *,
-        patterns: Sequence[str] | None = None,
-        doubt: str = "",
-        main: str = "",
-        kept: str = "",
-        within_ms: int = WITHIN_MS,
-        wrap: Wrap = lambda _, words: words,
-    ) -> None:
-        self.environ, self.patterns, self.doubt, self.main = environ, patterns, doubt, main
-        self.kept, self.within_ms, self.wrap = kept, within_ms, wrap
+def lock_maker_by_hand(environ: Mapping[str, str]) -> LockMaker:
+    """Makes every lock file that we know: the person who asks for it has allowed it."""
+    rules = LockRules(environ=outer_environment(environ), secrets=secret_values(environ.items()))
+    return PackageManagers(lambda: rules)
 
 
-class LockMaking:
-    """The `LockMaker` of app/queue/lock_making.py. `rules` is asked when there is a lock file to make."""
+def lock_maker_by_settings(repo: Repo, main: Callable[[], str]) -> LockMaker:
+    """Makes what the settings of `main`, a commit, allow; they are read again when it is another commit."""
+    known: dict[str, LockRules] = {}
 
-    __slots__ = ("_rules",)
-
-    def __init__(self, rules: Callable[[], Rules]) -> None:
-        self._rules = rules
-
-    def why_not(self, path: str) -> str | None:
-        rules = self._rules()
-        if rules.patterns is not None and not any(
-            glob_anywhere(pattern).matches(path) for pattern in rules.patterns
-        ):
-            return None
-        from lineclear.merge.handlers.lock_makers import maker_of
-
-        maker = maker_of(path)
-        if rules.doubt or maker is None:
-            return rules.doubt
-        return "" if _program(maker, rules) else f"{maker.name} is not installed"
-
-    def settings_at(self) -> str:
-        return self._rules().main
-
-    def make(self, question: Question, read: Read) -> Made:
-        rules = self._rules()
-        kept = f"{rules.kept}/{_key(question, rules)}" if rules.kept else ""
-        known = _recall(kept) if kept else None
-        if known is not None:
-            return known
-        _clear_away()
-        made = _make(question, read, rules)
-        if kept:
-            _keep(kept, made)
-        return made
-
-
-def by_hand(environ: Mapping[str, str]) -> LockMaking:
-    """Every lock file that we know: the person who asks for it has allowed it."""
-    rules = Rules(environ)
-    return LockMaking(lambda: rules)
-
-
-def by_settings(repo: Repo, main: Callable[[], str]) -> LockMaking:
-    """What the settings of `main`, a commit, allow; looked at again when it is another one."""
-    known: dict[str, Rules] = {}
-
-    def rules() -> Rules:
+    def rules() -> LockRules:
         commit = main()
         if commit not in known:
             known.clear()
-            known[commit] = _rules_at(repo, commit)
+            known[commit] = _lock_rules_at(repo, commit)
         return known[commit]
 
-    return LockMaking(rules)
+    return PackageManagers(rules)
 
 
-def _rules_at(repo: Repo, main: str) -> Rules:
-    from lineclear.wiring.check_settings import repo_at
-    from lineclear.wiring.provisioning import sandboxed
-    from lineclear.wiring.trust import untrusted
-
+def _lock_rules_at(repo: Repo, main: str) -> LockRules:
     try:
         at_main = repo_at(repo, main)
-    except Refusal:  # whoever runs checks says what is wrong with them
-        return Rules(repo.environ, patterns=())
+    except Refusal:  # the checks, which need these settings too, say what is wrong with them
+        return LockRules(environ={}, patterns=())
     settings = at_main.settings
-    missing = untrusted(at_main, [SETTING, "worktrees.env"]) if settings.merge_regenerate else []
-    is_walled = settings.worktrees_sandbox == "bwrap"
-    return Rules(
-        {**repo.environ, **settings.worktrees_env},
+    missing = untrusted(at_main, ["merge.regenerate", "worktrees.env"]) if settings.merge_regenerate else []
+    environ = {**repo.environ, **settings.worktrees_env}
+    rules = LockRules(
+        environ=outer_environment(environ),
+        secrets=secret_values(environ.items()),
         patterns=settings.merge_regenerate,
-        doubt=f"{missing[0].where} of lineclear.toml is not trusted; run `lineclear trust`"
-        if missing
-        else "",
+        doubt=untrusted_doubt(missing),
         main=main,
-        kept=os.path.join(repo.state_directory, CACHE),
+        kept=os.path.join(repo.state_directory, _ANSWERS),
         within_ms=settings.merge_regenerate_within_ms,
-        wrap=(lambda room, words: sandboxed(at_main, room, words, tmp=room.tmp))
-        if is_walled
-        else (lambda _, words: words),
     )
-
-
-def idle_patterns(settings: Settings, tracked: Iterable[str]) -> Iterator[str]:
-    """For each entry of the setting that allows nothing, with these files in the repository: which, why, and
-    what to do."""
-    from lineclear.merge.handlers.lock_makers import MAKERS, maker_of
-
-    locks = [path for path in tracked if maker_of(path) is not None]
-    origin = settings.origins[SETTING]
-    for place, pattern in enumerate(settings.merge_regenerate):
-        wanted = glob_anywhere(pattern)
-        if any(wanted.matches(path) for path in locks):
-            continue
-        could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
-        why = (
-            "git tracks no lock file that matches" if could else "no lock file that can be made anew matches"
-        )
-        yield f'{SETTING}[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'
-
-
-def _program(maker: Maker, rules: Rules) -> str:
-    return shutil.which(maker.name, path=rules.environ.get("PATH", "")) or ""
-
-
-# -- running --------------------------------------------------------------------------------------
-
-
-def _clear_away() -> None:
-    """What a killed process has left, with whatever still runs there."""
-    from lineclear.host.scratch import abandoned, tree_in
-
-    for top in abandoned(PREFIX):
-        end_strays(tree_in(top))
-        remove_tree(top)
-
-
-def _make(question: Question, read: Read, rules: Rules) -> Made:
-    from lineclear.host.scratch import BadPath, Scratch
-
-    blobs = read(set(question.files.values()))
-    files = {path: blobs[oid] for path, oid in question.files.items()} | dict.fromkeys(question.names, b"")
-    if sum(map(len, files.values())) > _MOST_BYTES:
-        return Made(doubt=f"{question.maker.name} would have to be shown more than {_MOST_BYTES >> 20} MiB")
-    with Scratch(PREFIX) as room:
-        try:
-            room.fill(files)
-            return _work(room, question, files, rules)
-        except (BadPath, OSError) as error:
-            return Made(doubt=f"its files cannot be written out: {one_line(str(error))}")
-        except Refusal as refusal:  # a sandbox that is not to be had
-            return Made(doubt=refusal.what)
-        finally:
-            end_strays(room.path)
-
-
-def _work(room: Scratch, question: Question, files: Mapping[str, bytes], rules: Rules) -> Made:
-    maker, ends_at = question.maker, time.monotonic() + rules.within_ms / 1_000
-    run = _runner(room, question, rules, ends_at)
-    told = run([maker.name, "--version"])
-    version = _VERSION.search(told.tail)
-    if told.code != 0:
-        return Made(doubt=_failure(maker, told, rules))
-    if version is None:
-        return Made(doubt=f"{maker.name} does not tell its version")
-    by = f"{maker.name} {version[1]}.{version[2]}"
-    if (int(version[1]), int(version[2])) < maker.least:
-        return Made(
-            doubt=f"{by} is too old: it takes {maker.least[0]}.{maker.least[1]} to change nothing else"
-        )
-    done = run(maker.words)
-    if done.code != 0:
-        return Made(doubt=_failure(maker, done, rules))
-    others = [path for path in room.differences(files) if path != question.path]
-    others = [path for path in others if not maker.leaves.fullmatch(path)]
-    if others:
-        return Made(doubt=f"{by} also changed {shorten(one_line(others[0]), _MOST_TOLD)}")
-    content = room.read(question.path, _MOST_BYTES)
-    return (
-        Made(content, by) if content is not None else Made(doubt=f"{by} left no lock file that can be read")
-    )
-
-
-def _runner(
-    room: Scratch, question: Question, rules: Rules, ends_at: float
-) -> Callable[[Sequence[str]], Finished]:
-    folder = question.path.rpartition("/")[0]
-    place = f"{room.path}/{folder}".rstrip("/")
-    env = outer_environment(rules.environ) | question.maker.env
-    env |= {"PWD": place, MARK: room.path, "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0"}
-
-    def run(words: Sequence[str]) -> Finished:
-        wrapped = rules.wrap(room, [*_GO_DOWN, place, *words])
-        return run_to_end(wrapped, cwd=room.path, env=env, timeout_s=max(0.0, ends_at - time.monotonic()))
-
-    return run
-
-
-def _failure(maker: Maker, done: Finished, rules: Rules) -> str:
-    """How it ended, with what it said of it; without secrets."""
-    how = how_it_ended(done.code, rules.within_ms if done.code == OUT_OF_TIME else 0)
-    secrets = [value for name, value in rules.environ.items() if value and is_secret(name)]
-    lines = [line.strip() for line in mask(plain_output(done.tail), secrets).split("\n") if line.strip()]
-    told = [line for line in lines if "error" in line.lower() and "complete log" not in line] or lines[-1:]
-    words = one_line("; ".join(told[:3]))
-    return f"{maker.name} {how}" + (f": {shorten(words, _MOST_TOLD)}" if words else "")
-
-
-# -- answers that are kept ------------------------------------------------------------------------
-
-
-def _key(question: Question, rules: Rules) -> str:
-    """Of all that the answer depends on but what the registries say: the first answer counts."""
-    program = os.path.realpath(_program(question.maker, rules))
-    row = os.stat(program) if os.path.exists(program) else None
-    which = f"{program} {row.st_mtime_ns} {row.st_size}" if row is not None else program
-    files = [f"{oid} {path}" for path, oid in sorted(question.files.items())]
-    return digest_of([question.path, *question.maker.words, which, *files, "names", *question.names])
-
-
-def _recall(path: str) -> Made | None:
-    try:
-        with open(path, "rb") as file:
-            head, _, content = file.read().partition(b"\n")
-            age_s = time.time() - os.fstat(file.fileno()).st_mtime
-        told = json.loads(head)
-        made = Made(content, str(told["by"]), str(told["doubt"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return made if not made.doubt or 0 <= age_s < _DOUBT_LASTS_S else None
-
-
-def _keep(path: str, made: Made) -> None:
-    """As a file of its own; the oldest go. A disk that is full keeps nothing."""
-    head = json.dumps({"by": made.by, "doubt": made.doubt}).encode()
-    directory = os.path.dirname(path)
-    try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-        write_atomically(path, head + b"\n" + made.content)
-        rows = sorted(os.scandir(directory), key=lambda row: row.stat().st_mtime_ns, reverse=True)
-        for row in rows[_MOST_KEPT:]:
-            os.unlink(row.path)
-    except OSError:
-        pass
+    if settings.worktrees_sandbox != "bwrap":
+        return rules
+    return replace(rules, wrap=lambda room, words: sandboxed(at_main, room, words, tmp=room.tmp))

@@ -15,12 +15,10 @@ from lineclear.core.words.queue import git_failed
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.integration import CloneIntegrationGit
 from lineclear.git.run import GitFailed
-from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import repo_at
-from lineclear.wiring.check_trees import CheckTrees
+from lineclear.host.spreading import spread
+from lineclear.wiring.checks import check_runner, check_trees, repo_at
 from lineclear.wiring.commit_gate import commit_gate_of
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import spread
+from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.shards import ShardedFullCheck
 
@@ -46,7 +44,7 @@ def phase_work_of(repo: Repo) -> PhaseWork:
         spread=spread,
         submit=submit,
         remake=lambda commit, path, command: _remake(repo, commit, path, command),
-        maker_by=lambda main: by_settings(repo, main),
+        maker_by=lambda main: lock_maker_by_settings(repo, main),
         may=lambda path: not commit_gate_of(repo).judge_landing(INTEGRATOR, [path]),
     )
     return PhaseWork(repo.store, repo.settings.rules, integrator, tools)
@@ -64,17 +62,17 @@ def _open_git(repo: Repo) -> Iterator[CloneIntegrationGit]:
 def _remake(repo: Repo, commit: str, path: str, command: str) -> bytes | None:
     """A lock file as its own tool makes it from main's manifests, in a check tree. Only a command that a
     person trusts or has stated in this clone runs, in the very words: as a set-up command, say."""
-    runner = CheckRunner(repo_at(repo, commit))
-    settings = runner.repo.settings
+    at_main = repo_at(repo, commit)
+    settings = at_main.settings
     if command not in settings.worktrees_setup:
         return None
-    tree = CheckTrees(repo, settings.queue_workers).hold()
+    tree = check_trees(repo, at_main).hold_any(settings.queue_workers)
     if tree is None:
         return None
     with tree:
         check = Check(command, timeout_ms=settings.worktrees_setup_timeout_ms, where="worktrees.setup")
         try:
-            ended = runner.run(commit, tree, [check], cancel=threading.Event())
+            ended = check_runner(at_main).run(commit, tree, [check], cancel=threading.Event())
         except Refusal:  # not trusted, or no tree to be had: its owner sees to it
             return None
         if not ended or not ended[-1].is_green:

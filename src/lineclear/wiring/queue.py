@@ -11,6 +11,7 @@ from lineclear.app.queue.after_landing import after_landing
 from lineclear.app.queue.landings import Landings
 from lineclear.app.queue.pull_requests import PullRequests
 from lineclear.app.queue.runner import QueueRules
+from lineclear.app.queue.sides import SideEnd, add_sides
 from lineclear.app.queue.turns import Turns
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.queue import git_failed
@@ -22,16 +23,17 @@ from lineclear.git.queue import CloneQueueGit, KeptCommits
 from lineclear.git.run import GitFailed, show_on_terminal
 from lineclear.git.snapshot_refs import diff
 from lineclear.git.undo import CloneUndoGit
+from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.host.forges import ForgeCommand
-from lineclear.wiring.check_pool import ThreadedCheckPool
-from lineclear.wiring.check_settings import CommittedSettings, stated_checks
+from lineclear.host.spreading import spread
+from lineclear.settings.stated_checks import stated_checks
+from lineclear.wiring.checks import check_pool, committed_settings, repo_by
 from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.integrator import IntegratorWorktree
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import merge_tree, spread
+from lineclear.wiring.lock_making import lock_maker_by_settings
+from lineclear.wiring.merging import merging_at, touches_at
 from lineclear.wiring.provisioning import unbound
 from lineclear.wiring.reviewer import CommandReviewer
-from lineclear.wiring.sides import End, add_sides
 from lineclear.wiring.strays import strays_of
 
 if TYPE_CHECKING:
@@ -80,21 +82,21 @@ class RepoQueueTools:
 
     def __init__(self, repo: Repo, git: CloneQueueGit) -> None:
         self._repo, self.git = repo, git
-        self._settings = CommittedSettings(repo, git.clone.objects)
+        self._settings = committed_settings(repo, git.clone.objects)
 
     def open_checks(self, places: int) -> AbstractContextManager[ThreadedCheckPool]:
-        return closing(ThreadedCheckPool(self._repo, places, self._settings.repo_at))
+        return closing(check_pool(self._repo, places, self._settings.at))
 
     def stated_checks(self, main: str) -> list[tuple[Check, Resource | None]]:
         return stated_checks(self._settings.at(main) if main else self._repo.settings)
 
     def reviewer(self, main: str) -> CommandReviewer | None:
-        at_main = self._settings.repo_at(main)
+        at_main = repo_by(self._repo, self._settings.at(main))
         return CommandReviewer(self._repo, at_main) if at_main.settings.queue_reviewer else None
 
     def follow_up(self, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
         main = self.git.clone.commit_of(self.git.clone.ref)
-        at_main = self._settings.repo_at(main) if main else self._repo
+        at_main = repo_by(self._repo, self._settings.at(main)) if main else self._repo
         place = IntegratorWorktree(at_main, main)
 
         def submit(branch: str) -> str:
@@ -108,13 +110,13 @@ def queue_git_of(repo: Repo) -> CloneQueueGit:
     def sides(
         conflicts: list[dict[str, Any]], main: str, tip: str, branch: str, owner: Owner
     ) -> list[dict[str, Any]]:
-        ends = End(main), End(tip, branch=branch, owner=owner)
-        return add_sides(repo.layout.worktree, repo.store, conflicts, *ends)
+        ends = SideEnd(commit=main), SideEnd(commit=tip, branch=branch, owner=owner)
+        return add_sides(touches_at(repo.layout.worktree), repo.store, conflicts, *ends)
 
     return CloneQueueGit(
         repo.layout, repo.state_directory, style=repo.settings.queue_history,
         remote=repo.settings.queue_remote, strays=strays_of(repo), gate=commit_gate_of(repo), spread=spread,
-        add_sides=sides, maker_by=lambda main: by_settings(repo, main),
+        add_sides=sides, maker_by=lambda main: lock_maker_by_settings(repo, main),
     )  # fmt: skip
 
 
@@ -122,12 +124,14 @@ def undo_git_of(repo: Repo) -> CloneUndoGit:
     cwd = repo.layout.worktree
 
     def merge_by(main: Callable[[], str]) -> Callable[[str, str, str], dict[str, Any]]:
-        maker = by_settings(repo, main)
-        return lambda base, left, right: merge_tree(cwd, base, left, right, maker)
+        maker = lock_maker_by_settings(repo, main)
+        return lambda base, left, right: merging_at(cwd).merge_tree(base, left, right, maker)
 
     return CloneUndoGit(
         repo.layout, repo.settings.queue_remote, merge_by=merge_by,
-        sides=lambda found, left, right: add_sides(cwd, repo.store, found, End(left), End(right)),
+        sides=lambda found, left, right: add_sides(
+            touches_at(cwd), repo.store, found, SideEnd(commit=left), SideEnd(commit=right)
+        ),
     )  # fmt: skip
 
 

@@ -10,8 +10,7 @@ from lineclear.core.queue.candidates import show_number
 from lineclear.core.queue.checks import Check
 from lineclear.git.snapshot_refs import diff
 from lineclear.host.files import write_atomically
-from lineclear.wiring.check_runner import LOGS, CheckRunner
-from lineclear.wiring.check_trees import CheckTrees
+from lineclear.wiring.checks import check_logs, check_runner, check_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,27 +28,27 @@ class CommandReviewer:
     """`at_main` is the repository by the settings that main has committed."""
 
     def __init__(self, repo: Repo, at_main: Repo) -> None:
-        self._repo, self._runner = repo, CheckRunner(at_main)
+        self._repo, self._at_main = repo, at_main
 
     def review(
         self, row: Candidate, main: str, level: Level, is_over: Callable[[], bool]
     ) -> tuple[bool, str] | None:
-        settings, cancel = self._runner.repo.settings, _Over(is_over)
+        settings, cancel = self._at_main.settings, _Over(is_over)
         check = Check(
             settings.queue_reviewer, timeout_ms=settings.checks_gate_timeout_ms, name="review", where=_WHERE
         )
-        place = CheckTrees(self._repo, settings.queue_workers + 1).hold(cancel)
+        place = check_trees(self._repo, self._at_main).hold_any(settings.queue_workers + 1, cancel)
         if place is None:
             return None
         name = show_number(row.id)
-        patch = os.path.join(self._repo.state_directory, LOGS, f"{name}.diff")
+        patch = os.path.join(check_logs(self._repo), f"{name}.diff")
         os.makedirs(os.path.dirname(patch), mode=0o700, exist_ok=True)
         try:
             with place:
                 text = diff(self._repo.layout.common_dir, main, level.commit, [])
                 write_atomically(patch, text.encode("utf-8", "surrogateescape"))
                 env = {"LINECLEAR_CANDIDATE": name, "LINECLEAR_DIFF": patch}
-                ended = self._runner.run(level.commit, place, [check], cancel=cancel, env=env)
+                ended = check_runner(self._at_main).run(level.commit, place, [check], cancel=cancel, env=env)
         finally:
             if os.path.exists(patch):
                 os.unlink(patch)

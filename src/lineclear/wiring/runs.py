@@ -25,8 +25,8 @@ from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
+from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring import returning, snapshots, worktrees
-from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.provisioning import require_room, sandboxed
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import host_name, open_repo, settings_root

@@ -6,9 +6,8 @@ from contextlib import closing
 
 from lineclear.core.queue.checks import Check, verdict_key
 from lineclear.core.words.refusals import refuse
-from lineclear.wiring.check_pool import ThreadedCheckPool
-from lineclear.wiring.check_settings import full_check, repo_at, require_trusted
-from lineclear.wiring.check_trees import provisioning_digest
+from lineclear.settings.stated_checks import full_check
+from lineclear.wiring.checks import check_pool, check_trees, repo_at, require_trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class ShardedFullCheck:
             raise refuse("phase.no_check")
         self._repo, self._main, self._check, self._at_main = repo, main, check, at_main
         self.parts = at_main.settings.checks_shards
-        self._provisioning = provisioning_digest(at_main)
+        self._provisioning = check_trees(at_main).provisioning_digest()
 
     def require_trust(self) -> None:
         require_trusted(self._at_main, [self._check])
@@ -44,7 +43,7 @@ class ShardedFullCheck:
     def run(
         self, commit: str, tree: str, parts: Sequence[int], done: Callable[[int, EndedCheck], None]
     ) -> None:
-        with closing(ThreadedCheckPool(self._repo, self.parts, lambda _: self._at_main)) as pool:
+        with closing(check_pool(self._repo, self.parts, lambda _: self._at_main.settings)) as pool:
             pool.prepare(self._main)
             for part in parts:
                 pool.start(part, commit, tree, [self._part(part)])

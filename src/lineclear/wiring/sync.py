@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 
-from lineclear.app.queue.sides import owner_from
+from lineclear.app.queue.sides import SideEnd, add_sides, owner_from
 from lineclear.app.worktrees import syncing
 from lineclear.app.worktrees.lifecycle import agent_on
 from lineclear.app.writing import tree_of
@@ -24,9 +24,9 @@ from lineclear.git.layout import find_layout
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed
 from lineclear.git.syncing import GitDesk
-from lineclear.wiring.lock_making import by_settings
-from lineclear.wiring.merging import spread
-from lineclear.wiring.sides import End, add_sides
+from lineclear.host.spreading import spread
+from lineclear.wiring.lock_making import lock_maker_by_settings
+from lineclear.wiring.merging import touches_at
 from lineclear.wiring.strays import strays_of
 
 TYPE_CHECKING = False
@@ -88,11 +88,12 @@ def main_name(repo: Repo) -> str:
 def _with_sides(repo: Repo, desk: GitDesk, result: Synced | Conflicted, task: int) -> Synced | Conflicted:
     """Main is the left side, but in a merge that is left in the worktree: there the branch is, as for git."""
     if isinstance(result, Conflicted):
-        main, tip = (End(commit) for commit in desk.ends())
+        main, tip = desk.ends()
         agent = repo.store.read(lambda view: agent_on(view, desk.branch)) if task else ""
-        tip.branch, tip.owner = desk.branch, owner_from(task, agent)
-        ends = (tip, main) if result.is_kept else (main, tip)
-        result.conflicts = add_sides(desk.place, repo.store, result.conflicts, *ends)
+        ends = [SideEnd(commit=main), SideEnd(commit=tip, branch=desk.branch, owner=owner_from(task, agent))]
+        if result.is_kept:
+            ends.reverse()
+        result.conflicts = add_sides(touches_at(desk.place), repo.store, result.conflicts, *ends)
     return result
 
 
@@ -120,7 +121,7 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
     try:
         ref, main = strays_of(repo).main()
         target = _target(repo, main)
-        maker = by_settings(repo, lambda: target or commit_of(layout.worktree, ref))
+        maker = lock_maker_by_settings(repo, lambda: target or commit_of(layout.worktree, ref))
         with closing(GitDesk(layout, ref, lock, target=target, maker=maker)) as desk:
             yield desk
     except GitFailed as error:

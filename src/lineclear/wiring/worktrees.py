@@ -18,7 +18,7 @@ from lineclear.git import worktrees as git_trees
 from lineclear.git.layout import has_commit, is_check_tree
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import GitFailed
-from lineclear.wiring.check_ports import free_for_agents
+from lineclear.wiring.checks import check_ports
 from lineclear.wiring.provisioning import check_room_at, environment_of, provision
 from lineclear.wiring.worktree_git import GitSide, Site, bond_of
 
@@ -122,7 +122,8 @@ def _make_bare(site: Site, caller: Caller, asked: dict[str, Any], bond: Bond) ->
         raise refuse("worktree.exists", name=asked["name"], path=known[0].path)
     wanted = _wanted(site, asked)
     check_room_at(site, 1, wanted.path)
-    return use_cases.make(site.repo.store, caller, GitSide(site, bond), wanted, free_for_agents(site.repo))
+    is_free = check_ports(site.repo).free_for_agents()
+    return use_cases.make(site.repo.store, caller, GitSide(site, bond), wanted, is_free)
 
 
 def _take_back(site: Site, caller: Caller, row: Worktree) -> None:
@@ -283,7 +284,7 @@ def adopt(repo: Repo, caller: Caller, path: str, *, agent: str = "", task: int =
         origin=origin, scope=site.scope, ports=settings.worktrees_ports,
         ports_from=settings.worktrees_ports_from, ports_to=settings.worktrees_ports_to, is_own_branch=False,
     )  # fmt: skip
-    row, is_new = use_cases.adopt(repo.store, caller, wanted, free_for_agents(repo))
+    row, is_new = use_cases.adopt(repo.store, caller, wanted, check_ports(repo).free_for_agents())
     return Place(row, environment_of(repo, row), is_new=is_new, notes=[])
 
 

@@ -121,3 +121,29 @@ def test_what_a_program_makes_is_not_merged_by_rules(path: str, head: str, is_re
     left, right = apart.replace("alpha = 1", "alpha = 4"), apart.replace("lima = 3", "lima = 5")
     git_text = left.replace("lima = 3", "lima = 5")
     assert merge_texts(path, apart, left, right, git_text=git_text).text == git_text
+
+
+def test_the_reason_of_the_kind_of_file_stands_at_the_conflict_that_it_is_about() -> None:
+    base = '{\n  "depth": 1,\n  "kept": 0,\n  "same": 0,\n  "width": 1\n}\n'
+    left = base.replace('"depth": 1', '"depth": 2').replace('"width": 1', '"width": 2')
+    right = base.replace('"depth": 1', '"depth": 3').replace('"width": 1', '"width": 3')
+    result = merge_texts("a.json", base, left, right)
+    assert [conflict.doubt for conflict in result.conflicts] == [
+        "both sides changed `depth`",
+        "both sides changed these lines",
+    ]
+
+
+def test_a_reason_that_fits_several_conflicts_stands_at_none() -> None:
+    base = '{\n  "a": {\n    "depth": 1\n  },\n  "kept": 0,\n  "b": {\n    "depth": 1\n  }\n}\n'
+    left, right = base.replace("1", "2"), base.replace("1", "3")
+    result = merge_texts("a.json", base, left, right)
+    assert [conflict.doubt for conflict in result.conflicts] == ["both sides changed these lines"] * 2
+
+
+def test_a_reason_names_a_key_on_one_line_without_quotes_and_within_bounds() -> None:
+    key = "k`" + "x" * 100
+    base = f'{{\n  "{key}": 1\n}}\n'
+    result = merge_texts("a.json", base, base.replace("1", "2"), base.replace("1", "3"))
+    (conflict,) = result.conflicts
+    assert conflict.doubt == "both sides changed `k'" + "x" * 55 + "...`"

@@ -8,16 +8,19 @@ Who runs the manager, where, and whether that is allowed, is the `LockMaker`'s b
 
 from __future__ import annotations
 
+from lineclear.core.claims.paths import glob, glob_anywhere
 from lineclear.core.queue.landing import one_line
+from lineclear.merge.handlers.lock_makers import MAKERS, is_manifest, maker_of
 from lineclear.merge.handlers.locks import command_for
 from lineclear.merge.rules import MADE_ANEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
     from lineclear.app.queue.merge_trees import Trees
+    from lineclear.core.trust import Stated
     from lineclear.merge.handlers.lock_makers import Maker
 
     Read = Callable[[Iterable[str]], dict[str, bytes]]
@@ -86,8 +89,6 @@ def remake_beside(
 ) -> None:
     """As `remake_locks`, for a side that could change one file only, a manifest: its lock files fit no more.
     `may`: who brings it in may change that lock file, too. What comes out as it was is not told of."""
-    from lineclear.merge.handlers.lock_makers import is_manifest
-
     if not is_manifest(manifest):
         return
     before = trees.files(report["tree"])
@@ -106,8 +107,6 @@ def remake_beside(
 
 def _locks_of(files: Mapping[str, tuple[str, str]], manifest: str) -> list[str]:
     """Of each kind the nearest, in the manifest's directory or above it."""
-    from lineclear.merge.handlers.lock_makers import maker_of
-
     nearest: dict[str, str] = {}
     for path, (mode, _) in files.items():
         known = maker_of(path)
@@ -138,8 +137,6 @@ def made_of(report: dict[str, Any]) -> list[str]:
 
 
 def _made(trees: Trees, left: str, path: str, oid: str, report: dict[str, Any], maker: LockMaker) -> Made:
-    from lineclear.merge.handlers.lock_makers import maker_of
-
     known = maker_of(path)
     if known is None:
         return Made(doubt="no command is known that makes it anew and does nothing else")
@@ -195,3 +192,23 @@ def _tell_doubt(report: dict[str, Any], path: str, doubt: str) -> None:
             first = file["conflicts"][0]
             first["doubt"] = f"not made anew: {doubt}; merge the manifest, then run `{command_for(path)}`"
             first["text"] = f"{first['kind']}, {first['doubt']}"
+
+
+def untrusted_doubt(missing: Sequence[Stated]) -> str:
+    """Why no package manager may run: the first of what the settings state and nobody trusts."""
+    return f"{missing[0].where} of lineclear.toml is not trusted; run `lineclear trust`" if missing else ""
+
+
+def idle_patterns(patterns: Sequence[str], origin: str, tracked: Iterable[str]) -> Iterator[str]:
+    """For each pattern of `merge.regenerate` that allows nothing, with these files in the repository: which
+    one, why, and what to do. `origin`: the file that states them."""
+    locks = [path for path in tracked if maker_of(path) is not None]
+    for place, pattern in enumerate(patterns):
+        wanted = glob_anywhere(pattern)
+        if any(wanted.matches(path) for path in locks):
+            continue
+        could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
+        why = (
+            "git tracks no lock file that matches" if could else "no lock file that can be made anew matches"
+        )
+        yield f'merge.regenerate[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'

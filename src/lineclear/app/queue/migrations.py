@@ -2,47 +2,87 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app.claims import ask
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.core.words.refusals import HELD, Refusal
+from lineclear.core.words.refusals import HELD, Refusal, refuse
 from lineclear.merge.next_migration import PARENT, next_migration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
+    from typing import Any, Protocol
 
     from lineclear.app.ports import Caller, Liveness, Store
     from lineclear.merge.next_migration import Next
+
+    class MigrationFiles(Protocol):
+        """Migrations on main and in every worktree of this machine."""
+
+        def on_main(self) -> list[str]:
+            """The path of every migration on main; none if there is no main yet."""
+
+        def files_in(self, folder: str, /) -> dict[str, str]:
+            """The names directly in a folder with their texts, on main and in every worktree; the text of a
+            folder is empty."""
+
 
 # So many agents do not write migrations for one folder at one time.
 MOST_TRIES = 1000
 
 
-def reserve_next(
-    store: Store, liveness: Liveness, caller: Caller, folder: str, files: dict[str, str], at: str, *,
-    name: str, ttl_ms: int, task: int = 0, fold_case: bool = False, nfc: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    """The next name in a folder, held for the caller; asked again before the file is there, the same one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrations:
+    """Reserves names of migrations. `at` is the time now, as names that begin with a time write it."""
 
-    `files`: the names in the folder with their texts, in every worktree and on main.
-    """
-    found = next_migration(files, at)
-    for _ in range(MOST_TRIES):
-        if found.how == PARENT:
-            return _shown(found, folder, name, {})
-        pattern = parse_resource(f"file:{folder}/{found.start}*", fold_case=fold_case, nfc=nfc)
-        request = Request(
-            caller.name, caller.tree, EXCLUSIVE, [pattern], ttl_ms=ttl_ms, note="next migration", task=task
-        )
-        try:
-            return _shown(found, folder, name, ask(store, liveness, caller, request)["claims"][0])
-        except Refusal as refusal:
-            if refusal.exit_code != HELD:
-                raise
-            last = refusal
-        found = next_migration(files, at, least=found.number + 1)
-    raise last
+    store: Store
+    liveness: Liveness
+    files: MigrationFiles
+    at: str
+    ttl_ms: int
+    fold_case: bool
+    nfc: bool
+
+    def reserve(
+        self, caller: Caller, folder: str, *, name: str, ttl_ms: int = 0, task: int = 0
+    ) -> dict[str, Any]:
+        """The next name in a folder, held for the caller; asked again before the file is there, the same one.
+
+        `folder`: from the repository's root; "" for the only one that has migrations. `ttl_ms`: 0 for as
+        long as any claim.
+        """
+        folder = folder.strip("/") or _only_folder(self.files.on_main())
+        files = self.files.files_in(folder)
+        found = next_migration(files, self.at)
+        for _ in range(MOST_TRIES):
+            if found.how == PARENT:
+                return _shown(found, folder, name, {})
+            pattern = parse_resource(f"file:{folder}/{found.start}*", fold_case=self.fold_case, nfc=self.nfc)
+            request = Request(
+                caller.name, caller.tree, EXCLUSIVE, [pattern], ttl_ms=ttl_ms or self.ttl_ms,
+                note="next migration", task=task,
+            )  # fmt: skip
+            try:
+                return _shown(
+                    found, folder, name, ask(self.store, self.liveness, caller, request)["claims"][0]
+                )
+            except Refusal as refusal:
+                if refusal.exit_code != HELD:
+                    raise
+                last = refusal
+            found = next_migration(files, self.at, least=found.number + 1)
+        raise last
+
+
+def _only_folder(paths: Iterable[str]) -> str:
+    folders = {path.rpartition("/")[0] for path in paths}
+    # Prisma keeps each migration in a folder of its own.
+    folders = {folder.rpartition("/")[0] if "prisma/migrations/" in folder else folder for folder in folders}
+    if len(folders) != 1:
+        raise refuse("migration.folder", folders=sorted(folders))
+    return folders.pop()
 
 
 def _shown(found: Next, folder: str, name: str, claim: dict[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from threading import Event
     from typing import Any, Protocol
 
     from lineclear.app.ports import Caller
+    from lineclear.app.queue.check_runner import CommandEnd
     from lineclear.app.queue.stacking import Level
     from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Candidate, Task
@@ -163,3 +165,22 @@ if TYPE_CHECKING:
 
         def wait(self, timeout_s: float) -> None:
             """Until a job has ended or the time is over."""
+
+    class CheckPlace(Protocol):
+        """A check tree that only we use, and how main's settings make it ready."""
+
+        def prepare(self, commit: str) -> str:
+            """The tracked files as the commit has them, nothing untracked, the ignored files that the
+            settings name, and ports that are free. Gives the key of the set-up that has to run now: "" if
+            the settings state none, or if it has run for the same commands, files and manifests."""
+
+        def set_up(self, key: str, cancel: Event) -> tuple[str, CommandEnd] | None:
+            """Run the set-up commands within their time; the first that fails, with how it ended. None if
+            none fails: then the key is remembered."""
+
+        def run(self, command: str, *, timeout_s: float, cancel: Event, env: Mapping[str, str]) -> CommandEnd:
+            """Run a command by the shell, in a sandbox if the settings want one. `env` is added to the
+            environment of a check."""
+
+        def end_strays(self) -> bool:
+            """End all processes that were started in it; False if one of them cannot be ended."""

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from lineclear.core.log.tables import CANDIDATE, TASK, WORKTREE
-from lineclear.core.queue.sides import LEFT, MOST_PER_SIDE, RIGHT, Owner, hands_of, is_about, owner_in
-from lineclear.core.tasks.states import TAKEN, show_id
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from lineclear.core.log.tables import CANDIDATE, TASK, WORKTREE
+from lineclear.core.queue.sides import (
+    LEFT,
+    MOST_PER_SIDE,
+    RIGHT,
+    Owner,
+    hands_of,
+    is_about,
+    owner_in,
+    paths_of,
+)
+from lineclear.core.tasks.states import TAKEN, show_id
+from lineclear.core.words.refusals import Refusal
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from lineclear.app.ports import View
+    from lineclear.app.ports import Store, View
     from lineclear.core.queue.sides import Hand, Touch
+
+    # Two commits and some paths: the steps of each side that the other does not have; None if git cannot say.
+    TouchesOfBoth = Callable[[str, str, Sequence[str]], tuple[Sequence[Touch], Sequence[Touch]] | None]
 
 # As far back as git is asked for steps; older landings tell their task themselves.
 MOST_CANDIDATES = 1_000
 NOBODY = Owner()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideEnd:
+    """The commit where a side ends, under a name that git knows; its owner, or the branch that tells it."""
+
+    commit: str
+    branch: str = ""
+    owner: Owner = NOBODY
 
 
 class Side:
@@ -26,6 +50,47 @@ class Side:
 
     def __init__(self, touches: Sequence[Touch], owner: Owner = NOBODY) -> None:
         self.touches, self.owner = touches, owner
+
+
+def add_sides(
+    touches: TouchesOfBoth,
+    store: Store | None,
+    conflicts: Sequence[dict[str, Any]],
+    left: SideEnd,
+    right: SideEnd,
+) -> list[dict[str, Any]]:
+    """The conflicts with their sides; unchanged where git cannot say, since a conflict is reported anyway."""
+    found = touches(left.commit, right.commit, paths_of(conflicts))
+    if found is None:
+        return list(conflicts)
+    ours, theirs = found
+
+    def tell(view: View) -> list[dict[str, Any]]:
+        owners = [end.owner or owner_of_branch(view, end.branch) for end in (left, right)]
+        return with_sides(view, conflicts, Side(ours, owners[0]), Side(theirs, owners[1]))
+
+    return store.read(tell) if store is not None else with_sides(None, conflicts, Side(ours), Side(theirs))
+
+
+def add_sides_to_report(
+    touches: TouchesOfBoth, report: dict[str, Any], left: str, right: str, open_store: Callable[[], Store]
+) -> None:
+    """Sides for every open file and finding of a merge report; `left` and `right` are names that git knows.
+
+    Outside a repository of ours, or if its store does not answer, only the commits are asked.
+    """
+    files = [file for file in report["files"] if not file["clean"]]
+    found = [*files, *({"path": "", **finding} for finding in report["findings"])]
+    if not found:
+        return
+    ends = [SideEnd(commit=name, branch=name.removeprefix("refs/heads/")) for name in (left, right)]
+    try:
+        told = add_sides(touches, open_store(), found, *ends)
+    except Refusal:
+        told = add_sides(touches, None, found, *ends)
+    for row, with_them in zip([*files, *report["findings"]], told, strict=True):
+        if "sides" in with_them:
+            row["sides"] = with_them["sides"]
 
 
 def with_sides(

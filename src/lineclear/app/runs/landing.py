@@ -68,7 +68,7 @@ class RunLanding:
     def run_queue(
         self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]
     ) -> int:
-        def pass_on(news: News) -> None:
+        def pass_on(news: QueueNews) -> None:
             if not news.candidate:
                 tell(QueueResult(0, 0, LandingResult(NEEDS_YOU, news.text)))
                 return

@@ -225,7 +225,9 @@ if TYPE_CHECKING:
         def submit(self, caller: Caller, branch: str, task: int) -> str:
             """Hand in the caller's branch; gives the candidate's number as it is shown."""
 
-        def run_once(self, caller: Caller, tell: Callable[[News], None], is_over: Callable[[], bool]) -> int:
+        def run_once(
+            self, caller: Caller, tell: Callable[[QueueNews], None], is_over: Callable[[], bool]
+        ) -> int:
             """As `WorkLanding.run_queue`; refused with queue.running while another process runs it."""
 
         def settle(self, caller: Caller, *, lands: bool) -> list[str]: ...

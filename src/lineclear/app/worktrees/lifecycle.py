@@ -165,9 +165,14 @@ class _PortsLost(Exception):
 def _find_ports(store: Store, wanted: Wanted, is_free: Callable[[int], bool]) -> int:
     if not wanted.ports:
         return 0
-    taken = store.read(lambda view: _port_ranges(view.scan(WORKTREE, "key")))
+    taken = ports_of_agents(store)
     low, high = wanted.ports_from, wanted.ports_to
     return choose_ports(taken, count=wanted.ports, low=low, high=high, is_free=is_free)
+
+
+def ports_of_agents(store: Store) -> list[tuple[int, int]]:
+    """The ports (first, count) of every agent's worktree."""
+    return store.read(lambda view: _port_ranges(view.scan(WORKTREE, "key")))
 
 
 def _port_ranges(rows: Iterable[Worktree]) -> list[tuple[int, int]]:

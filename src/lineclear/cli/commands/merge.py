@@ -38,15 +38,16 @@ def _declare_file(parser: ArgumentParser) -> None:
 
 def merge_file(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.merge_trees import result_data
-    from lineclear.wiring.merging import merge_files, write_bytes
+    from lineclear.wiring.merging import merging_at
 
     base, left, right = (os.path.join(context.cwd, name) for name in (args.base, args.left, args.right))
     names = [*args.labels, *("ours", "base", "theirs")[len(args.labels) :]]
     labels = Labels(names[0], names[1], names[2])
-    result, encoding = merge_files(base, left, right, path=args.path or args.left, labels=labels)
+    merging = merging_at(context.cwd)
+    result, encoding = merging.merge_files(base, left, right, path=args.path or args.left, labels=labels)
     data: dict[str, Any] = {"clean": result.is_clean, **result_data(result)}
     if args.target:
-        write_bytes(os.path.join(context.cwd, args.target), result.text.encode(encoding))
+        _write(os.path.join(context.cwd, args.target), result.text.encode(encoding))
     elif encoding != "utf-8":
         raise refuse(
             "input.bad",
@@ -62,6 +63,15 @@ def merge_file(context: Context, args: Namespace) -> int:
     else:
         context.out.content({**data, "text": result.text}, result.text)
     return 0 if result.is_clean else CONFLICTS
+
+
+def _write(path: str, content: bytes) -> None:
+    """In place, not by renaming: git gives a driver the name of a temporary file and keeps its mode."""
+    try:
+        with open(path, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise refuse("input.bad", name="file", given=path, why=os.strerror(error.errno or 0)) from error
 
 
 def explain(data: dict[str, Any]) -> list[str]:
@@ -90,11 +100,10 @@ def _declare_tree(parser: ArgumentParser) -> None:
 def merge_tree(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.lock_making import notes_of
     from lineclear.core.queue.sides import tell_sides
-    from lineclear.wiring.merging import merge_tree as merge
+    from lineclear.wiring.merging import merging_at
 
-    report = merge(
-        context.cwd, args.base, args.left, args.right, _maker(context) if args.regenerate else None
-    )
+    maker = _lock_maker(context) if args.regenerate else None
+    report = merging_at(context.cwd).merge_tree(args.base, args.left, args.right, maker)
     if not report["clean"]:
         _add_sides(context, report, args)
     lines, names = [report["tree"]], (_shown(args.left), _shown(args.right))
@@ -118,16 +127,18 @@ def _shown(name: str) -> str:
     return name[:12] if is_id else name
 
 
-def _maker(context: Context) -> LockMaker:
-    from lineclear.wiring.lock_making import by_hand
+def _lock_maker(context: Context) -> LockMaker:
+    from lineclear.wiring.lock_making import lock_maker_by_hand
 
-    return by_hand(context.environ)
+    return lock_maker_by_hand(context.environ)
 
 
 def _add_sides(context: Context, report: dict[str, Any], args: Namespace) -> None:
-    from lineclear.wiring.sides import add_to_report
+    from lineclear.app.queue.sides import add_sides_to_report
+    from lineclear.wiring.merging import touches_at
 
-    add_to_report(context.cwd, report, args.left, args.right, lambda: context.opened.store)
+    touches = touches_at(context.cwd)
+    add_sides_to_report(touches, report, args.left, args.right, lambda: context.opened.store)
 
 
 def _declare_setup(parser: ArgumentParser) -> None:

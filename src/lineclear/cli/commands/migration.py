@@ -28,15 +28,15 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def next_(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.migrations import reserve
+    from lineclear.wiring.migrations import migrations_of
 
     if not args.name or len(args.name) > MOST_NAME or not _PLAIN.issuperset(args.name):
         raise refuse("input.bad", name="name", given=args.name, why="it may hold letters, digits, _ and -")
     folder = context.repo.resource(args.folder, context.cwd).path if args.folder else ""
     task = args.task or context.own_task
-    found = reserve(
-        context.repo, context.caller, folder, name=args.name, ttl_ms=args.ttl or 0, task=task
-    )  # fmt: skip
+    found = migrations_of(context.repo).reserve(
+        context.caller, folder, name=args.name, ttl_ms=args.ttl or 0, task=task
+    )
     follows = f", after {found['parent']}" if found["parent"] else ""
     if found["how"] != "parent":
         context.out.data(found, found["path"])

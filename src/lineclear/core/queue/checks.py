@@ -66,6 +66,15 @@ def checks_for(stated: Iterable[tuple[Check, Resource | None]], changed: Iterabl
     return list(found.values())
 
 
+def trust_places(checks: Iterable[Check], *, has_setup: bool, has_env: bool) -> list[str]:
+    """Where the committed settings state what these checks run: the commands themselves, and what makes a
+    tree ready for them. A person has to have seen it; the rest of the file does not matter here."""
+    places = [check.where for check in checks if check.where]
+    places += ["worktrees.setup"] if has_setup else []
+    places += ["worktrees.env"] if has_env else []
+    return places
+
+
 # -- verdicts ---------------------------------------------------------------------------------
 
 

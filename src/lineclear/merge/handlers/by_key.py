@@ -24,17 +24,17 @@ def merge_by_key(
     *,
     is_exact: bool = False,
 ) -> MergeResult | None:
-    """None: a text does not have the form, or two wishes for one key cannot both be met. `is_exact` says that
-    whoever cut the texts has looked whether the entries give them again."""
+    """None: a text does not have the form. Raises `RivalChanges` if two wishes cannot both be met.
+    `is_exact`: the caller has made sure that the entries of each text give that text again."""
     texts = (base, left, right)
     try:
         trees = [cut(text) for text in texts]
         if not is_exact and any(tree.write() != text for tree, text in zip(trees, texts, strict=True)):
             return None
         merged = merge_entries(trees[0], trees[1], trees[2], choose)
-        return MergeResult(merged.write(), rules=[("file", rule)])
     except Undecided:
         return None
+    return MergeResult(merged.write(), rules=[("file", rule)])
 
 
 def as_text(path: str) -> Choose:

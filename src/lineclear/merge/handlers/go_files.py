@@ -7,7 +7,7 @@ from collections import Counter
 
 from lineclear.merge.handlers import locks
 from lineclear.merge.handlers.by_key import merge_by_key
-from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, RivalChanges, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
 _BLOCK = re.compile(r"(require|replace|exclude|retract|tool)\s*\(\s*$")
@@ -15,10 +15,13 @@ _BLOCK = re.compile(r"(require|replace|exclude|retract|tool)\s*\(\s*$")
 
 def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
     if path.endswith("go.sum"):
-        if not _tells_apart(base, left, right):
-            result = merge_by_key(_cut_sum, _same_only, base, left, right, "go.sum lines")
-            if result is not None:
-                return result
+        try:
+            if not _tells_apart(base, left, right):
+                result = merge_by_key(_cut_sum, _same_only, base, left, right, "go.sum lines")
+                if result is not None:
+                    return result
+        except RivalChanges:
+            pass  # what to do about a lock file is the same, whatever does not fit
         return locks.refuse(path, base, left, right, labels)
     result = merge_by_key(_cut_mod, _higher, base, left, right, "modules")
     if result is None or _is_twice(result.text, base, left, right):
@@ -84,8 +87,8 @@ def _name_blocks(entries: list[KeyedEntry]) -> None:
     for entry in reversed(entries):
         if entry.children is not None:
             is_indirect = all("// indirect" in child.text for child in entry.children)
-            kind = f"{entry.key} ({'indirect' if is_indirect else 'direct'}"
-            entry.key = f"{kind} {seen[kind]}"
+            kind = f"{entry.key} ({'indirect' if is_indirect else 'direct'})"
+            entry.key = f"{kind} {seen[kind]}" if seen[kind] else kind
             seen[kind] += 1
 
 

@@ -1,8 +1,8 @@
 """Three-way merge of a text cut into entries with keys: manifests, data files, lists, changelogs.
 
 An entry is a leaf (`text`) or a container (`text` is its opening, `children`, `tail` its closing). Joined
-again, the entries give the very text they came from. Any doubt ends in `Undecided`: this module never
-chooses between two different wishes unless the kind of file brings a rule for it (`choose`).
+again, the entries give the very text they came from. This module never chooses between two different wishes
+unless the kind of file brings a rule for it (`choose`): they end in `RivalChanges`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,20 @@ if TYPE_CHECKING:
     Rank = tuple[tuple[int, ...], str]
 
 
+_MOST_KEY = 60
+
+
 class Undecided(Exception):
-    """Both sides want something different for one key, or the text has no such form."""
+    """The text has no such form."""
+
+
+class RivalChanges(Exception):
+    """Both sides want something different. `reason` says what, for a person; `key` is what it is about, ""
+    for a whole list."""
+
+    def __init__(self, reason: str, key: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.key = reason, key
 
 
 class KeyedEntry:
@@ -89,21 +101,23 @@ class _Merger:
             return right.lead
         if not left.lead.strip() and not right.lead.strip():
             return left.lead  # blanks only
-        raise Undecided(" ".join(where))
+        raise _rivals("both sides changed what stands above {}", where)
 
     def _leaf(
         self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry, lead: str
     ) -> KeyedEntry:
         text = self.choose(where, base.own() if base is not None else "", left.own(), right.own())
         if text is None:
-            raise Undecided(" ".join(where))
+            raise _rivals("both sides changed {}" if base is not None else "both sides added {}", where)
         return KeyedEntry(left.key, lead, text)
 
     def _container(
         self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry, lead: str
     ) -> KeyedEntry:
-        opening = _one_of(base.text if base is not None else None, left.text, right.text)
-        tail = _one_of(base.tail if base is not None else None, left.tail, right.tail, blanks_are_alike=True)
+        opening = _one_of(where, base.text if base is not None else None, left.text, right.text)
+        tail = _one_of(
+            where, base.tail if base is not None else None, left.tail, right.tail, blanks_are_alike=True
+        )
         olds = _by_key(base.children or []) if base is not None else {}
         lefts, rights = _by_key(left.children or []), _by_key(right.children or [])
         merged: dict[str, KeyedEntry] = {}
@@ -134,7 +148,20 @@ class _Merger:
             return there
         if _is_same(there, base):
             return None  # removed by one side, untouched by the other
-        raise Undecided(" ".join(where))
+        raise _rivals("one side removed {}, the other changed it", where)
+
+
+def _rivals(reason: str, where: tuple[str, ...]) -> RivalChanges:
+    keys = [shown for key in where if (shown := _shown(key))]
+    if not keys:
+        return RivalChanges(reason.format("the file"))
+    return RivalChanges(reason.format(f"`{' > '.join(keys)}`"), keys[-1])
+
+
+def _shown(key: str) -> str:
+    """As a person would call it: on one line, without quotes and the brackets of a table, not too long."""
+    plain = " ".join(key.replace('"', "").split()).strip("'`[]").replace("`", "'")
+    return plain if len(plain) <= _MOST_KEY else plain[: _MOST_KEY - 3] + "..."
 
 
 def _is_same(one: KeyedEntry, other: KeyedEntry) -> bool:
@@ -146,14 +173,16 @@ def _with_lead(entry: KeyedEntry, lead: str) -> KeyedEntry:
     return KeyedEntry(entry.key, lead, entry.text, entry.children, entry.tail, entry.glue, entry.is_ordered)
 
 
-def _one_of(base: str | None, left: str, right: str, *, blanks_are_alike: bool = False) -> str:
+def _one_of(
+    where: tuple[str, ...], base: str | None, left: str, right: str, *, blanks_are_alike: bool = False
+) -> str:
     if left == right or right == base:
         return left
     if left == base:
         return right
     if blanks_are_alike and left.split() == right.split():
         return left
-    raise Undecided(left.strip() or right.strip())
+    raise _rivals("both sides changed {}", where)
 
 
 def _by_key(entries: list[KeyedEntry]) -> dict[str, KeyedEntry]:
@@ -195,9 +224,10 @@ def _refuse_rival_edits(base: list[str], left: list[str], right: list[str]) -> N
     """Where the key is the text, an edit looks like a removal and an addition: two of them must not become
     two entries, nor may an edit win silently over a removal."""
     ours, theirs = _replaced(base, left), _replaced(base, right)
-    for key in (set(base) - set(left)) & (set(base) - set(right)):
-        if ours.get(key) != theirs.get(key):
-            raise Undecided(f"both sides changed {key}")
+    dropped = set(base) - set(left) - set(right)
+    for key in base:
+        if key in dropped and ours.get(key) != theirs.get(key):
+            raise _rivals("both sides changed {}", (key,))
 
 
 def _replaced(base: list[str], side: list[str]) -> dict[str, tuple[str, ...]]:
@@ -227,10 +257,10 @@ def merge_order(
     shared = set(base) & set(left) & set(right)
     old, ours, theirs = ([key for key in side if key in shared] for side in (base, left, right))
     if ours != old and theirs != old and ours != theirs:
-        raise Undecided("both sides changed the order")
+        raise RivalChanges("both sides changed the order")
     common = (set(left) & set(right)) - set(base)
     if [key for key in left if key in common] != [key for key in right if key in common]:
-        raise Undecided("both sides added the same keys in different order")
+        raise RivalChanges("both sides added the same keys in different order")
     primary, secondary = (left, right) if theirs == old else (right, left)
     order = [key for key in primary if key in kept]
     known = set(base)
@@ -242,7 +272,7 @@ def merge_order(
             end += 1
         met = order[start:end]
         if met and is_ordered:
-            raise Undecided("both sides added at one place of a list whose order counts")
+            raise RivalChanges("both sides added at one place of a list whose order counts")
         ours_first = [*met, *run] if primary is left else [*run, *met]
         order[start:end] = sorted_here(order[:start], met, run, order[end:]) or ours_first
     return order

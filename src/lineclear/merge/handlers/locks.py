@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from shlex import quote
 
+from lineclear.merge.handlers.keyed import RivalChanges
 from lineclear.merge.result import Labels, MergeResult
 
 COMMANDS = {
@@ -31,16 +32,22 @@ COMMANDS = {
 
 
 def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
+    try:
+        result = _merged(path.rsplit("/", 1)[-1], base, left, right)
+    except RivalChanges:  # what to do about a lock file is the same, whatever does not fit
+        result = None
+    return result or refuse(path, base, left, right, labels)
+
+
+def _merged(name: str, base: str, left: str, right: str) -> MergeResult | None:
     from lineclear.merge.handlers.lock_entries import merge_packages
     from lineclear.merge.handlers.npm_lock import merge_npm_lock
 
-    name = path.rsplit("/", 1)[-1]
-    result = None
     if name in ("Cargo.lock", "uv.lock"):
-        result = merge_packages(name, base, left, right)
-    elif name in ("package-lock.json", "npm-shrinkwrap.json"):
-        result = merge_npm_lock(base, left, right)
-    return result or refuse(path, base, left, right, labels)
+        return merge_packages(name, base, left, right)
+    if name in ("package-lock.json", "npm-shrinkwrap.json"):
+        return merge_npm_lock(base, left, right)
+    return None
 
 
 def command_for(path: str) -> str:

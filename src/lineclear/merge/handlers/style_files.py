@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
-from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
+from lineclear.merge.handlers.keyed import KeyedEntry, RivalChanges, Undecided
 from lineclear.merge.handlers.pieces import Pieces
 from lineclear.merge.result import Labels, MergeResult
 
@@ -107,9 +107,9 @@ def _orders(
     """Paths of the rules in which both sides add something that could take the other's back."""
     old, ours, theirs = (_children(entry) for entry in (base, left, right))
     mine, yours = [key for key in ours if key not in old], [key for key in theirs if key not in old]
-    for key in set(mine) & set(yours):
+    for key in sorted(set(mine) & set(yours)):
         if ours[key].children is not None and ours[key].own().split() != theirs[key].own().split():
-            raise Undecided(f"both sides add {key}")
+            raise RivalChanges(f"both sides added `{key}`", key)
     found = {where} if any(_can_undo(one, other) for one in mine for other in yours) else set()
     for key, entry in old.items():
         if entry is ours.get(key) is theirs.get(key) or entry.children is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from lineclear.merge.handlers.keyed import Undecided, merge_order
+from lineclear.merge.handlers.keyed import RivalChanges, merge_order
 
 _NUMBER = r"v?\d+(?:\.(?:\d+|\*|x))*(?:[-+.]?[A-Za-z][\w.+-]*)?"
 _PART = re.compile(rf"(\^|~=|~>|~|>=|<=|==|!=|<|>|=)?\s*({_NUMBER})")
@@ -49,7 +49,7 @@ def extras(_where: tuple[str, ...], base: str, left: str, right: str) -> str | N
     kept = {name for name in {*ours, *theirs} if name not in old or (name in ours and name in theirs)}
     try:
         names = merge_order(old, ours, theirs, kept)
-    except Undecided:
+    except RivalChanges:
         return None
     glue = ", " if ", " in left else ","
     whole = cuts[1]

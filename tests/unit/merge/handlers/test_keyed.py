@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.merge.handlers.keyed import Undecided, merge_order
+from lineclear.merge.handlers.keyed import RivalChanges, merge_order
 
 
 def order(base: str, left: str, right: str, *, is_ordered: bool = False) -> str:
@@ -45,11 +45,11 @@ def test_three_neighbours_are_too_few_to_call_a_list_sorted() -> None:
     ],
 )
 def test_two_orders_are_not_decided(base: str, left: str, right: str) -> None:
-    with pytest.raises(Undecided):
+    with pytest.raises(RivalChanges):
         order(base, left, right)
 
 
 def test_a_list_whose_order_counts_takes_additions_at_one_place_from_one_side_only() -> None:
     assert order("a b", "x a b", "a b y", is_ordered=True) == "x a b y"
-    with pytest.raises(Undecided):
+    with pytest.raises(RivalChanges):
         order("a b", "a x b", "a y b", is_ordered=True)

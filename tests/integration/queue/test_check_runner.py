@@ -14,8 +14,8 @@ import pytest
 from lineclear.core.queue.checks import OUT_OF_TIME
 from lineclear.host import sandbox
 from lineclear.host.logs import new_log
-from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import full_check, has_checks, repo_at
+from lineclear.settings.stated_checks import full_check, has_checks
+from lineclear.wiring.checks import check_runner, repo_at
 from tests.checking import Range, check, open_range
 from tests.repository import TemporaryRepo
 from tests.waiting import is_alive, until_there
@@ -267,13 +267,14 @@ def test_the_settings_that_main_has_committed_count(checks: Range) -> None:
     candidate = checks.candidate({"lineclear.toml": '[checks]\ngate = "echo candidate"\n', "web/a": ""})
     (checks.path / "lineclear.toml").write_text('[checks]\ngate = "echo not committed"\n')
     checks.open_again()
-    runner = CheckRunner(repo_at(checks.repo, "main"))
+    at_main = repo_at(checks.repo, "main")
+    runner = check_runner(at_main)
     found = runner.checks(["web/a"])
     assert [(one.name, one.command, one.retries) for one in found] == [
         ("gate", "echo gate of main", 1),
         ("paths[0]", "echo web of main", 3),
     ]
-    full = full_check(runner.repo.settings)
+    full = full_check(at_main.settings)
     assert full is not None
     assert full.command == "echo all"
     assert not has_checks(repo_at(checks.repo, before).settings)
@@ -285,7 +286,7 @@ def test_this_clones_own_settings_and_variables_count_on_top(checks: Range) -> N
     checks.state('[checks]\ngate = "echo mine"\n[[checks.paths]]\nmatch = "web/"\ncommand = "echo my web"\n')
     checks.environment["LINECLEAR_CHECKS_RETRIES"] = "4"
     checks.open_again()
-    found = CheckRunner(repo_at(checks.repo, "main")).checks(["web/a"])
+    found = check_runner(repo_at(checks.repo, "main")).checks(["web/a"])
     assert [(one.command, one.retries, one.where) for one in found] == [
         ("echo mine", 4, "checks.gate"),
         ("echo web of main", 3, "checks.paths[0]"),
@@ -313,14 +314,14 @@ def test_what_nobody_trusts_does_not_run_and_only_what_is_needed_is_asked_for(ch
     checks.open_again()
     commit = checks.candidate({"web/a": ""})
     with refused("trust.missing") as refusal:
-        checks.run(commit, *CheckRunner(repo_at(checks.repo, "main")).checks(["web/a"]))
+        checks.run(commit, *check_runner(repo_at(checks.repo, "main")).checks(["web/a"]))
     assert refusal.value.facts["where"] == ["checks.gate", "checks.paths[0].command"]
     with refused("trust.missing") as refusal:
-        checks.run(commit, *CheckRunner(repo_at(checks.repo, "main")).checks(["b"]))
+        checks.run(commit, *check_runner(repo_at(checks.repo, "main")).checks(["b"]))
     assert refusal.value.facts["where"] == ["checks.gate"]
     assert not checks.first.exists()
     checks.trust_all()
-    ended = checks.run(commit, *CheckRunner(repo_at(checks.repo, "main")).checks(["web/a"]))
+    ended = checks.run(commit, *check_runner(repo_at(checks.repo, "main")).checks(["web/a"]))
     assert [one.tail for one in ended] == ["gate of main\n", "web of main\n"]
 
 
@@ -330,7 +331,7 @@ def test_what_a_candidate_runs_in_a_check_is_no_person(checks: Range) -> None:
     assert ended.code == 4
     assert "person" in ended.tail
     with refused("trust.missing"):
-        checks.run(checks.candidate({}), *CheckRunner(repo_at(checks.repo, "main")).checks([]))
+        checks.run(checks.candidate({}), *check_runner(repo_at(checks.repo, "main")).checks([]))
 
 
 def test_set_up_commands_and_variables_of_the_committed_file_need_trust_too(checks: Range) -> None:

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.wiring import check_trees, doctor, gc, setup, worktrees
-from lineclear.wiring.check_ports import free_for_agents
-from lineclear.wiring.check_runner import CheckRunner
-from lineclear.wiring.check_settings import repo_at
-from lineclear.wiring.check_trees import CheckTrees, provisioning_digest
+from lineclear.wiring import doctor, gc, setup, worktrees
+from lineclear.wiring.checks import check_ports, check_runner, check_trees, repo_at
 from lineclear.wiring.mirroring import live_trees
 from tests.checking import SAM, Range, is_clean, kill, open_range
 from tests.repository import TemporaryRepo
@@ -161,8 +158,7 @@ def test_two_processes_have_two_trees_and_no_port_in_common(checks: Range) -> No
 
 
 def test_whoever_finds_all_trees_taken_waits_until_one_is_free(checks: Range) -> None:
-    trees = CheckTrees(checks.repo, 1)
-    held = trees.hold()
+    held = check_trees(checks.repo).hold_any(1)
     assert held is not None
     child = checks.start(checks.candidate({}), "true", count=1)
     with pytest.raises(Exception, match="timed out"):
@@ -172,10 +168,10 @@ def test_whoever_finds_all_trees_taken_waits_until_one_is_free(checks: Range) ->
 
 
 def test_who_waits_for_a_tree_can_be_called_off(checks: Range) -> None:
-    trees, cancel = CheckTrees(checks.repo, 1), threading.Event()
-    with trees.hold() or pytest.fail("it is free"):
+    trees, cancel = check_trees(checks.repo), threading.Event()
+    with trees.hold_any(1) or pytest.fail("it is free"):
         found: list[object] = []
-        waiting = threading.Thread(target=lambda: found.append(trees.hold(cancel)))
+        waiting = threading.Thread(target=lambda: found.append(trees.hold_any(1, cancel)))
         waiting.start()
         cancel.set()
         waiting.join(60)
@@ -224,7 +220,7 @@ def test_git_that_outlives_us_keeps_the_tree_until_it_is_done(checks: Range) -> 
     until_there(begun)
     kill(child)
     try:
-        assert check_trees.hold_tree(checks.repo, "check-1") is None
+        assert check_trees(checks.repo).hold("check-1") is None
     finally:
         go_on.touch()
     until(lambda: not checks.repo.bonds.is_held("check-1"))
@@ -302,15 +298,15 @@ def test_gc_lets_check_trees_go_when_told_or_when_there_are_no_checks(checks: Ra
     told = gc.plan(checks.repo, checks=True)
     assert [(item.kind, item.key) for item in told.removals] == [("check tree", str(checks.first))]
     port = int(checks.tail(checks.candidate({}), "echo $PORT"))
-    assert not free_for_agents(checks.repo)(port)
-    with check_trees.hold_tree(checks.repo, "check-1") or pytest.fail("it is free"):
+    assert not check_ports(checks.repo).free_for_agents()(port)
+    with check_trees(checks.repo).hold("check-1") or pytest.fail("it is free"):
         assert [item.why for item in gc.apply(checks.repo, SAM, told).kept] == ["a check runs in it"]
     checks.state("")
     gone = gc.apply(checks.repo, SAM, gc.plan(checks.repo))
     assert [item.key for item in gone.removals if item.kind == "check tree"] == [str(checks.first)]
     assert not (checks.beside / ".checks").exists()
     assert len(checks.git.git("worktree", "list").splitlines()) == 1
-    assert free_for_agents(checks.repo)(port)
+    assert check_ports(checks.repo).free_for_agents()(port)
 
 
 # -- provisioning -----------------------------------------------------------------------------
@@ -372,13 +368,13 @@ def test_nothing_is_removed_through_a_link_that_a_candidate_brings(checks: Range
 
 
 def test_the_digest_of_the_provisioning_changes_with_all_that_it_brings(checks: Range) -> None:
-    seen = {provisioning_digest(checks.repo)}
+    seen = {check_trees(checks.repo).provisioning_digest()}
     (checks.path / ".env").write_text("A=1\n")
-    seen.add(provisioning_digest(checks.repo))
+    seen.add(check_trees(checks.repo).provisioning_digest())
     (checks.path / ".env").write_text("A=2\n")
-    seen.add(provisioning_digest(checks.repo))
+    seen.add(check_trees(checks.repo).provisioning_digest())
     for text in ('setup = ["true"]', 'setup = ["true", "false"]', 'env = { A = "1" }', 'env = { A = "2" }'):
         checks.state(f"[worktrees]\n{text}\n")
-        seen.add(provisioning_digest(checks.repo))
+        seen.add(check_trees(checks.repo).provisioning_digest())
     assert len(seen) == 7
-    assert CheckRunner(repo_at(checks.repo, "main")).provisioning() in seen
+    assert check_runner(repo_at(checks.repo, "main")).provisioning() in seen

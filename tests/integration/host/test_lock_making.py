@@ -8,20 +8,26 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from lineclear.app.ports import Caller
+from lineclear.git.check_trees import outer_environment
+from lineclear.git.merging import GitMerging
+from lineclear.host import lock_making
+from lineclear.host.lock_making import LockRules, PackageManagers
 from lineclear.host.sandbox import why_unavailable
-from lineclear.wiring import lock_making
-from lineclear.wiring.lock_making import LockMaking, Rules, by_settings
-from lineclear.wiring.merging import merge_tree
+from lineclear.settings.variables import secret_values
+from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.trust import judged, trust
 from tests.lock_files import LOCK, adding, calls_in, lock, needed, pretend, project
 from tests.repository import TemporaryRepo
+
+if TYPE_CHECKING:
+    from lineclear.app.queue.lock_making import LockMaker
 
 SAM = Caller("sam", is_person=True)
 BOTH = lock("anchor", "buoy", "crane")
@@ -42,11 +48,15 @@ class Yard:
         self.environ |= pretend(self.programs, "npm", work, version)
 
     def merge(self, *, right: str = "buoy", **rules: Any) -> dict[str, Any]:
-        given = Rules(self.environ, **rules)
-        return self.merge_by(LockMaking(lambda: given), right)
+        return self.merge_by(self.maker(**rules), right)
 
-    def merge_by(self, maker: LockMaking, right: str = "buoy", base: str = "main") -> dict[str, Any]:
-        return merge_tree(str(self.git.path), base, "anchor", right, maker)
+    def maker(self, **rules: Any) -> PackageManagers:
+        secrets = secret_values(self.environ.items())
+        given = LockRules(environ=outer_environment(self.environ), secrets=secrets, **rules)
+        return PackageManagers(lambda: given)
+
+    def merge_by(self, maker: LockMaker, right: str = "buoy", base: str = "main") -> dict[str, Any]:
+        return GitMerging(str(self.git.path)).merge_tree(base, "anchor", right, maker)
 
     def at(self, name: str) -> Path:
         return self.git.path.parent / f"{self.git.path.name}.worktrees" / name
@@ -117,7 +127,7 @@ def test_whatever_goes_wrong_is_a_conflict_with_the_doubt_and_the_command(
     (file,) = [file for file in report["files"] if not file["clean"]]
     assert doubt in file["conflicts"][0]["text"]
     assert "then run `npm install --package-lock-only`" in file["conflicts"][0]["text"]
-    plain = merge_tree(str(yard.git.path), "main", "anchor", "buoy")
+    plain = GitMerging(str(yard.git.path)).merge_tree("main", "anchor", "buoy")
     assert report["tree"] == plain["tree"]
 
 
@@ -149,7 +159,7 @@ def test_what_a_killed_one_of_ours_left_is_cleared_away(yard: Yard) -> None:
     program = f"""
 import os, subprocess, sys
 from lineclear.host.scratch import Scratch
-from lineclear.wiring.check_trees import MARK
+from lineclear.host.stray_processes import MARK
 room = Scratch({lock_making.PREFIX!r})
 env = {{**os.environ, MARK: room.path}}
 child = subprocess.Popen(["sleep", "1000"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -198,9 +208,7 @@ def test_it_sees_the_merged_manifests_the_left_lock_and_the_settings_of_main(yar
     yard.git.commit("Evil", {".npmrc": "git=./evil\n", "src/a.js": "x\n"}, at=yard.at("buoy"))
     yard.npm(f"mkdir -p '{seen}'; cp -a . '{seen}'; env > '{seen}/env'; {WRITES}")
     yard.environ |= {"LINECLEAR_AGENT": "ada", "GIT_DIR": "/nowhere", "KEPT": "1"}
-    merge_tree(
-        str(yard.git.path), "main~1", "anchor", "buoy", LockMaking(lambda: Rules(yard.environ, main="main"))
-    )
+    yard.merge_by(yard.maker(main="main"), base="main~1")
     assert needed((seen / LOCK).read_text()) == {"anchor", "crane"}
     assert "buoy" in (seen / "package.json").read_text()
     assert "anchor" in (seen / "package.json").read_text()
@@ -295,7 +303,7 @@ def test_only_lock_files_that_are_named_are_made_anew(
     assert (bool(report["locks"]), yard.calls) == (is_asked, int(is_asked))
 
 
-def in_settings(yard: Yard, text: str, work: Callable[[LockMaking], None], *, is_trusted: bool) -> None:
+def in_settings(yard: Yard, text: str, work: Callable[[LockMaker], None], *, is_trusted: bool) -> None:
     yard.git.commit("Settings", {"lineclear.toml": text})
     yard.git.git(
         "rebase",
@@ -310,7 +318,7 @@ def in_settings(yard: Yard, text: str, work: Callable[[LockMaking], None], *, is
         if is_trusted:
             trust(repo, SAM, judged(repo))
         main = yard.git.git("rev-parse", "main")
-        work(by_settings(repo, lambda: main))
+        work(lock_maker_by_settings(repo, lambda: main))
     finally:
         repo.close()
 
@@ -322,7 +330,7 @@ def test_the_variables_are_those_that_main_states(yard: Yard) -> None:
     yard.npm(f'[ "$REGISTRY" = here ] || exit 7\n{WRITES}')
     text = ALLOWED + '[worktrees.env]\nREGISTRY = "here"\n'
 
-    def work(maker: LockMaking) -> None:
+    def work(maker: LockMaker) -> None:
         assert only(yard.merge_by(maker, base="main~1")) == ""
 
     in_settings(yard, text, work, is_trusted=True)
@@ -331,7 +339,7 @@ def test_the_variables_are_those_that_main_states(yard: Yard) -> None:
 def test_the_time_is_the_one_that_main_states(yard: Yard) -> None:
     yard.npm("sleep 100")
 
-    def work(maker: LockMaking) -> None:
+    def work(maker: LockMaker) -> None:
         assert only(yard.merge_by(maker, base="main~1")) == "npm was not done within 1 s"
 
     in_settings(yard, ALLOWED + 'regenerate_within = "1s"\n', work, is_trusted=True)
@@ -340,7 +348,7 @@ def test_the_time_is_the_one_that_main_states(yard: Yard) -> None:
 def test_variables_that_nobody_trusts_keep_it_from_running(yard: Yard) -> None:
     yard.npm(WRITES)
 
-    def work(maker: LockMaking) -> None:
+    def work(maker: LockMaker) -> None:
         report = yard.merge_by(maker, base="main~1")
         assert only(report) == "merge.regenerate[0] of lineclear.toml is not trusted; run `lineclear trust`"
         assert yard.calls == 0
@@ -358,7 +366,7 @@ def test_in_a_sandbox_it_can_write_nowhere_else(yard: Yard) -> None:
     # Its own counter lies outside, too.
     text = ALLOWED + '[worktrees]\nsandbox = "bwrap"\n'
 
-    def work(maker: LockMaking) -> None:
+    def work(maker: LockMaker) -> None:
         assert only(yard.merge_by(maker, base="main~1")) == ""
         assert list(target.iterdir()) == []
 

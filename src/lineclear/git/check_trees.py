@@ -1,0 +1,360 @@
+"""Check trees: detached worktrees of the queue's own, in which it checks what is not on main yet.
+
+They lie in `.checks` beside the agents' worktrees and have no rows in the store: nobody works there, so
+nothing in them can be lost. They stay warm, with what git ignores (dependencies, build results), between
+runs and between processes. A bond per tree lets one process at a time use it; its death releases it, and the
+next process puts the tree in order again, whatever state it was left in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lineclear.app.queue.check_runner import CommandEnd
+from lineclear.core.queue.checks import digest_of, manifests_digest
+from lineclear.core.words.refusals import Refusal, not_found, refuse
+from lineclear.core.worktrees import rules
+from lineclear.git import branches, detached
+from lineclear.git import worktrees as git_trees
+from lineclear.git.layout import read_text
+from lineclear.git.layout import worktrees as present_worktrees
+from lineclear.git.run import LOCAL_NAMES, GitFailed
+from lineclear.host import copying
+from lineclear.host.commands import run_to_end, shell_words
+from lineclear.host.files import remove_tree, write_atomically
+from lineclear.host.logs import new_log
+from lineclear.host.stray_processes import MARK, end_strays
+from lineclear.settings.variables import secret_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from threading import Event
+    from typing import Any, Self
+
+    from lineclear.host.bonds import Bond, Bonds
+    from lineclear.host.check_ports import CheckPorts
+    from lineclear.host.commands import Finished
+
+    RunSetUpCommand = Callable[[str, float], Finished]
+
+_STATE = "lineclear-check.json"
+_FORMAT = 1
+_POLL_S = 0.05
+_PREFIX = "LINECLEAR_"
+_SANDBOX = "bwrap"
+_MOST_SECRETS_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeProvisioning:
+    """How a check tree is made ready, by the settings of main.
+
+    `setup` and `env` as the settings state them; `sandbox`: "bwrap" if commands run in one.
+    """
+
+    setup: Sequence[str]
+    env: Mapping[str, str]
+    sandbox: str
+    # The ignored files of the main worktree: (to be copied, to be linked).
+    files: Callable[[], tuple[list[str], list[str]]]
+    # Bring them into the tree at a path, where they are not there yet.
+    bring: Callable[[str, Sequence[str], Sequence[str]], None]
+    # Run the set-up commands within their time; the first that fails, with how it ended.
+    run_set_up: Callable[[RunSetUpCommand], tuple[str, Finished] | None]
+    # The words of a command inside the sandbox of a tree, with a directory for its /tmp.
+    wrap: Callable[[HeldCheckTree, Sequence[str], str], list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTrees:
+    """The check trees of one clone.
+
+    `root`: its main worktree; `directory`: where check trees lie; `logs`: where the output of checks is kept;
+    `require_room` refuses to make another tree at a path if the disk is too full.
+    """
+
+    common_dir: str
+    root: str
+    directory: str
+    logs: str
+    environ: Mapping[str, str]
+    bonds: Bonds
+    ports: CheckPorts
+    require_room: Callable[[str], None]
+    provisioning: TreeProvisioning
+
+    def hold_any(self, count: int, cancel: Event | None = None) -> HeldCheckTree | None:
+        """The first of `check-1` to `check-COUNT` that nobody uses; waits for one. None if `cancel` is set
+        before."""
+        while cancel is None or not cancel.is_set():
+            for number in range(1, count + 1):
+                tree = self.hold(f"check-{number}")
+                if tree is not None:
+                    return tree
+            # Other processes use them all, for as long as a check takes; nothing rings a bell at its end.
+            if cancel is None:
+                time.sleep(_POLL_S)
+            else:
+                cancel.wait(_POLL_S)
+        return None
+
+    def hold(self, name: str) -> HeldCheckTree | None:
+        """A check tree by its name; None if somebody uses it. It need not be there yet."""
+        try:
+            bond = self.bonds.hold(name)
+        except Refusal:
+            return None
+        return HeldCheckTree(self, name, bond)
+
+    def is_used(self, path: str) -> bool:
+        return self.bonds.is_held(os.path.basename(path))
+
+    def remove(self, path: str) -> bool:
+        """Remove a tree, wherever the settings have had it; False if somebody uses it."""
+        tree = self.hold(os.path.basename(path))
+        if tree is None:
+            return False
+        with tree:
+            tree.path = path
+            tree.end_strays()
+            tree.remove()
+            self.ports.drop(tree.name)
+            try:
+                os.rmdir(os.path.dirname(path))
+            except OSError:
+                pass  # others are still there
+        return True
+
+    def provisioning_digest(self) -> str:
+        """Of everything except the commit that the end of a check can depend on, as far as the settings
+        say it."""
+        given = self.provisioning
+        copies, links = given.files()
+        machine = os.uname()
+        return digest_of(
+            [
+                f"{sys.platform} {machine.sysname} {machine.machine}",
+                given.sandbox,
+                *("setup", *given.setup),
+                *("env", *_written(given.env)),
+                *("links", *links),
+                *("copies", *_written(_digests(self.root, copies))),
+            ]
+        )
+
+    def secrets(self) -> tuple[str, ...]:
+        """Values of variables named like a secret, in the environment, the settings and copied files."""
+        variables = [*self.environ.items(), *self.provisioning.env.items()]
+        for path in self.provisioning.files()[0]:
+            variables += _variables_in(f"{self.root}/{path}")
+        return secret_values(variables)
+
+
+class HeldCheckTree:
+    """A tree that only we use until it is released: the `CheckPlace` of app/queue/ports.py."""
+
+    def __init__(self, trees: CheckTrees, name: str, bond: Bond) -> None:
+        self._trees, self._bond, self.name = trees, bond, name
+        self.path = os.path.realpath(os.path.join(trees.directory, name))
+        self.ports = range(0)
+
+    def release(self) -> None:
+        """Calling it again has no effect."""
+        self._bond.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def end_strays(self) -> bool:
+        return end_strays(self.path)
+
+    def prepare(self, commit: str) -> str:
+        self._bring_to(commit)
+        self.ports = self._trees.ports.take(self.name)
+        brought = self._bring_files()
+        if not self._trees.provisioning.setup:
+            return ""
+        key = self._set_up_key(brought)
+        return key if self._state().get("set_up") != key else ""
+
+    # -- the commit ---------------------------------------------------------------------------
+
+    def _bring_to(self, commit: str) -> None:
+        """The commit's files and nothing else except what git ignores; a broken tree is made again."""
+        if not self.end_strays():
+            raise refuse("checks.tree", tree=self.name, why="a process of an earlier check cannot be ended")
+        common_dir, lent = self._trees.common_dir, [self._bond.fileno()]
+        git_dir = detached.whole_git_dir(common_dir, self.path)
+        if git_dir:
+            try:
+                detached.bring_to(self.path, git_dir, commit, lent)
+                return
+            except (GitFailed, OSError):
+                if not branches.commit_of(common_dir, self._trees.root, commit):
+                    raise not_found("commit", commit, "git log") from None
+        self._make(commit)
+
+    def _make(self, commit: str) -> None:
+        trees = self._trees
+        rules.check_place(self.path, trees.common_dir, dict(present_worktrees(trees.common_dir)))
+        try:
+            self.remove()
+            trees.require_room(self.path)
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            detached.make(trees.root, self.path, commit, [self._bond.fileno()])
+        except GitFailed as error:
+            raise refuse("checks.tree", tree=self.name, why=git_trees.failure_words(error)) from error
+        except OSError as error:
+            raise refuse("checks.tree", tree=self.name, why=error.strerror or str(error)) from error
+
+    def remove(self) -> None:
+        """With everything in it: nobody works in a check tree."""
+        remove_tree(self.path)
+        detached.forget(self._trees.common_dir, self.path)
+
+    # -- files --------------------------------------------------------------------------------
+
+    def _bring_files(self) -> str:
+        """The ignored files that the settings name, as the main worktree has them now; gives a digest of
+        them. What an earlier run changed in a copy is undone; what is no longer asked for goes."""
+        copies, links = self._trees.provisioning.files()
+        wanted, state = _digests(self._trees.root, copies), self._state()
+        had: dict[str, str] = state.get("copied", {})
+        stale = {path for path in {*had, *wanted} if not self._is_as_brought(path, had, wanted)}
+        stale |= {path for path in state.get("linked", []) if path not in links}
+        self._take_out(stale)
+        self._trees.provisioning.bring(self.path, copies, links)
+        brought = {"copied": wanted, "linked": links}
+        if state | brought != state:
+            self._keep_state(state | brought)
+        return digest_of([*links, "copied", *_written(wanted)])
+
+    def _take_out(self, paths: Iterable[str]) -> None:
+        """A candidate's own files stay, where it has begun to track one of these."""
+        for path in set(paths) - detached.tracked_among(self.path, sorted(paths)):
+            try:
+                copying.take_out(self.path, path)
+            except copying.CannotBring as error:
+                raise refuse("worktree.copy", path=error.path, error=str(error)) from error
+
+    def _is_as_brought(self, path: str, had: dict[str, str], wanted: dict[str, str]) -> bool:
+        """A directory is looked at when its source changed; what a set-up adds to a copy of it stays."""
+        if had.get(path) != wanted.get(path):
+            return False
+        here = f"{self.path}/{path}"
+        return os.path.isdir(here) or copying.content_digest(here) == wanted[path]
+
+    # -- set-up and checks --------------------------------------------------------------------
+
+    def _set_up_key(self, brought: str) -> str:
+        """Of what a set-up depends on: its commands, variables and ports, the files that were brought, and
+        the manifests of the tree."""
+        return digest_of(
+            [
+                *self._trees.provisioning.setup,
+                *_written(self._own_environment()),
+                brought,
+                manifests_digest(detached.staged(self.path)),
+            ]
+        )
+
+    def set_up(self, key: str, cancel: Event) -> tuple[str, CommandEnd] | None:
+        """In the sandbox, too: it runs programs of the candidate."""
+        # Until it has ended well, the tree counts as not set up.
+        if self._state().get("set_up"):
+            self._keep_state(self._state() | {"set_up": ""})
+        env = self._environment()
+        with new_log(self._trees.logs) as log:
+
+            def run(command: str, timeout_s: float) -> Finished:
+                words = self._words(command)
+                return run_to_end(words, cwd=self.path, env=env, timeout_s=timeout_s, log=log, cancel=cancel)
+
+            failed = self._trees.provisioning.run_set_up(run)
+        if failed is not None:
+            command, done = failed
+            return command, CommandEnd(code=done.code, tail=done.tail, log=log.path)
+        # Not remembered if it left files that the next `prepare` removes: then it runs every time.
+        if git_trees.count_changes(self.path) == 0:
+            self._keep_state(self._state() | {"set_up": key})
+        return None
+
+    def run(self, command: str, *, timeout_s: float, cancel: Event, env: Mapping[str, str]) -> CommandEnd:
+        whole, words = {**self._environment(), **env}, self._words(command)
+        with new_log(self._trees.logs) as log:
+            done = run_to_end(words, cwd=self.path, env=whole, timeout_s=timeout_s, log=log, cancel=cancel)
+        return CommandEnd(code=done.code, tail=done.tail, log=log.path)
+
+    def _words(self, command: str) -> list[str]:
+        words = shell_words(command)
+        if self._trees.provisioning.sandbox != _SANDBOX:
+            return words
+        tmp = os.path.join(self._trees.logs, f"{self.name}.tmp")
+        remove_tree(tmp)
+        os.makedirs(tmp, mode=0o700)
+        return self._trees.provisioning.wrap(self, words, tmp)
+
+    def _environment(self) -> dict[str, str]:
+        """The caller's environment without the caller's identity and git's own variables, then the tree's."""
+        own = {"PWD": self.path, f"{_PREFIX}CHECK": "1", MARK: self.path}
+        return outer_environment(self._trees.environ) | self._own_environment() | own
+
+    def _own_environment(self) -> dict[str, str]:
+        return rules.environment(
+            name=self.name,
+            path=self.path,
+            port_first=self.ports.start,
+            port_count=len(self.ports),
+            stated=self._trees.provisioning.env,
+        )
+
+    # -- what is remembered in git's own directory for the tree -------------------------------
+
+    def _state_path(self) -> str:
+        return f"{detached.whole_git_dir(self._trees.common_dir, self.path)}/{_STATE}"
+
+    def _state(self) -> dict[str, Any]:
+        try:
+            found = json.loads(read_text(self._state_path()) or "{}")
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) and found.get("format") == _FORMAT else {}
+
+    def _keep_state(self, state: dict[str, Any]) -> None:
+        write_atomically(self._state_path(), json.dumps(state | {"format": _FORMAT}).encode())
+
+
+def outer_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the caller's identity, and without what binds git to one repository."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name not in LOCAL_NAMES and not name.startswith(_PREFIX)
+    }
+
+
+def _digests(root: str, paths: Iterable[str]) -> dict[str, str]:
+    return {path: copying.content_digest(f"{root}/{path}") for path in paths}
+
+
+def _written(table: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in sorted(table.items())]
+
+
+def _variables_in(path: str) -> list[tuple[str, str]]:
+    """Lines of `NAME=VALUE` in a small file, as `.env` files have them."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_MOST_SECRETS_BYTES).splitlines()
+    except OSError:
+        return []
+    pairs = (line.removeprefix("export ").partition("=") for line in lines)
+    return [(name.strip(), value.strip().strip("\"'")) for name, equals, value in pairs if equals]

@@ -1,0 +1,64 @@
+"""The settings that checks run by: lineclear.toml as main has it committed, whatever a candidate or the
+person's own tree says. This clone's local.toml and the environment are added, as always.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.settings import settings_too_large
+from lineclear.git.commits import Commits
+from lineclear.git.layout import ignores_case
+from lineclear.git.objects import TREE_MODE, parse_tree
+from lineclear.settings.loading import MAX_FILE_BYTES, load_under
+from lineclear.settings.table import TEAM_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lineclear.git.object_store import ObjectStore
+    from lineclear.git.objects import Entry
+    from lineclear.settings import Settings
+
+_PLAIN_FILES = ("100644", "100755")
+
+
+class CommittedSettings:
+    """The settings with the team's file as a commit has it. A file that several commits share is read once;
+    `local_dir`, this clone's own settings, and the environment count as they were then."""
+
+    def __init__(
+        self, objects: ObjectStore, *, common_dir: str, local_dir: str, environ: Mapping[str, str]
+    ) -> None:
+        self._objects, self._common_dir = objects, common_dir
+        self._local_dir, self._environ = local_dir, environ
+        self._known: dict[Entry | None, Settings] = {}
+
+    def at(self, commit: str) -> Settings:
+        entry = self._entry(commit)
+        if entry not in self._known:
+            self._known[entry] = load_under(
+                self._content(entry) if entry is not None else None,
+                local_dir=self._local_dir,
+                environ=self._environ,
+                folds_case=ignores_case(self._common_dir),
+            )
+        return self._known[entry]
+
+    def _entry(self, commit: str) -> Entry | None:
+        tree = Commits(self._objects).tree_of(self._objects.commit_of(commit))
+        root = self._objects.read([tree])[tree]
+        return parse_tree(root, len(tree) // 2).get(TEAM_FILE.encode())
+
+    def _content(self, entry: Entry) -> bytes | None:
+        mode, oid = entry
+        if mode == TREE_MODE:
+            return None
+        if mode not in _PLAIN_FILES:
+            raise refuse(
+                "settings.unreadable", origin=TEAM_FILE, path=TEAM_FILE, why="it is not a plain file"
+            )
+        if self._objects.size_of(oid) > MAX_FILE_BYTES:
+            raise settings_too_large(TEAM_FILE, MAX_FILE_BYTES)
+        return self._objects.read([oid])[oid]

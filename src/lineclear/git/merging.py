@@ -1,0 +1,82 @@
+"""merge-file and merge-tree: three files on disk, or three trees of any git repository. Needs no store."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from lineclear.app.queue.merge_trees import merge_two_trees
+from lineclear.core.words.refusals import refuse
+from lineclear.git.run import GitFailed, git
+from lineclear.git.trees import GitTrees
+from lineclear.host.spreading import spread
+from lineclear.merge import Conflict, Labels, MergeResult, merge_texts
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lineclear.app.queue.lock_making import LockMaker
+
+
+class GitMerging:
+    """Merges, and asks git about the same files. `cwd` is where git looks for trees; files need none."""
+
+    def __init__(self, cwd: str) -> None:
+        self._cwd = cwd
+
+    def merge_files(
+        self, base: str, left: str, right: str, *, path: str, labels: Labels
+    ) -> tuple[MergeResult, str]:
+        """The result and its encoding: UTF-8, or Latin-1 if any of the files is something else."""
+        contents = [_read(name) for name in (base, left, right)]
+        encoding = "utf-8" if all(map(_is_utf8, contents)) else "latin-1"
+        texts = [content.decode(encoding) for content in contents]
+        if any(b"\0" in content[:8000] for content in contents):  # git's own test for binary files
+            binary = Conflict(0, 0, "binary", doubt="the files are not text; the left one is kept")
+            return MergeResult(texts[1], [binary], verdict=binary.doubt), encoding
+        git_text = _git_text(base, left, right, labels, encoding)
+        return merge_texts(path, *texts, git_text=git_text, labels=labels), encoding
+
+    def merge_tree(self, base: str, left: str, right: str, maker: LockMaker | None = None) -> dict[str, Any]:
+        """The report of app/queue/merge_trees.py. The `maker` makes lock files that both sides changed."""
+        labels = Labels(left, base, right)
+        try:
+            root, ours, theirs = (_tree_id(self._cwd, name) for name in (base, left, right))
+            with closing(GitTrees(self._cwd)) as trees:
+                return merge_two_trees(trees, root, ours, theirs, labels, spread, maker)
+        except GitFailed as error:
+            why = f"git: {error.stderr.strip()[:100]}"
+            raise refuse("input.bad", name="tree", given=f"{base} {left} {right}", why=why) from error
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise refuse("input.bad", name="file", given=path, why=os.strerror(error.errno or 0)) from error
+
+
+def _git_text(base: str, left: str, right: str, labels: Labels, encoding: str) -> str | None:
+    """What git would write; None where there is no git, or it calls the files binary."""
+    names = ["-L", labels.left, "-L", labels.base, "-L", labels.right]
+    files = [os.path.abspath(name) for name in (left, base, right)]
+    try:
+        output = git(["merge-file", "-p", "-q", *names, *files], os.path.dirname(files[0]), check=False)
+    except GitFailed:
+        return None
+    return output.decode(encoding, "replace") or None
+
+
+def _tree_id(cwd: str, name: str) -> str:
+    words = ["rev-parse", "--verify", "--end-of-options", f"{name}^{{tree}}"]
+    return git(words, cwd).decode().strip()

@@ -1,0 +1,88 @@
+"""Ports of check trees. The store has no rows for them, as it has none for check trees: a small file of this
+clone keeps them, and agents and check trees each look at what the others have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lineclear.core.worktrees.rules import choose_ports, ports_meet
+from lineclear.host import ports
+from lineclear.host.records import change_record_file, read_record_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Ranges = dict[str, tuple[int, int]]
+
+
+class CheckPorts:
+    """`record`: the file that keeps them. Each tree gets `count` ports of `low` to `high`. `of_agents` gives
+    the ranges (first, count) that agents have now."""
+
+    def __init__(
+        self,
+        record: str,
+        *,
+        count: int,
+        low: int,
+        high: int,
+        of_agents: Callable[[], Sequence[tuple[int, int]]],
+    ) -> None:
+        self._record, self._of_agents = record, of_agents
+        self._count, self._low, self._high = count, low, high
+
+    def free_for_agents(self) -> Callable[[int], bool]:
+        """Is a port free, and no check tree's?"""
+        taken = [range(first, first + count) for first, count in self._read().values()]
+        return lambda port: not any(port in kept for kept in taken) and ports.is_free(port)
+
+    def take(self, tree: str) -> range:
+        """The ports of a check tree that the caller holds: those it had if they are still free, else others
+        that nobody has."""
+        count = self._count
+        if not count:
+            return range(0)
+        while True:
+            first, had = self._read().get(tree, (0, 0))
+            is_asked_for = had == count and first >= self._low and first + count - 1 <= self._high
+            if is_asked_for and not ports_meet(first, count, self._of_agents()):
+                kept = range(first, first + count)
+                if all(ports.is_free(port) for port in kept):
+                    return kept
+            # Read again afterwards: an agent may get them between our look and our note.
+            self._choose(tree)
+
+    def drop(self, tree: str) -> None:
+        """The tree is gone, and its ports are free again."""
+        if tree in self._read():
+            change_record_file(self._record, lambda text: _write(_parse(text) | {tree: (0, 0)}))
+
+    def _choose(self, tree: str) -> None:
+        def change(text: str) -> str:
+            ranges = _parse(text)
+            ranges.pop(tree, None)
+            taken = [*self._of_agents(), *ranges.values()]
+            first = choose_ports(
+                taken, count=self._count, low=self._low, high=self._high, is_free=ports.is_free
+            )
+            return _write(ranges | {tree: (first, self._count)})
+
+        change_record_file(self._record, change)
+
+    def _read(self) -> Ranges:
+        return _parse(read_record_file(self._record))
+
+
+def _parse(text: str) -> Ranges:
+    """Lines of `tree first count`; a damaged one keeps nothing."""
+    found = {}
+    for line in text.split("\n"):
+        words = line.split(" ")
+        if len(words) == 3 and words[1].isdigit() and words[2].isdigit():
+            found[words[0]] = (int(words[1]), int(words[2]))
+    return found
+
+
+def _write(ranges: Ranges) -> str:
+    return "".join(f"{tree} {first} {count}\n" for tree, (first, count) in ranges.items() if count)

@@ -1,0 +1,34 @@
+"""Processes that a check or a package manager left behind, found by a mark in their environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from lineclear.host import processes
+
+# In the environment of everything that is started in a check tree or a scratch directory: its path.
+MARK = "LINECLEAR_CHECK_TREE"
+# Killed processes are gone at once, except those that wait for a disk that does not answer.
+_WITHIN_S, _POLL_S = 10.0, 0.01
+
+
+def end_strays(path: str) -> bool:
+    """End the processes that bear the mark of this path: those that began a session of their own, or that
+    outlived a killed process of ours. They would write into the next candidate's tree.
+
+    False if one of them cannot be ended. True where environments cannot be read: there, ending the process
+    group has to be enough.
+    """
+    deadline = time.monotonic() + _WITHIN_S
+    while strays := processes.marked(f"{MARK}={path}") if processes.HAS_MARKS else []:
+        if time.monotonic() > deadline:
+            return False
+        for pid in strays:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        time.sleep(_POLL_S)
+    return True

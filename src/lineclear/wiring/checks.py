@@ -1,0 +1,140 @@
+"""Builds what runs checks: the settings that a commit holds, check trees, the runner and the pool."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from lineclear.app.queue.check_runner import CheckRunner, ChecksOfMain
+from lineclear.app.worktrees.lifecycle import ports_of_agents
+from lineclear.core.queue.checks import trust_places
+from lineclear.git.check_trees import CheckTrees, TreeProvisioning
+from lineclear.git.committed_settings import CommittedSettings
+from lineclear.git.layout import CHECKS
+from lineclear.git.object_store import ObjectStore
+from lineclear.host.check_pool import ThreadedCheckPool
+from lineclear.host.check_ports import CheckPorts
+from lineclear.settings.stated_checks import stated_checks
+from lineclear.wiring.provisioning import bring_files, check_room_at, files_to_bring, run_set_up, sandboxed
+from lineclear.wiring.repo import Repo, open_repo
+from lineclear.wiring.trust import require_trust
+from lineclear.wiring.worktree_git import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from threading import Event
+
+    from lineclear.app.queue.check_runner import CheckResult
+    from lineclear.core.queue.checks import Check
+    from lineclear.settings import Settings
+
+_PORTS = "checks/ports"
+
+
+def check_logs(repo: Repo) -> str:
+    """The directory with the output of checks."""
+    return os.path.join(repo.state_directory, "checks")
+
+
+def committed_settings(repo: Repo, objects: ObjectStore) -> CommittedSettings:
+    return CommittedSettings(
+        objects,
+        common_dir=repo.layout.common_dir,
+        local_dir=repo.state_directory,
+        environ=repo.environ,
+    )
+
+
+def repo_by(repo: Repo, settings: Settings) -> Repo:
+    """The same repository and store, by other settings. The opener of `repo` closes it."""
+    return Repo(repo.layout, settings, repo.store, repo.environ)
+
+
+def repo_at(repo: Repo, commit: str) -> Repo:
+    """`repo_by` the settings that a commit holds."""
+    with ObjectStore(repo.layout.common_dir) as objects:
+        return repo_by(repo, committed_settings(repo, objects).at(commit))
+
+
+def require_trusted(at_main: Repo, checks: Iterable[Check]) -> None:
+    """Refuse unless a person has seen these very commands, and what makes a tree ready for them."""
+    settings = at_main.settings
+    places = trust_places(
+        checks, has_setup=bool(settings.worktrees_setup), has_env=bool(settings.worktrees_env)
+    )
+    if places:
+        require_trust(at_main, places)
+
+
+def check_ports(repo: Repo) -> CheckPorts:
+    settings = repo.settings
+    return CheckPorts(
+        os.path.join(repo.state_directory, _PORTS),
+        count=settings.worktrees_ports,
+        low=settings.worktrees_ports_from,
+        high=settings.worktrees_ports_to,
+        of_agents=lambda: ports_of_agents(repo.store),
+    )
+
+
+def check_trees(repo: Repo, at_main: Repo | None = None) -> CheckTrees:
+    """They lie where the settings of `repo` have worktrees, and are made ready by those of `at_main`."""
+    site, by_main = Site(repo), at_main or repo
+    site_by_main = Site(by_main)
+    settings = by_main.settings
+    return CheckTrees(
+        common_dir=site.common_dir,
+        root=site.root,
+        directory=site.default_place(CHECKS),
+        logs=check_logs(repo),
+        environ=repo.environ,
+        bonds=repo.bonds,
+        ports=check_ports(by_main),
+        require_room=lambda path: check_room_at(site, 1, path),
+        provisioning=TreeProvisioning(
+            setup=settings.worktrees_setup,
+            env=settings.worktrees_env,
+            sandbox=settings.worktrees_sandbox,
+            files=lambda: files_to_bring(site_by_main),
+            bring=lambda path, copies, links: bring_files(site_by_main, path, copies, links),
+            run_set_up=lambda run: run_set_up(by_main, run),
+            wrap=lambda tree, words, tmp: sandboxed(by_main, tree, words, tmp=tmp),
+        ),
+    )
+
+
+def check_runner(at_main: Repo) -> CheckRunner:
+    trees = check_trees(at_main)
+    return CheckRunner(
+        stated_checks(at_main.settings),
+        setup_timeout_ms=at_main.settings.worktrees_setup_timeout_ms,
+        require_trusted=lambda checks: require_trusted(at_main, checks),
+        provisioning=trees.provisioning_digest,
+        secrets=trees.secrets,
+        monotonic_s=time.monotonic,
+    )
+
+
+def check_pool(repo: Repo, places: int, settings_at: Callable[[str], Settings]) -> ThreadedCheckPool:
+    """`settings_at`: those that a commit holds."""
+
+    def checks_at(main: str) -> ChecksOfMain:
+        settings = settings_at(main)
+
+        def run(commit: str, checks: Sequence[Check], cancel: Event) -> list[CheckResult]:
+            # A store serves one thread.
+            own = open_repo(repo.layout.worktree, repo.environ)
+            try:
+                at_main = repo_by(own, settings)
+                tree = check_trees(own, at_main).hold_any(places, cancel)
+                if tree is None:
+                    return []
+                with tree:
+                    return check_runner(at_main).run(commit, tree, checks, cancel=cancel)
+            finally:
+                own.close()
+
+        return ChecksOfMain(runner=check_runner(repo_by(repo, settings)), run=run)
+
+    return ThreadedCheckPool(places, checks_at)
