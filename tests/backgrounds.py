@@ -16,7 +16,7 @@ from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CANDIDATE, Entry
 from lineclear.core.queue.candidates import LANDED
 from lineclear.core.worktrees.snapshots import Kept
-from lineclear.git.snapshot_refs import list_snapshots
+from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.serve.background import Background
 from lineclear.wiring.queue import submit
 from lineclear.wiring.repo import Repo, open_repo

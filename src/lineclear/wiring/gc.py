@@ -21,7 +21,7 @@ from lineclear.git import worktrees as git_trees
 from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
-from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged_branches
+from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, merged_branches
 from lineclear.wiring import snapshots
 from lineclear.wiring.check_settings import has_checks
 from lineclear.wiring.check_trees import is_used, remove_check_tree

@@ -12,7 +12,7 @@ from lineclear.core.worktrees.snapshots import LOOKED_AT
 from lineclear.git.branches import commit_of
 from lineclear.git.layout import worktrees
 from lineclear.git.run import show_on_terminal
-from lineclear.git.snapshot_refs import count_lines, diff, empty_tree, merge_base
+from lineclear.git.snapshots.refs import count_lines, diff, empty_tree, merge_base
 from lineclear.wiring.snapshots import latest, take_for
 from lineclear.wiring.worktree_git import Site
 

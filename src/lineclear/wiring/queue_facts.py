@@ -14,7 +14,7 @@ from lineclear.core.tasks.states import DEFAULT_PRIORITY, HANDED_OVER, MERGED, T
 from lineclear.core.words.refusals import not_found, refuse
 from lineclear.git.landing import LandingLock, commit_of, landing_ref
 from lineclear.git.run import show_on_terminal
-from lineclear.git.snapshot_refs import diff
+from lineclear.git.snapshots.refs import diff
 from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.queue_git import CloneQueueGit
 

@@ -26,7 +26,7 @@ from lineclear.core.queue.candidates import (
 )
 from lineclear.core.queue.checks import Check
 from lineclear.core.words.refusals import Refusal
-from lineclear.git.snapshot_refs import diff
+from lineclear.git.snapshots.refs import diff
 from lineclear.host.files import write_atomically
 from lineclear.wiring.check_runner import LOGS, CheckRunner
 from lineclear.wiring.check_trees import CheckTrees

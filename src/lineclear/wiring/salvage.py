@@ -7,7 +7,7 @@ from lineclear.core.words.refusals import refuse
 from lineclear.core.words.worktrees import patch_exists
 from lineclear.core.worktrees.snapshots import PREFIX, Kept
 from lineclear.git.layout import find_layout
-from lineclear.git.snapshot_refs import (
+from lineclear.git.snapshots.refs import (
     count_lines,
     create_branch,
     diff,

@@ -7,12 +7,12 @@ import time
 
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
-from lineclear.git import snapshot_marks
 from lineclear.git.branches import is_merged
 from lineclear.git.layout import MAIN_TREE, Layout, worktrees
 from lineclear.git.run import GitFailed
-from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, renew, tree_of
-from lineclear.git.snapshots import Snapshots
+from lineclear.git.snapshots import marks
+from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, renew, tree_of
+from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring.repo import SNAPSHOTS, mark_of
 from lineclear.wiring.worktree_git import Site
 
@@ -34,7 +34,7 @@ def take_for(
     """Save a worktree as it is now; None when the agent's last snapshot holds exactly this."""
     at_s = int(time.time())
     limits = limits_of(repo.settings)
-    snapshot_marks.take_mark(mark_of(repo, tree), 0)
+    marks.take_mark(mark_of(repo, tree), 0)
     taking, _ = snapshots_of(repo, tree, path)
     taken = taking.take(agent=agent, task=task, why=why, at_s=at_s, limits=limits)
     number = int(taken.ref.rpartition("/")[2]) if taken is not None else 0

@@ -18,7 +18,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.worktrees.cleanup import Plan
 from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.layout import Layout
-from lineclear.git.snapshots import Snapshots
+from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring import gc
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.salvage import Salvage
