@@ -11,7 +11,7 @@ import os
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue.candidates import live_on
-from lineclear.app.worktrees.lifecycle import worktrees_of
+from lineclear.app.worktrees.rows import worktrees_of
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.queue import git_failed
 from lineclear.git import detached

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from lineclear.app.worktrees import lifecycle as use_cases
+from lineclear.app.worktrees import rows as use_cases
 from lineclear.core.log.tables import TASK, WORKTREE, Worktree
 from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.words.worktrees import worktree_failed

@@ -9,8 +9,8 @@ import pytest
 from lineclear.app import claims
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
-from lineclear.app.worktrees import lifecycle as worktrees
-from lineclear.app.worktrees.lifecycle import Wanted
+from lineclear.app.worktrees import rows as worktrees
+from lineclear.app.worktrees.rows import Wanted
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
 from lineclear.core.log.events import Draft
