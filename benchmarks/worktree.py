@@ -13,9 +13,9 @@ import subprocess
 from pathlib import Path
 
 from benchmarks.harness import Report, at_most_x, median, scratch_alone, take_turns, timed_us
+from lineclear.app.worktrees.lifecycle import discard, make
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import discard, make
 from tests.repository import TemporaryRepo
 
 TITLE = "worktree: ready to work in, beside `git worktree add`"

@@ -19,12 +19,12 @@ from lineclear.app import tasks
 from lineclear.app.agents import membership
 from lineclear.app.queue.runner import Runner
 from lineclear.app.runs import records
+from lineclear.app.worktrees import lifecycle as worktrees
 from lineclear.cli.main import run
 from lineclear.git import run as git_run
 from lineclear.git.landing import LockedMain
 from lineclear.host import groups
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring import worktrees
 
 # name: (where the function is, its name there)
 WINDOWS: dict[str, tuple[Any, str]] = {

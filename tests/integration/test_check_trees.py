@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.wiring import check_trees, doctor, gc, setup, worktrees
+from lineclear.app.worktrees import lifecycle as worktrees
+from lineclear.wiring import check_trees, doctor, gc, setup
 from lineclear.wiring.check_ports import free_for_agents
 from lineclear.wiring.check_runner import CheckRunner
 from lineclear.wiring.check_settings import repo_at

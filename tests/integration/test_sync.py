@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from lineclear.app.ports import Caller
+from lineclear.app.worktrees.lifecycle import adopt
 from lineclear.core.queue.landing import Landed
 from lineclear.git import branch_moves
 from lineclear.git.landing import LandingLock
 from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.worktrees import adopt
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.syncs import BASE, leftovers, refusal_of, state_of, sync

@@ -11,6 +11,8 @@ import time
 
 from lineclear.core.masking import mask
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME, Check, checks_for, plain_output, tell_failure
+from lineclear.git.clone_worktrees import Site
+from lineclear.git.worktree_files import files_to_bring, run_set_up, sandboxed
 from lineclear.host.commands import Finished, run_to_end, shell_words
 from lineclear.host.files import remove_tree
 from lineclear.host.logs import new_log
@@ -22,8 +24,6 @@ from lineclear.wiring.check_trees import (
     provisioning_digest,
     take_ports,
 )
-from lineclear.wiring.provisioning import files_to_bring, run_set_up, sandboxed
-from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from lineclear.core.words.refusals import Refusal, not_found, refuse
 from lineclear.core.worktrees import rules
 from lineclear.git import branches, detached
 from lineclear.git import worktrees as git_trees
+from lineclear.git.clone_worktrees import Site
 from lineclear.git.layout import CHECKS, read_text
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import GitFailed
+from lineclear.git.worktree_files import bring_files, check_room_at, files_to_bring, unbound
 from lineclear.host import copying, processes
 from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring import check_ports
-from lineclear.wiring.provisioning import bring_files, check_room_at, files_to_bring, unbound
-from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import shutil
 import time
 
 from lineclear.app.worktrees.cleanup import Known
+from lineclear.app.worktrees.lifecycle import discard, forget_vanished, vanished
 from lineclear.core.agents.hooks import session_key
 from lineclear.core.runs.states import ENDED
 from lineclear.core.words.refusals import Refusal
@@ -18,6 +19,7 @@ from lineclear.core.worktrees import cleanup as rules
 from lineclear.core.worktrees.rules import OURS
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
+from lineclear.git.clone_worktrees import Site, bond_of
 from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
@@ -26,8 +28,6 @@ from lineclear.wiring import snapshots
 from lineclear.wiring.check_settings import has_checks
 from lineclear.wiring.check_trees import is_used, remove_check_tree
 from lineclear.wiring.hooking_context import SESSIONS
-from lineclear.wiring.worktree_git import Site, bond_of
-from lineclear.wiring.worktrees import discard, forget_vanished, vanished
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -308,7 +308,7 @@ class HookSession:
             return
 
         def adopt() -> None:
-            from lineclear.wiring.worktrees import adopt
+            from lineclear.app.worktrees.lifecycle import adopt
 
             adopt(self._repo, self.caller, self.root, agent=self.caller.name)
 

@@ -20,7 +20,7 @@ _LIMIT_S = 60.0
 def make_for(repo: Repo, caller: Caller, name: str) -> tuple[str, str, bool]:
     """(its name in the store, its path, is it for the session itself?). Nobody's until the first call from
     within: then it is adopted. One of that name that is there already is used again, as the client does."""
-    from lineclear.wiring.worktrees import make
+    from lineclear.app.worktrees.lifecycle import make
 
     is_own = not name.startswith(_SUBAGENT)
     scope = repo.tree.removesuffix(repo.layout.tree)

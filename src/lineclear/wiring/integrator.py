@@ -11,6 +11,7 @@ import os
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue.candidates import live_on
+from lineclear.app.worktrees import lifecycle as worktrees
 from lineclear.app.worktrees.rows import worktrees_of
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.queue import git_failed
@@ -18,20 +19,20 @@ from lineclear.git import detached
 from lineclear.git.landing import commit_of
 from lineclear.git.run import GitFailed
 from lineclear.git.run import git as run_git
+from lineclear.git.worktree_files import sandboxed, unbound
 from lineclear.host.commands import run_to_end, shell_words
 from lineclear.host.files import remove_tree, write_atomically
-from lineclear.wiring import phases, worktrees
+from lineclear.wiring import phases
 from lineclear.wiring.outputs import workplace
-from lineclear.wiring.provisioning import sandboxed, unbound
 from lineclear.wiring.trust import require_trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from lineclear.app.worktrees.lifecycle import Place
     from lineclear.wiring.queue_git import CloneQueueGit
     from lineclear.wiring.repo import Repo
-    from lineclear.wiring.worktrees import Place
 
 BRANCH = "lineclear/integrator"
 SUBMITTED, NOTHING, FAILED = "submitted", "nothing", "failed"

@@ -130,8 +130,8 @@ def by_settings(repo: Repo, main: Callable[[], str]) -> LockMaking:
 
 
 def _rules_at(repo: Repo, main: str) -> Rules:
+    from lineclear.git.worktree_files import sandboxed
     from lineclear.wiring.check_settings import repo_at
-    from lineclear.wiring.provisioning import sandboxed
     from lineclear.wiring.trust import untrusted
 
     try:

@@ -10,11 +10,11 @@ from lineclear.core.log.tables import WORKTREE
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees.snapshots import LOOKED_AT
 from lineclear.git.branches import commit_of
+from lineclear.git.clone_worktrees import Site
 from lineclear.git.layout import worktrees
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshots.refs import count_lines, diff, empty_tree, merge_base
 from lineclear.wiring.snapshots import latest, take_for
-from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def environment_at(repo: Repo, work: Work) -> dict[str, str]:
     row = repo.store.read(lambda view: view.get(WORKTREE, (work.tree,)))
     if row is None:
         return {}
-    from lineclear.wiring.provisioning import environment_of
+    from lineclear.git.worktree_files import environment_of
 
     return environment_of(repo, row)
 

@@ -8,13 +8,13 @@ import time
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
 from lineclear.git.branches import is_merged
+from lineclear.git.clone_worktrees import Site
 from lineclear.git.layout import MAIN_TREE, Layout, worktrees
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshots import marks
 from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, renew, tree_of
 from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring.repo import SNAPSHOTS, mark_of
-from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

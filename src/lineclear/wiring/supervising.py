@@ -216,7 +216,7 @@ def _require_trust(repo: Repo, slots: list[Slot]) -> None:
 def _require_room(repo: Repo, slots: list[Slot]) -> None:
     """For as many worktrees as can be needed at once."""
     from lineclear.app.tasks import list_ready
-    from lineclear.wiring.provisioning import require_room
+    from lineclear.git.worktree_files import require_room
 
     ready = len(repo.store.read(lambda view: list_ready(view, limit=len(slots))))
     count = min(ready, sum(slot.has_worktree for slot in slots))

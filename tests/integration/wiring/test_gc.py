@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
+from lineclear.app.worktrees.lifecycle import make
 from lineclear.core.worktrees.cleanup import Plan
 from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.layout import Layout
@@ -23,7 +24,6 @@ from lineclear.wiring import gc
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import make
 from tests.repository import TemporaryRepo, clean_environment
 
 LONG_AGO_S = time.time() - 100 * 86_400

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.app.worktrees.lifecycle import make
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL
 from lineclear.wiring import snapshots
@@ -15,7 +16,6 @@ from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.saving_beside import start_detached
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import make
 from tests.repository import TemporaryRepo
 
 

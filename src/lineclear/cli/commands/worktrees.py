@@ -31,8 +31,8 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 
 def add(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.provisioning import base_warning
-    from lineclear.wiring.worktrees import make
+    from lineclear.app.worktrees.lifecycle import make
+    from lineclear.git.worktree_files import base_warning
 
     caller = context.caller
     agent = args.agent or ("" if args.name or caller.is_person else caller.name)
@@ -56,7 +56,7 @@ def _told(place: dict[str, Any]) -> list[str]:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.wiring.worktrees import look
+    from lineclear.app.worktrees.lifecycle import look
 
     found = look(context.repo)
     columns = ["NAME", "STATE", "AGENT", "TASK", "BRANCH", "AHEAD", "BEHIND", "CHANGED", "PORTS", "PATH"]
@@ -72,7 +72,7 @@ def _declare_adopt(parser: ArgumentParser) -> None:
 
 
 def adopt(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import adopt as take_over
+    from lineclear.app.worktrees.lifecycle import adopt as take_over
 
     path = os.path.join(context.cwd, args.path)
     place = take_over(context.repo, context.caller, path, agent=args.agent or "", task=args.task)
@@ -89,7 +89,7 @@ def _declare_remove(parser: ArgumentParser) -> None:
 
 
 def remove(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import remove as take_away
+    from lineclear.app.worktrees.lifecycle import remove as take_away
 
     gone = take_away(context.repo, context.caller, args.name, force=args.force)
     kept = f"Its branch {gone['branch']} stays." if gone["branch"] else ""

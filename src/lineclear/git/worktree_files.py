@@ -11,20 +11,20 @@ from lineclear.core.words.worktrees import setup_failed
 from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
+from lineclear.git.clone_worktrees import Site
 from lineclear.git.run import LOCAL_NAMES
 from lineclear.host import copying
 from lineclear.host.files import free_bytes
-from lineclear.wiring.worktree_git import Site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol
 
+    from lineclear.app.worktrees.lifecycle import Place
     from lineclear.core.log.tables import Worktree
     from lineclear.host.commands import Finished
     from lineclear.wiring.repo import Repo
-    from lineclear.wiring.worktrees import Place
 
     class Ground(Protocol):
         """Anything with a place on the disk: an agent's worktree, a check tree."""

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
+from lineclear.app.worktrees import lifecycle as worktrees
 from lineclear.core.log.tables import WORKTREE, Worktree
 from lineclear.core.words.refusals import Refusal
-from lineclear.wiring import worktrees
-from lineclear.wiring.provisioning import base_warning, require_room, sandboxed
+from lineclear.git.worktree_files import base_warning, require_room, sandboxed
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.snapshots import take_for
 from lineclear.wiring.starting import init_repo

@@ -15,12 +15,12 @@ from lineclear.core.words.worktrees import worktree_failed
 from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees
+from lineclear.git.clone_worktrees import GitSide, Site, bond_of
 from lineclear.git.layout import has_commit, is_check_tree
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import GitFailed
+from lineclear.git.worktree_files import check_room_at, environment_of, provision
 from lineclear.wiring.check_ports import free_for_agents
-from lineclear.wiring.provisioning import check_room_at, environment_of, provision
-from lineclear.wiring.worktree_git import GitSide, Site, bond_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
