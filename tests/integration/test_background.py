@@ -17,7 +17,6 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.app.runs import records
 from lineclear.app.waiting import claim_or_wait
-from lineclear.app.worktrees.lifecycle import adopt
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.serve.background import Background
@@ -25,6 +24,7 @@ from lineclear.wiring import saving
 from lineclear.wiring.queue import run_once, settle, submit, take_turn
 from lineclear.wiring.repo import Repo
 from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.worktrees import worktrees_in
 from tests.backgrounds import PERSON, Site
 from tests.crash.proxy import socket_of
 from tests.engines import ENGINES
@@ -244,7 +244,7 @@ def test_new_directories_are_saved_and_ignored_ones_are_not(quick: Site) -> None
 
 def test_a_worktree_that_somebody_made_and_somebody_adopted_is_saved(quick: Site) -> None:
     place = quick.git.add_worktree("made-by-hand")
-    adopt(quick.repo, PERSON, str(place), agent="bob")
+    worktrees_in(quick.repo).adopt(PERSON, str(place), agent="bob")
     quick.begin()
     (place / "a.txt").write_text("1\n")
     until(lambda: quick.saved("bob", "a.txt") == "1")

@@ -106,6 +106,19 @@ def run_to_end(
     return Finished(code if code >= 0 else 128 - code, text)
 
 
+def run_in_turn(
+    commands: Sequence[str], within_s: float, run: Callable[[str, float], Finished]
+) -> tuple[str, Finished] | None:
+    """Commands one after the other, all within this time: each by `run`, with the seconds that are left. The
+    first that fails ends it, and is given back."""
+    deadline = time.monotonic() + within_s
+    for command in commands:
+        done = run(command, max(0.0, deadline - time.monotonic()))
+        if done.code != 0:
+            return command, done
+    return None
+
+
 def shell_words(command: str) -> list[str]:
     """The words that run a text by the shell."""
     return ["/bin/sh", "-c", command]

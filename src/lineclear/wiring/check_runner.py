@@ -11,9 +11,7 @@ import time
 
 from lineclear.core.masking import mask
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME, Check, checks_for, plain_output, tell_failure
-from lineclear.git.clone_worktrees import Site
-from lineclear.git.worktree_files import files_to_bring, run_set_up, sandboxed
-from lineclear.host.commands import Finished, run_to_end, shell_words
+from lineclear.host.commands import Finished, run_in_turn, run_to_end, shell_words
 from lineclear.host.files import remove_tree
 from lineclear.host.logs import new_log
 from lineclear.settings.variables import is_secret
@@ -24,6 +22,7 @@ from lineclear.wiring.check_trees import (
     provisioning_digest,
     take_ports,
 )
+from lineclear.wiring.worktrees import sandboxed, worktree_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ class CheckRunner:
 
     def _set_up(self, tree: CheckTree, cancel: Event) -> Ended | None:
         """In the sandbox, too: what it runs is the candidate's."""
-        env = environment_of(self.repo, tree)
+        env, settings = environment_of(self.repo, tree), self.repo.settings
         started = time.monotonic()
         with new_log(self._logs()) as log:
 
@@ -152,11 +151,11 @@ class CheckRunner:
                     cancel=cancel,
                 )
 
-            failed = run_set_up(self.repo, run)
+            failed = run_in_turn(settings.worktrees_setup, settings.worktrees_setup_timeout_ms / 1_000, run)
         if failed is None:
             return None
         command, done = failed
-        check = Check(command, timeout_ms=self.repo.settings.worktrees_setup_timeout_ms, name=SET_UP)
+        check = Check(command, timeout_ms=settings.worktrees_setup_timeout_ms, name=SET_UP)
         return self._ended(check, done, took_ms=_since(started), tries=1, log=log.path)
 
     # -- running ------------------------------------------------------------------------------
@@ -193,7 +192,7 @@ class CheckRunner:
         tmp = os.path.join(self._logs(), f"{tree.name}.tmp")
         remove_tree(tmp)
         os.makedirs(tmp, mode=0o700)
-        return sandboxed(self.repo, tree, words, tmp=tmp)
+        return sandboxed(self.repo, tree.path, words, tmp=tmp)
 
     def _logs(self) -> str:
         return os.path.join(self.repo.state_directory, LOGS)
@@ -217,9 +216,9 @@ class CheckRunner:
         """Values of variables whose names say it, in the environment, the settings and copied files."""
         if self._secrets is None:
             variables = [*self.repo.environ.items(), *self.repo.settings.worktrees_env.items()]
-            site = Site(self.repo)
-            for path in files_to_bring(site)[0]:
-                variables += _variables_in(f"{site.root}/{path}")
+            files = worktree_files(self.repo)
+            for path in files.to_bring()[0]:
+                variables += _variables_in(f"{files.root}/{path}")
             self._secrets = tuple(value for name, value in variables if value and is_secret(name))
         return self._secrets
 

@@ -19,14 +19,13 @@ from lineclear.core.words.refusals import Refusal, not_found, refuse
 from lineclear.core.worktrees import rules
 from lineclear.git import branches, detached
 from lineclear.git import worktrees as git_trees
-from lineclear.git.clone_worktrees import Site
 from lineclear.git.layout import CHECKS, read_text
 from lineclear.git.layout import worktrees as present_worktrees
-from lineclear.git.run import GitFailed
-from lineclear.git.worktree_files import bring_files, check_room_at, files_to_bring, unbound
+from lineclear.git.run import GitFailed, unbound
 from lineclear.host import copying, processes
 from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring import check_ports
+from lineclear.wiring.worktrees import clone_worktrees, worktree_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,11 +81,11 @@ def hold_tree(repo: Repo, name: str) -> CheckTree | None:
 class CheckTree:
     """A tree that only we use until it is released. `prepare` makes it fit for a commit."""
 
-    __slots__ = ("_bond", "_site", "name", "path", "ports")
+    __slots__ = ("_bond", "_files", "name", "path", "ports")
 
     def __init__(self, repo: Repo, name: str, bond: Bond) -> None:
-        self._site, self._bond, self.name = Site(repo), bond, name
-        self.path = self._site.default_place(f"{CHECKS}/{name}")
+        self._files, self._bond, self.name = worktree_files(repo), bond, name
+        self.path = clone_worktrees(repo).default_place(f"{CHECKS}/{name}")
         self.ports = range(0)
 
     def release(self) -> None:
@@ -105,25 +104,25 @@ class CheckTree:
         """The commit's files and nothing else but what git ignores; made anew where that is not to be had."""
         if not end_strays(self.path):
             raise refuse("checks.tree", tree=self.name, why="a process of an earlier check cannot be ended")
-        common_dir, lent = self._site.common_dir, [self._bond.fileno()]
+        common_dir, lent = self._files.common_dir, [self._bond.fileno()]
         git_dir = detached.whole_git_dir(common_dir, self.path)
         if git_dir:
             try:
                 detached.bring_to(self.path, git_dir, commit, lent)
                 return
             except (GitFailed, OSError):
-                if not branches.commit_of(common_dir, self._site.root, commit):
+                if not branches.commit_of(common_dir, self._files.root, commit):
                     raise not_found("commit", commit, "git log") from None
         self._make(commit)
 
     def _make(self, commit: str) -> None:
-        site = self._site
-        rules.check_place(self.path, site.common_dir, dict(present_worktrees(site.common_dir)))
+        common_dir = self._files.common_dir
+        rules.check_place(self.path, common_dir, dict(present_worktrees(common_dir)))
         try:
             self.remove()
-            check_room_at(site, 1, self.path)
+            self._files.require_room(1, self.path)
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            detached.make(site.root, self.path, commit, [self._bond.fileno()])
+            detached.make(self._files.root, self.path, commit, [self._bond.fileno()])
         except GitFailed as error:
             raise refuse("checks.tree", tree=self.name, why=git_trees.failure_words(error)) from error
         except OSError as error:
@@ -132,21 +131,21 @@ class CheckTree:
     def remove(self) -> None:
         """Take it away with all that is in it. Nobody's work is in a check tree."""
         remove_tree(self.path)
-        detached.forget(self._site.common_dir, self.path)
+        detached.forget(self._files.common_dir, self.path)
 
     # -- files --------------------------------------------------------------------------------
 
     def bring_files(self, repo: Repo) -> str:
         """The ignored files that the settings name, as the main worktree has them now; gives a digest of
         them. What a former run has changed in a copy is undone; what is not asked for any more goes."""
-        site = Site(repo)
-        copies, links = files_to_bring(site)
-        wanted, state = _digests(site.root, copies), self._state()
+        files = worktree_files(repo)
+        copies, links = files.to_bring()
+        wanted, state = _digests(files.root, copies), self._state()
         had: dict[str, str] = state.get("copied", {})
         stale = {path for path in {*had, *wanted} if not self._is_as_brought(path, had, wanted)}
         stale |= {path for path in state.get("linked", []) if path not in links}
         self._take_out(stale)
-        bring_files(site, self.path, copies, links)
+        files.bring(self.path, copies, links)
         brought = {"copied": wanted, "linked": links}
         if state | brought != state:
             self._keep_state(state | brought)
@@ -198,7 +197,7 @@ class CheckTree:
     # -- what is remembered in git's own directory for the tree -------------------------------
 
     def _state_path(self) -> str:
-        return f"{detached.whole_git_dir(self._site.common_dir, self.path)}/{_STATE}"
+        return f"{detached.whole_git_dir(self._files.common_dir, self.path)}/{_STATE}"
 
     def _state(self) -> dict[str, Any]:
         try:
@@ -235,8 +234,8 @@ def rules_environment(repo: Repo, tree: CheckTree) -> dict[str, str]:
 
 def provisioning_digest(repo: Repo) -> str:
     """Of all but the commit that a check's end can depend on, as far as the settings say it."""
-    settings, site = repo.settings, Site(repo)
-    copies, links = files_to_bring(site)
+    settings, files = repo.settings, worktree_files(repo)
+    copies, links = files.to_bring()
     machine = os.uname()
     return digest_of(
         [
@@ -245,7 +244,7 @@ def provisioning_digest(repo: Repo) -> str:
             *("setup", *settings.worktrees_setup),
             *("env", *_written(settings.worktrees_env)),
             *("links", *links),
-            *("copies", *_written(_digests(site.root, copies))),
+            *("copies", *_written(_digests(files.root, copies))),
         ]
     )
 

@@ -130,9 +130,9 @@ def by_settings(repo: Repo, main: Callable[[], str]) -> LockMaking:
 
 
 def _rules_at(repo: Repo, main: str) -> Rules:
-    from lineclear.git.worktree_files import sandboxed
     from lineclear.wiring.check_settings import repo_at
     from lineclear.wiring.trust import untrusted
+    from lineclear.wiring.worktrees import sandboxed
 
     try:
         at_main = repo_at(repo, main)
@@ -150,7 +150,7 @@ def _rules_at(repo: Repo, main: str) -> Rules:
         main=main,
         kept=os.path.join(repo.state_directory, CACHE),
         within_ms=settings.merge_regenerate_within_ms,
-        wrap=(lambda room, words: sandboxed(at_main, room, words, tmp=room.tmp))
+        wrap=(lambda room, words: sandboxed(at_main, room.path, words, tmp=room.tmp))
         if is_walled
         else (lambda _, words: words),
     )

@@ -10,11 +10,11 @@ from lineclear.core.log.tables import WORKTREE
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees.snapshots import LOOKED_AT
 from lineclear.git.branches import commit_of
-from lineclear.git.clone_worktrees import Site
 from lineclear.git.layout import worktrees
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshots.refs import count_lines, diff, empty_tree, merge_base
 from lineclear.wiring.snapshots import latest, take_for
+from lineclear.wiring.worktrees import clone_branches, worktrees_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def difference(repo: Repo, caller: Caller, name: str) -> Difference:
     commit, left_out, is_live = _now(repo, caller, work)
     if not commit:
         raise refuse("look.nothing", name=name)
-    main = Site(repo).main_commit()
+    main = clone_branches(repo).main_commit()
     base = (main and merge_base(common_dir, main, commit)) or work.base or empty_tree(common_dir)
     return Difference(work, base, commit, left_out, is_live)
 
@@ -110,9 +110,7 @@ def environment_at(repo: Repo, work: Work) -> dict[str, str]:
     row = repo.store.read(lambda view: view.get(WORKTREE, (work.tree,)))
     if row is None:
         return {}
-    from lineclear.git.worktree_files import environment_of
-
-    return environment_of(repo, row)
+    return worktrees_in(repo).environment(row)
 
 
 def command_for(environ: Mapping[str, str], path: str, *, editor: bool) -> list[str]:

@@ -14,8 +14,7 @@ from lineclear.core.log.tables import TASK
 from lineclear.core.queue.landing import one_line
 from lineclear.core.tasks.states import TAKEN, show_id
 from lineclear.core.words.refusals import refuse
-from lineclear.git.run import GitFailed, git
-from lineclear.git.worktree_files import unbound
+from lineclear.git.run import GitFailed, git, unbound
 from lineclear.host.commands import capture
 from lineclear.wiring.queue_facts import main_commit, main_name
 

@@ -20,7 +20,6 @@ from lineclear.app.runs.workers import (
     Saved,
     Slot,
 )
-from lineclear.app.worktrees import lifecycle as worktrees
 from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.agents.identity import SIGNS
@@ -29,7 +28,6 @@ from lineclear.core.runs.budgets import Limits
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import linked_git_dir
-from lineclear.git.worktree_files import sandboxed
 from lineclear.host import groups, processes
 from lineclear.host.files import free_bytes, used_bytes, write_atomically
 from lineclear.host.threads import Jobs
@@ -37,6 +35,7 @@ from lineclear.wiring import outputs, returning, snapshots, stray_main
 from lineclear.wiring import queue as queueing
 from lineclear.wiring.repo import host_name, open_repo, settings_root
 from lineclear.wiring.tokens import new_secret
+from lineclear.wiring.worktrees import sandboxed, worktrees_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,13 +77,11 @@ class RepoTrees:
     def prepare(self, caller: Caller, task: Task) -> Place:
         """Where work came back, on top of that work, with main merged in and what does not fit left open."""
         came_back = returning.returned_candidate(self._repo, task)
-        made = worktrees.prepare(
-            self._repo,
+        made = worktrees_in(self._repo).prepare(
             caller,
             agent=caller.name,
             task=task.id,
             base=came_back.tip if came_back is not None else "",
-            is_saved=lambda tree: snapshots.is_saved(self._repo, tree),
         )
         if came_back is not None:
             returning.bring_main(self._repo, caller, made.path, task.id)
@@ -100,15 +97,14 @@ class RepoTrees:
         row = self._repo.store.read(lambda view: view.get(WORKTREE, (run.tree,)))
         if row is None:
             return Place(run.tree, "", run.branch, run.base)
-        found = worktrees.place_of(self._repo, row.name)
+        found = worktrees_in(self._repo).find(row.name)
         return Place(found.tree, found.path, found.branch, run.base or found.base, found.env)
 
     def shared(self, _caller: Caller | None) -> Place:
         return Place("", settings_root(self._repo.layout))
 
     def discard(self, caller: Caller, place: Place, why: str) -> None:
-        saved: Callable[[str], bool] = lambda tree: snapshots.is_saved(self._repo, tree)  # noqa: E731
-        worktrees.discard(self._repo, caller, place.tree, why=why, is_saved=saved)
+        worktrees_in(self._repo).discard(caller, place.tree, why=why)
 
     def is_there(self, place: Place) -> bool:
         return not place.tree or is_worktree(place.path)
@@ -207,9 +203,8 @@ class RepoClients:
         os.makedirs(tmp, mode=0o700, exist_ok=True)
         homes = [os.path.expanduser(path) for path in CLIENTS[slot.client].home_paths]
         writable = [self.directory(run), *(path for path in homes if os.path.exists(path))]
-        return sandboxed(
-            self._repo, worktrees.place_of(self._repo, place.tree), argv, tmp=tmp, writable=writable
-        )
+        path = worktrees_in(self._repo).find(place.tree).path
+        return sandboxed(self._repo, path, argv, tmp=tmp, writable=writable)
 
     def find_again(self, run: Run) -> Group:
         return groups.find_again(self.directory(run.id), _mark(run.id, run.bond))
@@ -340,13 +335,12 @@ class RepoLanding:
 
     def _discard(self, caller: Caller, branch: str) -> None:
         """A worktree whose work has landed goes, if its agent is not at work there again."""
-        saved: Callable[[str], bool] = lambda tree: snapshots.is_saved(self._repo, tree)  # noqa: E731
         rows = self._repo.store.read(lambda view: view.scan(WORKTREE, "key"))
         live = {run.tree for run in self._repo.store.read(live_runs)}
         for row in rows:
             if row.branch == branch and row.name not in live:
                 try:
-                    worktrees.discard(self._repo, caller, row.name, why="landed", is_saved=saved)
+                    worktrees_in(self._repo).discard(caller, row.name, why="landed")
                 except Refusal:
                     pass  # something in it is in no commit: it stays to be looked at
 

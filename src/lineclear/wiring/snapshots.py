@@ -8,13 +8,13 @@ import time
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
 from lineclear.git.branches import is_merged
-from lineclear.git.clone_worktrees import Site
 from lineclear.git.layout import MAIN_TREE, Layout, worktrees
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshots import marks
 from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, renew, tree_of
 from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring.repo import SNAPSHOTS, mark_of
+from lineclear.wiring.worktrees import clone_branches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def is_saved(repo: Repo, tree: str, path: str = "", *, lasting: bool = True) -> 
         head, content, left_out = snapshots_of(repo, tree, path)[0].tree_now()
         if left_out or not head:
             return False
-        main = Site(repo).main_commit()
+        main = clone_branches(repo).main_commit()
         if main and is_merged(common_dir, head, main) and tree_of(common_dir, head) == content:
             return True
         kept = [

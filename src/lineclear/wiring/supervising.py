@@ -216,12 +216,12 @@ def _require_trust(repo: Repo, slots: list[Slot]) -> None:
 def _require_room(repo: Repo, slots: list[Slot]) -> None:
     """For as many worktrees as can be needed at once."""
     from lineclear.app.tasks import list_ready
-    from lineclear.git.worktree_files import require_room
+    from lineclear.wiring.worktrees import worktree_files
 
     ready = len(repo.store.read(lambda view: list_ready(view, limit=len(slots))))
     count = min(ready, sum(slot.has_worktree for slot in slots))
     if count:
-        require_room(repo, count)
+        worktree_files(repo).require_room(count)
 
 
 def _already_running(repo: Repo) -> Refusal:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.app.worktrees.lifecycle import make
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL
 from lineclear.wiring import snapshots
@@ -16,6 +15,7 @@ from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.saving_beside import start_detached
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.worktrees import worktrees_in
 from tests.repository import TemporaryRepo
 
 
@@ -28,7 +28,7 @@ def opened(repo: TemporaryRepo) -> Repo:
 @pytest.fixture
 def tree(opened: Repo) -> Path:
     """Ada's worktree."""
-    return Path(make(opened, opened.caller(), name="w", agent="ada").path)
+    return Path(worktrees_in(opened).make(opened.caller(), name="w", agent="ada").path)
 
 
 def salvage(opened: Repo) -> Salvage:

@@ -1,4 +1,4 @@
-"""Use cases around worktrees: make, adopt, list, remove, forget. Git acts through a port.
+"""Rows of worktrees: reserve, adopt, list, remove, forget. Git acts through a port.
 
 A worktree is reserved (name, branch, ports) in one transaction before git acts, so that two who make one
 at the same moment never get the same; when git fails the reservation is taken back.
@@ -27,25 +27,11 @@ from lineclear.core.worktrees.rules import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Protocol
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     from lineclear.app.ports import Store, Tx, View
-    from lineclear.core.worktrees.rules import Condition
-
-    class Trees(Protocol):
-        """Git's side of it. What git refuses comes as a Refusal, and leaves nothing behind."""
-
-        def add(self, row: Worktree, is_new_branch: bool, /) -> str:
-            """Make it where the row says; gives the name that git gave to it."""
-
-        def condition(self, name: str, path: str, /) -> Condition:
-            """What would be lost with it; nothing when its directory is gone."""
-
-        def remove(self, row: Worktree, force: bool, /) -> str:
-            """Remove directory and entry, also where one of them is gone, and our branch if all of it is
-            in main. Gives the branch that stays; "" when none does."""
-
+    from lineclear.app.worktrees.ports import WorktreeGit
 
 _ADD, _REMOVE = "worktree add", "worktree remove"
 
@@ -117,14 +103,20 @@ def _row_of(done: dict[str, Any]) -> Worktree:
 
 
 def make(
-    store: Store, caller: Caller, trees: Trees, wanted: Wanted, is_free: Callable[[int], bool]
+    store: Store,
+    caller: Caller,
+    git: WorktreeGit,
+    wanted: Wanted,
+    is_free: Callable[[int], bool],
+    *,
+    keep_fds: Sequence[int] = (),
 ) -> Worktree:
     """Reserve it, let git make it, and follow the name that git gave to it."""
     row = _reserve(store, caller, wanted, is_free)
     # Before git acts: a commit that has to be on disk right after a checkout waits for all of its files.
     _settle(store, caller, row)
     try:
-        name = trees.add(row, wanted.is_new_branch)
+        name = git.add(row, wanted.is_new_branch, keep_fds)
     except BaseException:
         record_removed(store, caller, [row.name], "it could not be made")
         raise
@@ -321,7 +313,7 @@ def _show(row: Worktree, state: str, found: dict[str, Any] | None) -> dict[str, 
 def remove(
     store: Store,
     caller: Caller,
-    trees: Trees,
+    git: WorktreeGit,
     row: Worktree,
     *,
     why: str,
@@ -333,7 +325,7 @@ def remove(
     `is_saved(tree)`: is everything in it, as it is now, in a snapshot?
     """
     _check_may_remove(store, caller, row, force)
-    condition = trees.condition(row.name, row.path)
+    condition = git.condition(row.name, row.path)
     saved: list[bool] = []
 
     def ask() -> bool:
@@ -341,7 +333,7 @@ def remove(
         return saved[-1]
 
     check_removal(_short(row), row.path, condition, is_saved=ask, force=force)
-    kept = trees.remove(row, force or any(saved))
+    kept = git.remove(row, force or any(saved))
     done = {"name": row.name, "path": row.path, "branch": kept, "saved": any(saved)}
 
     def work(tx: Tx) -> dict[str, Any]:

@@ -1,0 +1,113 @@
+"""Builds the stories about worktrees from an opened repository."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lineclear.app.setup.applying import equip_worktree
+from lineclear.app.worktrees.lifecycle import WorktreeRules, Worktrees
+from lineclear.git.clone_worktrees import CloneBranches, CloneWorktrees
+from lineclear.git.worktree_files import CloneFiles
+from lineclear.host import sandbox
+from lineclear.wiring.check_ports import free_for_agents
+from lineclear.wiring.repo import settings_root
+from lineclear.wiring.setup import clone_of
+from lineclear.wiring.trust import require_trust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lineclear.wiring.repo import Repo
+
+
+def worktrees_in(repo: Repo) -> Worktrees:
+    from lineclear.wiring.snapshots import is_saved
+
+    settings, git = repo.settings, clone_worktrees(repo)
+    return Worktrees(
+        store=repo.store,
+        locks=repo.bonds,
+        git=git,
+        reader=git,
+        branches=clone_branches(repo),
+        files=worktree_files(repo),
+        rules=WorktreeRules(
+            copy=settings.worktrees_copy,
+            link=settings.worktrees_link,
+            env=settings.worktrees_env,
+            setup=settings.worktrees_setup,
+            branches=settings.worktrees_branches,
+            base=settings.worktrees_base,
+            ports=settings.worktrees_ports,
+            ports_from=settings.worktrees_ports_from,
+            ports_to=settings.worktrees_ports_to,
+        ),
+        scope=scope_of(repo),
+        codex_home=os.path.realpath(repo.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")),
+        free_ports=lambda: free_for_agents(repo),
+        is_saved=lambda tree: is_saved(repo, tree),
+        require_trust=lambda places: require_trust(repo, places),
+    )
+
+
+def scope_of(repo: Repo) -> str:
+    """The clone's part of a worktree's name: "" but in a team's store."""
+    return repo.tree.removesuffix(repo.layout.tree)
+
+
+def clone_worktrees(repo: Repo) -> CloneWorktrees:
+    settings = repo.settings
+    return CloneWorktrees(
+        repo.layout,
+        settings_root(repo.layout),
+        scope=scope_of(repo),
+        directory=settings.worktrees_directory,
+        branch_prefix=settings.worktrees_branches,
+    )
+
+
+def clone_branches(repo: Repo) -> CloneBranches:
+    return CloneBranches(repo.layout, settings_root(repo.layout))
+
+
+def worktree_files(repo: Repo) -> CloneFiles:
+    settings, git = repo.settings, clone_worktrees(repo)
+    return CloneFiles(
+        root=git.root,
+        common_dir=git.common_dir,
+        directory=git.directory,
+        reserve_bytes=settings.worktrees_disk_reserve_bytes,
+        copy=settings.worktrees_copy,
+        link=settings.worktrees_link,
+        setup=settings.worktrees_setup,
+        setup_timeout_ms=settings.worktrees_setup_timeout_ms,
+        environ=repo.environ,
+        equip=lambda path: equip_worktree(clone_of(repo.layout, repo.environ), path),
+    )
+
+
+def sandboxed(
+    repo: Repo, path: str, argv: Sequence[str], *, tmp: str, writable: Sequence[str] = ()
+) -> list[str]:
+    """The command line inside a sandbox that can write to the worktree at `path`, the git directory, what the
+    settings and `writable` name, and `tmp` as its /tmp. A client's own directories are for the caller to
+    state."""
+    sandbox.require()
+    stated = repo.settings.worktrees_writable
+    if stated:
+        require_trust(repo, ["worktrees.writable"])
+    common_dir = repo.layout.common_dir
+    return sandbox.wrap(
+        argv,
+        worktree=path,
+        common_dir=common_dir,
+        tmp=tmp,
+        writable=[*(os.path.join(path, os.path.expanduser(place)) for place in stated), *writable],
+        # What would run or be believed outside of the sandbox.
+        protected=[
+            f"{common_dir}/hooks",
+            f"{repo.state_directory}/trusted",
+            f"{repo.state_directory}/local.toml",
+        ],
+    )
