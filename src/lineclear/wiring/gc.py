@@ -10,6 +10,7 @@ import os
 import shutil
 import time
 
+from lineclear.app.worktrees import saved_work as snapshots
 from lineclear.app.worktrees.cleanup import Known
 from lineclear.core.agents.hooks import session_key
 from lineclear.core.runs.states import ENDED
@@ -22,7 +23,6 @@ from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, merged_branches
-from lineclear.wiring import snapshots
 from lineclear.wiring.check_settings import has_checks
 from lineclear.wiring.check_trees import is_used, remove_check_tree
 from lineclear.wiring.hooking_context import SESSIONS

@@ -20,6 +20,7 @@ from lineclear.app.runs.workers import (
     Saved,
     Slot,
 )
+from lineclear.app.worktrees import saved_work as snapshots
 from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.agents.identity import SIGNS
@@ -31,7 +32,7 @@ from lineclear.git.layout import linked_git_dir
 from lineclear.host import groups, processes
 from lineclear.host.files import free_bytes, used_bytes, write_atomically
 from lineclear.host.threads import Jobs
-from lineclear.wiring import outputs, returning, snapshots, stray_main
+from lineclear.wiring import outputs, returning, stray_main
 from lineclear.wiring import queue as queueing
 from lineclear.wiring.repo import host_name, open_repo, settings_root
 from lineclear.wiring.tokens import new_secret

@@ -12,13 +12,13 @@ import threading
 import time
 
 from lineclear.app.runs.records import live_runs
+from lineclear.app.worktrees.saved_work import take_for
 from lineclear.app.worktrees.snapshots import work_in
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import AT_WORK
 from lineclear.host.shielding import shield_thread
 from lineclear.wiring.mirroring import live_trees
 from lineclear.wiring.running import RepoClients, RepoTraces
-from lineclear.wiring.snapshots import take_for
 from lineclear.wiring.supervising import is_supervised
 
 TYPE_CHECKING = False

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def worktrees_in(repo: Repo) -> Worktrees:
-    from lineclear.wiring.snapshots import is_saved
+    from lineclear.app.worktrees.saved_work import is_saved
 
     settings, git = repo.settings, clone_worktrees(repo)
     return Worktrees(

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
+from lineclear.app.worktrees.salvage import Salvage
 from lineclear.core.worktrees.cleanup import Plan
 from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.layout import Layout
 from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring import gc
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import worktrees_in
 from tests.repository import TemporaryRepo, clean_environment

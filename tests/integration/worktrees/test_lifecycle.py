@@ -13,10 +13,10 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.app.worktrees.lifecycle import ReadyWorktree
+from lineclear.app.worktrees.saved_work import take_for
 from lineclear.core.log.tables import WORKTREE, Worktree
 from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.snapshots import take_for
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import sandboxed, worktree_files, worktrees_in
 from tests.repository import TemporaryRepo

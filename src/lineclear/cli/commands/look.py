@@ -17,7 +17,7 @@ def _declare_diff(parser: ArgumentParser) -> None:
 
 
 def diff(context: Context, args: Namespace) -> int:
-    from lineclear.wiring import look
+    from lineclear.app.worktrees import work as look
 
     found = look.difference(context.repo, context.caller, args.name)
     for item in found.left_out:
@@ -41,8 +41,8 @@ def _declare_open(parser: ArgumentParser) -> None:
 
 
 def open_(context: Context, args: Namespace) -> None:
+    from lineclear.app.worktrees import work as look
     from lineclear.core.words.refusals import refuse
-    from lineclear.wiring import look
 
     work = look.work_of(context.repo, args.name)
     if not work.path:

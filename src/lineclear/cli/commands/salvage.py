@@ -25,7 +25,7 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.salvage import Salvage
+    from lineclear.app.worktrees.salvage import Salvage
 
     found = Salvage(context.cwd, context.environ).kept(args.agent or "")
     now_s = int(time.time())
@@ -67,7 +67,7 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.salvage import Salvage
+    from lineclear.app.worktrees.salvage import Salvage
 
     salvage = Salvage(context.cwd, context.environ)
     kept = salvage.find(args.name)
@@ -95,7 +95,7 @@ def _declare_restore(parser: ArgumentParser) -> None:
 
 
 def restore(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.salvage import Salvage
+    from lineclear.app.worktrees.salvage import Salvage
 
     if args.branch and args.patch:
         raise refuse(
@@ -126,8 +126,8 @@ def _declare_take(parser: ArgumentParser) -> None:
 
 
 def take(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.look import work_of
-    from lineclear.wiring.snapshots import latest, take_for
+    from lineclear.app.worktrees.saved_work import latest, take_for
+    from lineclear.app.worktrees.work import work_of
 
     repo, caller = context.repo, context.caller
     agent, tree, path, task = caller.name, repo.tree, repo.layout.worktree, 0

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.app.worktrees import saved_work as snapshots
+from lineclear.app.worktrees.salvage import Salvage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL
-from lineclear.wiring import snapshots
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.saving_beside import start_detached
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import worktrees_in

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
+from lineclear.app.worktrees.saved_work import latest, take_for
 from lineclear.app.worktrees.snapshots import Work, find_work
 from lineclear.core.log.tables import WORKTREE
 from lineclear.core.words.refusals import Refusal, refuse
@@ -13,7 +14,6 @@ from lineclear.git.branches import commit_of
 from lineclear.git.layout import worktrees
 from lineclear.git.run import show_on_terminal
 from lineclear.git.snapshots.refs import count_lines, diff, empty_tree, merge_base
-from lineclear.wiring.snapshots import latest, take_for
 from lineclear.wiring.worktrees import clone_branches, worktrees_in
 
 TYPE_CHECKING = False
