@@ -10,7 +10,6 @@ import os
 import shutil
 import time
 
-from lineclear.app.worktrees import saved_work as snapshots
 from lineclear.app.worktrees.cleanup import Known
 from lineclear.core.agents.hooks import session_key
 from lineclear.core.runs.states import ENDED
@@ -26,7 +25,8 @@ from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, merge
 from lineclear.wiring.check_settings import has_checks
 from lineclear.wiring.check_trees import is_used, remove_check_tree
 from lineclear.wiring.hooking_context import SESSIONS
-from lineclear.wiring.worktrees import clone_branches, clone_worktrees, worktrees_in
+from lineclear.wiring.repo import SNAPSHOTS
+from lineclear.wiring.worktrees import clone_branches, clone_worktrees, saved_work_in, worktrees_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Ground:
             is_landed=is_landed,
             is_saved=is_candidate
             and not is_landed
-            and snapshots.is_saved(repo, row.name, row.path, lasting=False),
+            and saved_work_in(repo).is_saved(row.name, row.path, lasting=False),
         )
 
     def _in_use(self, tree: str) -> str:
@@ -240,8 +240,8 @@ class Ground:
     def _scratch(self) -> list[rules.File]:
         """Our notes about worktrees that are no more."""
         stems = tuple(f"{tree}." for tree in (MAIN_TREE, *self.names))
-        names = _names_in(os.path.join(self.repo.state_directory, snapshots.DIRECTORY))
-        keys = [os.path.join(snapshots.DIRECTORY, name) for name in names if not name.startswith(stems)]
+        names = _names_in(os.path.join(self.repo.state_directory, SNAPSHOTS))
+        keys = [os.path.join(SNAPSHOTS, name) for name in names if not name.startswith(stems)]
         return [rules.File(kind=rules.SCRATCH, name=key, age_s=self._age_s(key)) for key in keys]
 
     def _run_logs(self) -> list[rules.File]:

@@ -20,7 +20,6 @@ from lineclear.app.runs.workers import (
     Saved,
     Slot,
 )
-from lineclear.app.worktrees import saved_work as snapshots
 from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.agents.identity import SIGNS
@@ -36,7 +35,7 @@ from lineclear.wiring import outputs, returning, stray_main
 from lineclear.wiring import queue as queueing
 from lineclear.wiring.repo import host_name, open_repo, settings_root
 from lineclear.wiring.tokens import new_secret
-from lineclear.wiring.worktrees import sandboxed, worktrees_in
+from lineclear.wiring.worktrees import sandboxed, saved_work_in, worktrees_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,15 +121,15 @@ class RepoSnapshots:
     def take(self, agent: str, place: Place, why: str, task: int) -> Saved | None:
         if not place.tree:
             return None
-        taken = snapshots.take_for(
-            self._repo, agent=agent, tree=place.tree, path=place.path, why=why, task=task
+        taken = saved_work_in(self._repo).take(
+            agent=agent, tree=place.tree, path=place.path, why=why, task=task
         )
         return Saved(taken.commit, taken.tree, taken.left_out) if taken is not None else None
 
     def latest(self, agent: str, place: Place) -> Saved | None:
         if not place.tree:
             return None
-        found = snapshots.latest(self._repo, agent)
+        found = saved_work_in(self._repo).latest(agent)
         return Saved(found.commit, found.tree) if found is not None else None
 
 

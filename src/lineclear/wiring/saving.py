@@ -12,7 +12,6 @@ import threading
 import time
 
 from lineclear.app.runs.records import live_runs
-from lineclear.app.worktrees.saved_work import take_for
 from lineclear.app.worktrees.snapshots import work_in
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import AT_WORK
@@ -20,6 +19,7 @@ from lineclear.host.shielding import shield_thread
 from lineclear.wiring.mirroring import live_trees
 from lineclear.wiring.running import RepoClients, RepoTraces
 from lineclear.wiring.supervising import is_supervised
+from lineclear.wiring.worktrees import saved_work_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,8 +130,7 @@ class Saver:
         saved, trouble = 0, None
         try:
             for work in place.works:
-                taken = take_for(
-                    self._repo,
+                taken = saved_work_in(self._repo).take(
                     agent=work.agent,
                     tree=place.name,
                     path=place.path,

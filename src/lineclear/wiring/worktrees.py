@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
+import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lineclear.app.setup.applying import equip_worktree
 from lineclear.app.worktrees.lifecycle import WorktreeRules, Worktrees
+from lineclear.app.worktrees.salvage import Salvage
+from lineclear.app.worktrees.saved_work import SavedWork
+from lineclear.app.worktrees.work import AgentWork
+from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.clone_worktrees import CloneBranches, CloneWorktrees
+from lineclear.git.layout import find_layout, worktrees
+from lineclear.git.snapshots.clone import CloneCommits, CloneSnapshots, SnapshotRefs
 from lineclear.git.worktree_files import CloneFiles
 from lineclear.host import sandbox
+from lineclear.host.files import write_new
 from lineclear.wiring.check_ports import free_for_agents
-from lineclear.wiring.repo import settings_root
+from lineclear.wiring.repo import SNAPSHOTS, mark_of, settings_root
 from lineclear.wiring.setup import clone_of
 from lineclear.wiring.trust import require_trust
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lineclear.wiring.repo import Repo
 
 
 def worktrees_in(repo: Repo) -> Worktrees:
-    from lineclear.app.worktrees.saved_work import is_saved
-
     settings, git = repo.settings, clone_worktrees(repo)
     return Worktrees(
         store=repo.store,
@@ -46,7 +53,7 @@ def worktrees_in(repo: Repo) -> Worktrees:
         scope=scope_of(repo),
         codex_home=os.path.realpath(repo.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")),
         free_ports=lambda: free_for_agents(repo),
-        is_saved=lambda tree: is_saved(repo, tree),
+        is_saved=saved_work_in(repo).is_saved,
         require_trust=lambda places: require_trust(repo, places),
     )
 
@@ -84,6 +91,47 @@ def worktree_files(repo: Repo) -> CloneFiles:
         setup_timeout_ms=settings.worktrees_setup_timeout_ms,
         environ=repo.environ,
         equip=lambda path: equip_worktree(clone_of(repo.layout, repo.environ), path),
+    )
+
+
+def saved_work_in(repo: Repo) -> SavedWork:
+    settings = repo.settings
+    return SavedWork(
+        git=CloneSnapshots(
+            repo.layout.common_dir,
+            os.path.join(repo.state_directory, SNAPSHOTS),
+            scope=scope_of(repo),
+            mark_of=lambda tree: mark_of(repo, tree),
+            main_commit=lambda: clone_branches(repo).main_commit(),
+        ),
+        now_s=lambda: int(time.time()),
+        limits=Limits(
+            largest_file_bytes=settings.snapshots_largest_file_bytes,
+            secret_names=() if settings.snapshots_secrets else settings.snapshots_secret_names,
+        ),
+        keep=settings.snapshots_keep,
+        keep_for_s=settings.snapshots_keep_for_ms // 1_000,
+    )
+
+
+def agent_work_in(repo: Repo) -> AgentWork:
+    common_dir = repo.layout.common_dir
+    return AgentWork(
+        store=repo.store,
+        worktrees=worktrees_in(repo),
+        saved=saved_work_in(repo),
+        commits=CloneCommits(common_dir, lambda: clone_branches(repo).main_commit()),
+        places=lambda: dict(worktrees(common_dir)),
+    )
+
+
+def salvage_at(cwd: str, environ: Mapping[str, str]) -> Salvage:
+    """Of the repository around a directory; opens no store."""
+    common_dir = find_layout(cwd, environ).common_dir
+    return Salvage(
+        git=SnapshotRefs(common_dir),
+        commits=CloneCommits(common_dir),
+        write_new=partial(write_new, is_durable=False),
     )
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
-from lineclear.app.worktrees.salvage import Salvage
 from lineclear.core.worktrees.cleanup import Plan
 from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.layout import Layout
@@ -23,7 +22,7 @@ from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring import gc
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import worktrees_in
+from lineclear.wiring.worktrees import salvage_at, worktrees_in
 from tests.repository import TemporaryRepo, clean_environment
 
 LONG_AGO_S = time.time() - 100 * 86_400
@@ -147,7 +146,7 @@ def test_saved_work_goes_and_can_be_restored(world: World) -> None:
     world.apply()
     assert not world.path("ada").exists()
     assert world.apply().removals  # old snapshots, our notes about the worktree
-    kept = Salvage(str(world.git.path), world.git.environment).find("ada")
+    kept = salvage_at(str(world.git.path), world.git.environment).find("ada")
     assert world.git.git("show", f"{kept.commit}:new.txt") == "precious"
 
 

@@ -13,12 +13,11 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.app.worktrees.lifecycle import ReadyWorktree
-from lineclear.app.worktrees.saved_work import take_for
 from lineclear.core.log.tables import WORKTREE, Worktree
 from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import sandboxed, worktree_files, worktrees_in
+from lineclear.wiring.worktrees import sandboxed, saved_work_in, worktree_files, worktrees_in
 from tests.repository import TemporaryRepo
 from tests.waiting import until, until_there
 from tests.world import refused
@@ -437,7 +436,9 @@ def test_unsaved_work_of_before_is_not_thrown_away(site: Site) -> None:
     with refused("worktree.dirty"):
         prepare(site)
     assert (Path(place.path) / "work").exists()
-    assert take_for(site.repo, agent="ada", tree=place.tree, path=place.path, why="test") is not None
+    assert (
+        saved_work_in(site.repo).take(agent="ada", tree=place.tree, path=place.path, why="test") is not None
+    )
     assert not (Path(prepare(site).path) / "work").exists()
 
 
@@ -544,7 +545,9 @@ def test_what_a_snapshot_holds_can_be_removed(site: Site) -> None:
     (Path(place.path) / "new").write_text("x")
     with refused("worktree.dirty"):
         remove(site)
-    assert take_for(site.repo, agent="ada", tree=place.tree, path=place.path, why="test") is not None
+    assert (
+        saved_work_in(site.repo).take(agent="ada", tree=place.tree, path=place.path, why="test") is not None
+    )
     assert remove(site)["saved"] is True
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from lineclear.core.log.tables import Worktree
     from lineclear.core.worktrees.rules import Condition
+    from lineclear.core.worktrees.snapshots import Kept, LeftOut, Limits, Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,3 +129,63 @@ class WorktreeLocks(Protocol):
         """Refused when a live process holds it."""
 
     def is_held(self, name: str, /) -> bool: ...
+
+
+class SnapshotGit(Protocol):
+    """Snapshots of a clone's worktrees. What git refuses comes as a Refusal."""
+
+    def take(
+        self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: Limits
+    ) -> Snapshot | None:
+        """Save the worktree as it is; None when the agent's last snapshot holds exactly this (and is one that
+        stays, where `why` asks for one that stays)."""
+
+    def content(self, tree: str, path: str, /) -> tuple[str, str, list[LeftOut]]:
+        """(HEAD's commit, the tree that a snapshot without limits would have now, what it would not hold)."""
+
+    def is_on_main(self, commit: str, tree: str, /) -> bool:
+        """The commit is in main's history, and holds this tree."""
+
+    def listed(self, agent: str = "", /) -> list[Kept]:
+        """Those of one agent, or all; an agent's newest first."""
+
+    def renew(self, kept: Kept, why: str, at_s: int, /) -> str:
+        """The same content once more as the agent's newest snapshot; gives its ref."""
+
+    def delete(self, snapshots: Sequence[Kept], /) -> list[Kept]:
+        """Remove the refs, each only while it is as we saw it; gives those that are gone now."""
+
+
+class SalvageGit(Protocol):
+    def listed(self, agent: str = "", /) -> list[Kept]:
+        """Those of one agent, or all; an agent's newest first."""
+
+    def is_branch_name(self, branch: str, /) -> bool: ...
+
+    def create_branch(self, branch: str, commit: str, /) -> bool:
+        """A new branch at the commit; False when there is one of that name."""
+
+
+class CommitReader(Protocol):
+    """Compares commits and trees; touches no worktree."""
+
+    def main_commit(self) -> str:
+        """Where main is; "" before the first commit."""
+
+    def commit_of(self, branch: str, /) -> str:
+        """The commit of a branch; "" when there is none."""
+
+    def merge_base(self, left: str, right: str, /) -> str:
+        """Where two histories parted; "" when they never met."""
+
+    def empty_tree(self) -> str:
+        """The id of a tree without anything in it."""
+
+    def diff(self, old: str, new: str, options: Sequence[str], /) -> str:
+        """The patch from one commit or tree to another; bytes that are no UTF-8 as lone surrogates."""
+
+    def count_lines(self, old: str, new: str, /) -> list[dict[str, Any]]:
+        """Each changed file with the lines it gained and lost; -1 for files that have no lines."""
+
+    def show_diff(self, old: str, new: str, options: Sequence[str], /) -> int:
+        """On the terminal, as git shows it to a person; gives git's exit code."""
