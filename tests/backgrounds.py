@@ -11,6 +11,7 @@ from typing import Any
 from lineclear.app import claims
 from lineclear.app.log import audit, entries_after
 from lineclear.app.ports import Caller
+from lineclear.app.worktrees.saver import Saver
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CANDIDATE, Entry
@@ -20,7 +21,6 @@ from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.serve.background import Background
 from lineclear.wiring.queue import submit
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.saving import Saver
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
 from tests.waiting import until

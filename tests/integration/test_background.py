@@ -17,10 +17,10 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.app.runs import records
 from lineclear.app.waiting import claim_or_wait
+from lineclear.app.worktrees import saver as saving
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.serve.background import Background
-from lineclear.wiring import saving
 from lineclear.wiring.queue import run_once, settle, submit, take_turn
 from lineclear.wiring.repo import Repo
 from lineclear.wiring.trust import judged, trust
