@@ -21,6 +21,7 @@ from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.serve.background import Background
 from lineclear.wiring.queue import submit
 from lineclear.wiring.repo import Repo, open_repo
+from lineclear.wiring.saving import saver_in
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
 from tests.waiting import until
@@ -72,7 +73,7 @@ class Site:
     def saver(self) -> Saver:
         """What takes the snapshots, without its thread, after its first look."""
         repo = self.open()
-        saver = Saver(repo)
+        saver = saver_in(repo)
         self._savers.append((saver, repo))
         saver.choose()
         until(lambda: saver.step() or saver.looked == len(saver.places))

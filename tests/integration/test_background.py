@@ -191,7 +191,7 @@ def test_an_agents_work_is_saved_again_and_again_without_a_command(site: Site) -
     assert {kept.why for kept in site.snapshots("ada")} == {"at work"}
 
 
-def looks_at(saver: saving.Saver, place: saving.Place, ago_s: float) -> bool:
+def looks_at(saver: saving.Saver, place: saving.SavedTree, ago_s: float) -> bool:
     """Is the worktree looked at again, so long after it was looked at last?"""
     place.looked_at_s = time.monotonic() - ago_s
     looked = saver.looked

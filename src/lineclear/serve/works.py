@@ -9,12 +9,12 @@ import time
 
 from lineclear.app.agents.lapsing import end_leases
 from lineclear.app.queue import candidates as queue
-from lineclear.app.worktrees.saver import Saver
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.words.refusals import Refusal
 from lineclear.mirror.publishing import REFRESH_S, look_of, publish_noted
 from lineclear.wiring import queue as wired_queue
 from lineclear.wiring.mirroring import live_trees, parts_on
+from lineclear.wiring.saving import saver_in
 from lineclear.wiring.supervising import is_supervised
 
 TYPE_CHECKING = False
@@ -88,7 +88,7 @@ def keep_files(ground: Ground) -> None:
 
 
 def save_work(ground: Ground) -> None:
-    saver = Saver(ground.repo)
+    saver = saver_in(ground.repo)
     chosen_at_s, rings, looked = float("-inf"), -1, 0
     try:
         while ground.goes_on():
