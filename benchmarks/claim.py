@@ -13,7 +13,7 @@ from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims.resources import Resource, parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.wiring.store_copies import new_sqlite
+from lineclear.store.copies import new_sqlite
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store

@@ -24,8 +24,8 @@ from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.events import Draft
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.words.refusals import Refusal
+from lineclear.store.copies import new_sqlite
 from lineclear.wiring.repo import open_sqlite
-from lineclear.wiring.store_copies import new_sqlite
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store, Tx

@@ -15,7 +15,7 @@ from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.wiring.store_copies import new_sqlite
+from lineclear.store.copies import new_sqlite
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "mcp: the server over stdio, beside the bare SDK"

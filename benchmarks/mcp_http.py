@@ -34,7 +34,7 @@ from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.host.server_door import read_door
-from lineclear.wiring.store_copies import new_sqlite
+from lineclear.store.copies import new_sqlite
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "mcp: one server for many clients over HTTP, beside the bare SDK"

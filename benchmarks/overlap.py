@@ -16,7 +16,7 @@ from lineclear.core.claims.resources import Resource, parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request, decide_claim
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CLAIM
-from lineclear.wiring.store_copies import new_sqlite
+from lineclear.store.copies import new_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,8 @@ from lineclear.core.log.codec import event_of
 from lineclear.core.log.fold import fold
 from lineclear.core.log.state import State
 from lineclear.core.log.tables import LOG, PROJECTED
+from lineclear.store.copies import new_sqlite
 from lineclear.wiring.repo import open_sqlite
-from lineclear.wiring.store_copies import new_sqlite
 
 if TYPE_CHECKING:
     from lineclear.app.ports import View

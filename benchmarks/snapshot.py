@@ -10,7 +10,7 @@ from benchmarks.harness import Report, at_most_x, median, scratch
 from lineclear.core.worktrees.snapshots import AT_WORK, Limits, Snapshot
 from lineclear.git.layout import find_layout
 from lineclear.git.run import git
-from lineclear.git.snapshots import Snapshots
+from lineclear.git.snapshots.taking import Snapshots
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "snapshot: a worktree of 5,000 files, beside git status"

@@ -24,8 +24,8 @@ from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CLAIM, WAIT
 from lineclear.host.bell import Bell
 from lineclear.host.clock import HostClock
+from lineclear.store.copies import new_sqlite
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring.store_copies import new_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Callable

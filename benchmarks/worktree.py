@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.harness import Report, at_most_x, median, scratch_alone, take_turns, timed_us
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import discard, make
+from lineclear.wiring.worktrees import worktrees_in
 from tests.repository import TemporaryRepo
 
 TITLE = "worktree: ready to work in, beside `git worktree add`"
@@ -56,13 +56,15 @@ def _measure(repo: TemporaryRepo, rounds: int) -> Report:
         bare_ms.append(timed_us(lambda: subprocess.run(words, cwd=repo.path, check=True)) / 1_000)
         repo.git("worktree", "remove", "--force", path)
 
+    worktrees = worktrees_in(ours)
+
     def ready(turn: int) -> None:
         caller = ours.caller()
         os.sync()
         ready_ms.append(
-            timed_us(lambda: make(ours, caller, name=f"tree{turn}", agent=f"agent-{turn}")) / 1_000
+            timed_us(lambda: worktrees.make(caller, name=f"tree{turn}", agent=f"agent-{turn}")) / 1_000
         )
-        discard(ours, caller, f"tree{turn}", why="measured")
+        worktrees.discard(caller, f"tree{turn}", why="measured")
 
     gc.disable()
     try:

@@ -11,16 +11,17 @@ from typing import Any
 from lineclear.app import claims
 from lineclear.app.log import audit, entries_after
 from lineclear.app.ports import Caller
+from lineclear.app.worktrees.saver import Saver
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CANDIDATE, Entry
 from lineclear.core.queue.candidates import LANDED
 from lineclear.core.worktrees.snapshots import Kept
-from lineclear.git.snapshot_refs import list_snapshots
+from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.serve.background import Background
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.saving import Saver
+from lineclear.wiring.saving import saver_in
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
 from tests.waiting import until
@@ -72,7 +73,7 @@ class Site:
     def saver(self) -> Saver:
         """What takes the snapshots, without its thread, after its first look."""
         repo = self.open()
-        saver = Saver(repo)
+        saver = saver_in(repo)
         self._savers.append((saver, repo))
         saver.choose()
         until(lambda: saver.step() or saver.looked == len(saver.places))

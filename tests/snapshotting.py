@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lineclear.core.worktrees.snapshots import Limits, Snapshot
 from lineclear.git.layout import find_layout
-from lineclear.git.snapshots import Snapshots
+from lineclear.git.snapshots.taking import Snapshots
 from tests.repository import TemporaryRepo
 
 

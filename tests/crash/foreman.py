@@ -19,24 +19,24 @@ from lineclear.app import tasks
 from lineclear.app.agents import membership
 from lineclear.app.queue.runner import Runner
 from lineclear.app.runs import records
+from lineclear.app.worktrees.lifecycle import Worktrees
 from lineclear.cli.main import run
 from lineclear.git import run as git_run
 from lineclear.git.landing import LockedMain
 from lineclear.host import groups
 from lineclear.store.sqlite.engine import SqliteStore
-from lineclear.wiring import worktrees
 
 # name: (where the function is, its name there)
 WINDOWS: dict[str, tuple[Any, str]] = {
     "the task was taken": (tasks, "take"),
-    "the worktree was made": (worktrees, "prepare"),
+    "the worktree was made": (Worktrees, "prepare"),
     "the run was begun in the log": (records, "begin"),
     "the client was started": (subprocess, "Popen"),
     "the client was noted": (groups, "start"),
     "the run was ended and its work handed over": (records, "end"),
     "main was moved": (LockedMain, "move"),
     "the task was merged": (Runner, "_conclude"),
-    "the worktree was removed": (worktrees, "discard"),
+    "the worktree was removed": (Worktrees, "discard"),
     "the agent has left": (membership, "leave"),
 }
 

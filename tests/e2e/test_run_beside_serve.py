@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lineclear.git.snapshot_refs import list_snapshots
+from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.serve.background import Background
 from lineclear.wiring.repo import open_repo
 from tests.e2e.crew import Crew

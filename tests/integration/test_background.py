@@ -18,13 +18,13 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue.landings import Landings
 from lineclear.app.runs import records
 from lineclear.app.waiting import claim_or_wait
+from lineclear.app.worktrees import saver as saving
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.serve.background import Background
-from lineclear.wiring import saving
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.trust import judged, trust
-from lineclear.wiring.worktrees import adopt
+from lineclear.wiring.worktrees import worktrees_in
 from tests.backgrounds import PERSON, Site
 from tests.crash.proxy import socket_of
 from tests.engines import ENGINES
@@ -193,7 +193,7 @@ def test_an_agents_work_is_saved_again_and_again_without_a_command(site: Site) -
     assert {kept.why for kept in site.snapshots("ada")} == {"at work"}
 
 
-def looks_at(saver: saving.Saver, place: saving.Place, ago_s: float) -> bool:
+def looks_at(saver: saving.Saver, place: saving.SavedTree, ago_s: float) -> bool:
     """Is the worktree looked at again, so long after it was looked at last?"""
     place.looked_at_s = time.monotonic() - ago_s
     looked = saver.looked
@@ -246,7 +246,7 @@ def test_new_directories_are_saved_and_ignored_ones_are_not(quick: Site) -> None
 
 def test_a_worktree_that_somebody_made_and_somebody_adopted_is_saved(quick: Site) -> None:
     place = quick.git.add_worktree("made-by-hand")
-    adopt(quick.repo, PERSON, str(place), agent="bob")
+    worktrees_in(quick.repo).adopt(PERSON, str(place), agent="bob")
     quick.begin()
     (place / "a.txt").write_text("1\n")
     until(lambda: quick.saved("bob", "a.txt") == "1")

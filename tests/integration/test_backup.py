@@ -10,9 +10,9 @@ from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.words.refusals import Refusal
+from lineclear.wiring.copies import backup, copy_store
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.store_copies import backup, copy_store
 from tests.repository import TemporaryRepo
 
 

@@ -13,7 +13,7 @@ from lineclear.git import branch_moves
 from lineclear.git.landing import LandingLock
 from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.worktrees import adopt
+from lineclear.wiring.worktrees import worktrees_in
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.syncs import BASE, leftovers, refusal_of, state_of, sync
@@ -137,7 +137,7 @@ def test_a_main_that_an_agent_moved_itself_is_not_built_upon(team: Team) -> None
 
 def test_being_moved_along_does_not_make_an_agent_the_one_who_moved_main(team: Team) -> None:
     """A person's `update-ref` leaves no word in main's log; whose commit it was is then guessed."""
-    adopt(team.repo, team.person, str(team.tree_of("ada")), agent="ada")
+    worktrees_in(team.repo).adopt(team.person, str(team.tree_of("ada")), agent="ada")
     tree = team.git.git("rev-parse", "HEAD^{tree}")
     new = team.git.git("commit-tree", tree, "-p", "main", "-m", "By hand")
     team.git.git("update-ref", "refs/heads/main", new, at=team.tree_of("ben"))
@@ -252,7 +252,7 @@ def test_a_landing_at_the_same_time_is_not_waited_for(team: Team) -> None:
 
 
 def test_another_agent_may_not_sync_it_and_a_person_may(team: Team) -> None:
-    adopt(team.repo, team.person, str(team.tree_of("ada")), agent="ada")
+    worktrees_in(team.repo).adopt(team.person, str(team.tree_of("ada")), agent="ada")
     team.git.commit("Meanwhile", {"a.txt": "ONE\n"})
     repo = open_repo(str(team.tree_of("ada")), team.git.environment)
     refusal = refusal_of(lambda: wired.sync(repo, Caller("ben", tree="ada")))

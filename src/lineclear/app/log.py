@@ -1,4 +1,4 @@
-"""Use cases around the log: read it, order two events, audit it."""
+"""Use cases around the log: read it, copy it, order two events, audit it."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def entries_after(view: View, position: int) -> Iterator[Entry]:
             return
         yield from batch
         position = batch[-1].position
+
+
+def copy_log(source: Store, target: Store) -> int:
+    """Fill an empty store from another's log by replay; gives the number of events."""
+    return source.read(lambda view: target.load(entries_after(view, 0)))
 
 
 def tail(

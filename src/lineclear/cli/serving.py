@@ -124,7 +124,7 @@ class Office:
             return self._cwd
         if visitor.cwd:
             return visitor.cwd
-        from lineclear.app.worktrees.lifecycle import worktrees_of
+        from lineclear.app.worktrees.rows import worktrees_of
 
         name, now = agent_name(visitor.agent), monotonic()
         until, place = self._trees.get(name, (0.0, ""))

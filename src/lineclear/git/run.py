@@ -28,6 +28,11 @@ _KILL = 9
 _TRIES, _PAUSE_S = 20, 0.02
 
 
+def unbound(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what binds git to one repository or its state."""
+    return {name: value for name, value in environ.items() if name not in LOCAL_NAMES}
+
+
 class GitFailed(Exception):
     """Git said no, took too long (exit code 124) or could not be started (127)."""
 
@@ -220,7 +225,7 @@ def show_on_terminal(args: Sequence[str], cwd: str) -> int:
     """Git for a person at a terminal: with their pager and colours; gives its exit code."""
     import subprocess
 
-    env = {name: value for name, value in os.environ.items() if name not in LOCAL_NAMES}
+    env = unbound(os.environ)
     try:
         return subprocess.call(["git", *args], cwd=cwd, env=env)
     except OSError as error:
@@ -285,5 +290,5 @@ def _output(pid: int, ear: int) -> tuple[bytes, int]:
 def _environment() -> dict[str, str]:
     """Ours, bound to no repository. What we do ourselves was judged before: the gate in git's hooks lets it
     pass."""
-    env = {name: value for name, value in os.environ.items() if name not in LOCAL_NAMES}
+    env = unbound(os.environ)
     return env | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "LINECLEAR_GATE": "open"}

@@ -14,13 +14,14 @@ import time
 from contextlib import ExitStack, contextmanager
 
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME
+from lineclear.core.words.refusals import refuse
 from lineclear.host.shielding import starting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from threading import Event
-    from typing import IO
+    from typing import IO, NoReturn
 
     from lineclear.host.logs import BoundedLog
 
@@ -104,6 +105,28 @@ def run_to_end(
     if code is None:
         return Finished(CANCELLED if is_off() else OUT_OF_TIME, text)
     return Finished(code if code >= 0 else 128 - code, text)
+
+
+def become(argv: Sequence[str], path: str, env: Mapping[str, str]) -> NoReturn:
+    """Go on as another program, in that directory: its exit code is ours, and the terminal is its own."""
+    os.chdir(path)
+    try:
+        os.execvpe(argv[0], list(argv), dict(env))
+    except OSError as error:
+        raise refuse("look.cannot_start", program=argv[0], why=error.strerror or str(error)) from error
+
+
+def run_in_turn(
+    commands: Sequence[str], within_s: float, run: Callable[[str, float], Finished]
+) -> tuple[str, Finished] | None:
+    """Commands one after the other, all within this time: each by `run`, with the seconds that are left. The
+    first that fails ends it, and is given back."""
+    deadline = time.monotonic() + within_s
+    for command in commands:
+        done = run(command, max(0.0, deadline - time.monotonic()))
+        if done.code != 0:
+            return command, done
+    return None
 
 
 def shell_words(command: str) -> list[str]:

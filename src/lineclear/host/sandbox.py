@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 
+from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.rules import is_inside
 from lineclear.host.commands import capture
 
@@ -37,6 +38,13 @@ def why_unavailable() -> str:
     return errors.decode("utf-8", "replace").strip() or f"bwrap ended with {code}"
 
 
+def require() -> None:
+    """Refuse where no sandbox can be made."""
+    why = why_unavailable()
+    if why:
+        raise refuse("sandbox.missing", reason=why)
+
+
 def wrap(
     argv: Sequence[str],
     *,
@@ -48,12 +56,16 @@ def wrap(
 ) -> list[str]:
     """The command line that runs `argv` in the sandbox, with the worktree as its directory.
 
-    Writable are the worktree, the git directory that all worktrees share, what `writable` names (it has to
-    be there), and a /tmp of its own, kept in `tmp`. What `protected` names is read-only even inside those;
-    what is not there is passed over. Descriptors, signals, environment and the process group pass through;
-    it does not end with its parent.
+    Writable are the worktree, the git directory that all worktrees share, what `writable` names (refused
+    where it is not there), and a /tmp of its own, kept in `tmp`. What `protected` names is read-only even
+    inside those; what is not there is passed over. Descriptors, signals, environment and the process group
+    pass through; it does not end with its parent.
     """
-    binds = [("--bind", path) for path in (common_dir, *writable, worktree)]
+    places = [os.path.realpath(path) for path in writable]
+    for path in places:
+        if not os.path.exists(path):
+            raise refuse("sandbox.path", path=path, why="it is not there")
+    binds = [("--bind", path) for path in (common_dir, *places, worktree)]
     binds += [("--ro-bind", path) for path in protected if os.path.exists(path)]
     # A private /tmp hides what lies in the real one; the repository itself must still be found.
     hidden = [("--ro-bind", path) for path in (os.path.dirname(common_dir),) if is_inside(path, "/tmp")]

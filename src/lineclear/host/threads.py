@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def start_thread(work: Callable[[], None], name: str) -> None:
+    """Beside us, deaf to the terminal's signals; it does not keep the process alive."""
+
+    def run() -> None:
+        shield_thread()
+        work()
+
+    threading.Thread(target=run, name=name, daemon=True).start()
 
 
 class Jobs:

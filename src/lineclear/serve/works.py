@@ -16,7 +16,7 @@ from lineclear.mirror.publishing import REFRESH_S, look_of, publish_noted
 from lineclear.wiring import queue as wired_queue
 from lineclear.wiring.mirroring import live_trees, parts_on
 from lineclear.wiring.runs import supervision_of
-from lineclear.wiring.saving import Saver
+from lineclear.wiring.saving import saver_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def keep_files(ground: Ground) -> None:
 
 
 def save_work(ground: Ground) -> None:
-    saver = Saver(ground.repo)
+    saver = saver_in(ground.repo)
     chosen_at_s, rings, looked = float("-inf"), -1, 0
     try:
         while ground.goes_on():

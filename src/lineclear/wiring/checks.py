@@ -7,19 +7,18 @@ import time
 from typing import TYPE_CHECKING
 
 from lineclear.app.queue.check_runner import CheckRunner, ChecksOfMain
-from lineclear.app.worktrees.lifecycle import ports_of_agents
 from lineclear.core.queue.checks import trust_places
 from lineclear.git.check_trees import CheckTrees, TreeProvisioning
 from lineclear.git.committed_settings import CommittedSettings
 from lineclear.git.layout import CHECKS
 from lineclear.git.object_store import ObjectStore
 from lineclear.host.check_pool import ThreadedCheckPool
-from lineclear.host.check_ports import CheckPorts
+from lineclear.host.commands import run_in_turn
 from lineclear.settings.stated_checks import stated_checks
-from lineclear.wiring.provisioning import bring_files, check_room_at, files_to_bring, run_set_up, sandboxed
+from lineclear.wiring.ports import check_ports
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.trust import require_trust
-from lineclear.wiring.worktree_git import Site
+from lineclear.wiring.worktrees import clone_worktrees, sandboxed, worktree_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from lineclear.app.queue.check_runner import CheckResult
     from lineclear.core.queue.checks import Check
     from lineclear.settings import Settings
-
-_PORTS = "checks/ports"
 
 
 def check_logs(repo: Repo) -> str:
@@ -67,39 +64,29 @@ def require_trusted(at_main: Repo, checks: Iterable[Check]) -> None:
         require_trust(at_main, places)
 
 
-def check_ports(repo: Repo) -> CheckPorts:
-    settings = repo.settings
-    return CheckPorts(
-        os.path.join(repo.state_directory, _PORTS),
-        count=settings.worktrees_ports,
-        low=settings.worktrees_ports_from,
-        high=settings.worktrees_ports_to,
-        of_agents=lambda: ports_of_agents(repo.store),
-    )
-
-
 def check_trees(repo: Repo, at_main: Repo | None = None) -> CheckTrees:
     """They lie where the settings of `repo` have worktrees, and are made ready by those of `at_main`."""
-    site, by_main = Site(repo), at_main or repo
-    site_by_main = Site(by_main)
-    settings = by_main.settings
+    files, by_main = worktree_files(repo), at_main or repo
+    files_by_main, settings = worktree_files(by_main), by_main.settings
     return CheckTrees(
-        common_dir=site.common_dir,
-        root=site.root,
-        directory=site.default_place(CHECKS),
+        common_dir=files.common_dir,
+        root=files.root,
+        directory=clone_worktrees(repo).default_place(CHECKS),
         logs=check_logs(repo),
         environ=repo.environ,
         bonds=repo.bonds,
         ports=check_ports(by_main),
-        require_room=lambda path: check_room_at(site, 1, path),
+        require_room=lambda path: files.require_room(1, path),
         provisioning=TreeProvisioning(
             setup=settings.worktrees_setup,
             env=settings.worktrees_env,
             sandbox=settings.worktrees_sandbox,
-            files=lambda: files_to_bring(site_by_main),
-            bring=lambda path, copies, links: bring_files(site_by_main, path, copies, links),
-            run_set_up=lambda run: run_set_up(by_main, run),
-            wrap=lambda tree, words, tmp: sandboxed(by_main, tree, words, tmp=tmp),
+            files=files_by_main.to_bring,
+            bring=files_by_main.bring,
+            run_set_up=lambda run: run_in_turn(
+                settings.worktrees_setup, settings.worktrees_setup_timeout_ms / 1_000, run
+            ),
+            wrap=lambda tree, words, tmp: sandboxed(by_main, tree.path, words, tmp=tmp),
         ),
     )
 

@@ -21,13 +21,12 @@ from lineclear.git import worktrees as git_trees
 from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
-from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged_branches
+from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, merged_branches
 from lineclear.settings.stated_checks import has_checks
-from lineclear.wiring import snapshots
 from lineclear.wiring.checks import check_trees as check_trees_of
 from lineclear.wiring.hooking_context import SESSIONS
-from lineclear.wiring.worktree_git import Site, bond_of
-from lineclear.wiring.worktrees import discard, forget_vanished, vanished
+from lineclear.wiring.repo import SNAPSHOTS
+from lineclear.wiring.worktrees import clone_branches, clone_worktrees, saved_work_in, worktrees_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def _remove(repo: Repo, caller: Caller, item: Item) -> str:
     if item.kind == rules.WORKTREE:
         return _remove_tree(repo, caller, item.key)
     if item.kind == rules.VANISHED:
-        forget_vanished(repo, caller)
+        worktrees_in(repo).forget_vanished(caller)
         return "it is back" if item.key in Ground(repo).known.rows else ""
     if item.kind == rules.DIRECTORY:
         os.rmdir(item.key)
@@ -87,7 +86,7 @@ def _remove_tree(repo: Repo, caller: Caller, tree: str) -> str:
     again = rules.make_plan(rules.Facts(trees=[ground.tree(row)]), keep=1, keep_for_s=0)
     if again.kept:
         return again.kept[0].why
-    discard(repo, caller, tree, why="cleared away", is_saved=lambda name: snapshots.is_saved(repo, name))
+    worktrees_in(repo).discard(caller, tree, why="cleared away")
     return ""
 
 
@@ -119,14 +118,15 @@ class Ground:
     """Everything that could be cleared away, as it is now."""
 
     def __init__(self, repo: Repo) -> None:
-        self.repo, self.site = repo, Site(repo)
+        self.repo, self.site = repo, clone_worktrees(repo)
+        self.worktrees, self.main = worktrees_in(repo), clone_branches(repo).main_commit()
         self.known = repo.store.read(Known)
         self.names = set(git_trees.entry_names(self.site.common_dir))
 
     def plan(self, *, checks: bool = False) -> Plan:
         settings = self.repo.settings
-        gone = vanished(self.repo)
-        rows = [row for row in self.known.rows.values() if self.site.owns(row)]
+        gone = self.worktrees.vanished()
+        rows = [row for row in self.known.rows.values() if self.worktrees.owns(row)]
         facts = rules.Facts(
             trees=[self.tree(row) for row in rows if row.name not in gone],
             rows=[self._row(row) for row in rows if row.name in gone],
@@ -143,7 +143,7 @@ class Ground:
 
     def tree(self, row: Worktree) -> rules.Tree:
         """Whether it is saved is asked last: that reads the whole worktree."""
-        repo, name = self.repo, row.name.removeprefix(self.site.scope)
+        repo, name = self.repo, row.name.removeprefix(self.worktrees.scope)
         in_use = self._in_use(row.name)
         lock = git_trees.lock_of(self.site.common_dir, name)
         was_used = self.known.was_used(row.name, repo.presence)
@@ -159,20 +159,19 @@ class Ground:
             is_landed=is_landed,
             is_saved=is_candidate
             and not is_landed
-            and snapshots.is_saved(repo, row.name, row.path, lasting=False),
+            and saved_work_in(repo).is_saved(row.name, row.path, lasting=False),
         )
 
     def _in_use(self, tree: str) -> str:
         repo = self.repo
-        if repo.bonds.is_held(bond_of(tree.removeprefix(self.site.scope))):
+        if self.worktrees.is_busy(tree):
             return "somebody is making or removing it"
         return self.known.in_use(tree, repo.liveness, repo.presence, repo.settings.agents_silence_ms)
 
     def _is_landed(self, path: str) -> bool:
         try:
             head = branches.commit_of(self.site.common_dir, path, "HEAD")
-            main = self.site.main_commit()
-            is_merged = bool(head and main) and branches.is_merged(self.site.root, head, main)
+            is_merged = bool(head and self.main) and branches.is_merged(self.site.root, head, self.main)
             return is_merged and git_trees.count_changes(path) == 0
         except GitFailed:
             return False
@@ -185,7 +184,7 @@ class Ground:
 
     def branches(self) -> list[rules.Branch]:
         """Ours by their prefix; without a prefix there is no telling whose they are."""
-        prefix, main = self.repo.settings.worktrees_branches, self.site.main_commit()
+        prefix, main = self.repo.settings.worktrees_branches, self.main
         if not prefix.strip("/") or not main:
             return []
         held = branches.checked_out(self.site.common_dir, self.site.root)
@@ -197,7 +196,7 @@ class Ground:
 
     def _directories(self) -> list[rules.Directory]:
         """What lies beside our worktrees and is none of git's."""
-        home = os.path.join(self.site.root, self.site.directory())
+        home = self.site.directory
         entries = [git_trees.entry_path(self.site.common_dir, name) for name in self.names]
         known = {os.path.realpath(path) for path in entries if path}
         found = []
@@ -207,7 +206,7 @@ class Ground:
             path = os.path.realpath(os.path.join(home, name))
             if path in known or not os.path.isdir(path) or os.path.islink(os.path.join(home, name)):
                 continue
-            in_use = "somebody is making it" if self.repo.bonds.is_held(bond_of(name)) else ""
+            in_use = "somebody is making it" if self.worktrees.is_busy(name) else ""
             found.append(rules.Directory(path=path, is_empty=not os.listdir(path), in_use=in_use))
         return found
 
@@ -241,8 +240,8 @@ class Ground:
     def _scratch(self) -> list[rules.File]:
         """Our notes about worktrees that are no more."""
         stems = tuple(f"{tree}." for tree in (MAIN_TREE, *self.names))
-        names = _names_in(os.path.join(self.repo.state_directory, snapshots.DIRECTORY))
-        keys = [os.path.join(snapshots.DIRECTORY, name) for name in names if not name.startswith(stems)]
+        names = _names_in(os.path.join(self.repo.state_directory, SNAPSHOTS))
+        keys = [os.path.join(SNAPSHOTS, name) for name in names if not name.startswith(stems)]
         return [rules.File(kind=rules.SCRATCH, name=key, age_s=self._age_s(key)) for key in keys]
 
     def _run_logs(self) -> list[rules.File]:

@@ -308,9 +308,9 @@ class HookSession:
             return
 
         def adopt() -> None:
-            from lineclear.wiring.worktrees import adopt
+            from lineclear.wiring.worktrees import worktrees_in
 
-            adopt(self._repo, self.caller, self.root, agent=self.caller.name)
+            worktrees_in(self._repo).adopt(self.caller, self.root, agent=self.caller.name)
 
         self._change_after_commit(adopt)
 

@@ -20,14 +20,14 @@ _LIMIT_S = 60.0
 def make_for(repo: Repo, caller: Caller, name: str) -> tuple[str, str, bool]:
     """(its name in the store, its path, is it for the session itself?). Nobody's until the first call from
     within: then it is adopted. One of that name that is there already is used again, as the client does."""
-    from lineclear.wiring.worktrees import make
+    from lineclear.wiring.worktrees import worktrees_in
 
     is_own = not name.startswith(_SUBAGENT)
     scope = repo.tree.removesuffix(repo.layout.tree)
     row = repo.store.read(lambda view: view.get(WORKTREE, (scope + name,)))
     if row is not None and os.path.isdir(row.path):
         return name, row.path, is_own
-    made = make(repo, caller, name=name)
+    made = worktrees_in(repo).make(caller, name=name)
     return made.tree.removeprefix(scope), made.path, is_own
 
 

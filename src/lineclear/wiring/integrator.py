@@ -11,26 +11,25 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue.after_landing import BRANCH, IntegratorRun
-from lineclear.app.worktrees.lifecycle import worktrees_of
+from lineclear.app.worktrees.rows import worktrees_of
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.queue import git_failed
 from lineclear.git import detached
 from lineclear.git.landing import commit_of
-from lineclear.git.run import GitFailed
+from lineclear.git.run import GitFailed, unbound
 from lineclear.git.run import git as run_git
 from lineclear.host.commands import run_to_end, shell_words
 from lineclear.host.files import remove_tree, write_atomically
-from lineclear.wiring import worktrees
-from lineclear.wiring.provisioning import sandboxed, unbound
 from lineclear.wiring.runs import workplace_of
 from lineclear.wiring.trust import require_trust
+from lineclear.wiring.worktrees import sandboxed, worktrees_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from lineclear.app.worktrees.lifecycle import ReadyWorktree
     from lineclear.wiring.repo import Repo
-    from lineclear.wiring.worktrees import Place
 
 _SETTING, _RECORD, _PREFIX = "queue.integrator", "integrator.json", "LINECLEAR_"
 _NO_LIMIT_S = 30 * 24 * 3_600.0
@@ -90,25 +89,25 @@ def _read(path: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _place(repo: Repo, caller: Caller) -> Place:
+def _place(repo: Repo, caller: Caller) -> ReadyWorktree:
     """Its worktree, provisioned as others; made when it is not there."""
     for row in repo.store.read(lambda view: worktrees_of(view, INTEGRATOR)):
         if row.branch == BRANCH and detached.whole_git_dir(repo.layout.common_dir, row.path):
-            return worktrees.place_of(repo, row.name)
-    return worktrees.make(repo, Caller(caller.name, tree=caller.tree), agent=INTEGRATOR, branch=BRANCH)
+            return worktrees_in(repo).find(row.name)
+    return worktrees_in(repo).make(Caller(caller.name, tree=caller.tree), agent=INTEGRATOR, branch=BRANCH)
 
 
-def _words(repo: Repo, place: Place) -> list[str]:
+def _words(repo: Repo, place: ReadyWorktree) -> list[str]:
     words = shell_words(repo.settings.queue_integrator)
     if repo.settings.worktrees_sandbox != "bwrap":
         return words
     tmp = os.path.join(repo.state_directory, f"{INTEGRATOR}.tmp")
     remove_tree(tmp)
     os.makedirs(tmp, mode=0o700)
-    return sandboxed(repo, place, words, tmp=tmp)
+    return sandboxed(repo, place.path, words, tmp=tmp)
 
 
-def _environment(repo: Repo, place: Place, news: str) -> dict[str, str]:
+def _environment(repo: Repo, place: ReadyWorktree, news: str) -> dict[str, str]:
     outer = {name: value for name, value in unbound(repo.environ).items() if not name.startswith(_PREFIX)}
     own = {f"{_PREFIX}AGENT": INTEGRATOR, f"{_PREFIX}LANDED": news, "PWD": place.path}
     return outer | place.env | own | {"GIT_REFLOG_ACTION": f"lineclear:{INTEGRATOR}"}

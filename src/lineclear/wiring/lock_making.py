@@ -12,8 +12,8 @@ from lineclear.git.check_trees import outer_environment
 from lineclear.host.lock_making import LockRules, PackageManagers
 from lineclear.settings.variables import secret_values
 from lineclear.wiring.checks import repo_at
-from lineclear.wiring.provisioning import sandboxed
 from lineclear.wiring.trust import untrusted
+from lineclear.wiring.worktrees import sandboxed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,4 +63,4 @@ def _lock_rules_at(repo: Repo, main: str) -> LockRules:
     )
     if settings.worktrees_sandbox != "bwrap":
         return rules
-    return replace(rules, wrap=lambda room, words: sandboxed(at_main, room, words, tmp=room.tmp))
+    return replace(rules, wrap=lambda room, words: sandboxed(at_main, room.path, words, tmp=room.tmp))

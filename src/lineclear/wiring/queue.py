@@ -20,8 +20,8 @@ from lineclear.git.landing import LandingLock
 from lineclear.git.main_files import CloneMainFiles
 from lineclear.git.pull_requests import PullRequestBranches
 from lineclear.git.queue import CloneQueueGit, KeptCommits
-from lineclear.git.run import GitFailed, show_on_terminal
-from lineclear.git.snapshot_refs import diff
+from lineclear.git.run import GitFailed, show_on_terminal, unbound
+from lineclear.git.snapshots.refs import diff
 from lineclear.git.undo import CloneUndoGit
 from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.host.forges import ForgeCommand
@@ -32,7 +32,6 @@ from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.integrator import IntegratorWorktree
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.merging import merging_at, touches_at
-from lineclear.wiring.provisioning import unbound
 from lineclear.wiring.reviewer import CommandReviewer
 from lineclear.wiring.strays import strays_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.queue.checks import Check
-from lineclear.git.snapshot_refs import diff
+from lineclear.git.snapshots.refs import diff
 from lineclear.host.files import write_atomically
 from lineclear.wiring.checks import check_logs, check_runner, check_trees
 

@@ -26,13 +26,13 @@ from lineclear.host.commands import run_to_end
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
 from lineclear.settings.stated_checks import stated_checks
-from lineclear.wiring import returning, snapshots, worktrees
-from lineclear.wiring.provisioning import require_room, sandboxed
+from lineclear.wiring import returning
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import host_name, open_repo, settings_root
 from lineclear.wiring.strays import strays_of
 from lineclear.wiring.tokens import new_secret
 from lineclear.wiring.trust import require_trust
+from lineclear.wiring.worktrees import sandboxed, saved_work_in, worktree_files, worktrees_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ def supervise(
         _local_host(repo, min(THREADS_MAX, len(slots) + 4), lands=rules.lands, beside=beside),
         since_ns=repo.clock.now().wall_ns,
         require_trust=partial(require_trust, repo),
-        require_room=partial(require_room, repo),
+        require_room=lambda count: worktree_files(repo).require_room(count),
         tell=tell,
         show=show,
     )
@@ -148,7 +148,7 @@ def clients_of(repo: Repo) -> ClientProcesses:
     checks = [settings.checks_gate, settings.checks_full, *(c.command for c in settings.check_paths)]
 
     def in_sandbox(tree: str, argv: list[str], tmp: str, writable: list[str]) -> list[str]:
-        return sandboxed(repo, worktrees.place_of(repo, tree), argv, tmp=tmp, writable=writable)
+        return sandboxed(repo, worktrees_in(repo).find(tree).path, argv, tmp=tmp, writable=writable)
 
     return ClientProcesses(
         os.path.join(repo.state_directory, "runs"),
@@ -214,7 +214,7 @@ def deliveries_of(repo: Repo) -> Deliveries:
 
 def workplace_of(repo: Repo, path: str) -> GitWorkplace:
     """A worktree at the end of somebody's work, with the limits on what is committed from it."""
-    return GitWorkplace(path, landing_ref(repo.layout), snapshots.limits_of(repo.settings).reason)
+    return GitWorkplace(path, landing_ref(repo.layout), saved_work_in(repo).limits.reason)
 
 
 # -- the ports of places and landing, for one repository -------------------------------------------
@@ -225,15 +225,15 @@ class _Worktrees:
         self._repo = repo
 
     def prepare(self, caller: Caller, task: int, base: str) -> RunPlace:
-        made = worktrees.prepare(self._repo, caller, agent=caller.name, task=task, base=base)
+        made = worktrees_in(self._repo).prepare(caller, agent=caller.name, task=task, base=base)
         return RunPlace(made.tree, made.path, made.branch, made.base, made.env)
 
     def place_of(self, tree: str) -> RunPlace:
-        found = worktrees.place_of(self._repo, tree)
+        found = worktrees_in(self._repo).find(tree)
         return RunPlace(found.tree, found.path, found.branch, found.base, found.env)
 
     def discard(self, caller: Caller, tree: str, why: str) -> None:
-        worktrees.discard(self._repo, caller, tree, why=why)
+        worktrees_in(self._repo).discard(caller, tree, why=why)
 
 
 class _Snapshots:
@@ -241,11 +241,11 @@ class _Snapshots:
         self._repo = repo
 
     def take(self, agent: str, tree: str, path: str, why: str, task: int) -> SavedWork | None:
-        taken = snapshots.take_for(self._repo, agent=agent, tree=tree, path=path, why=why, task=task)
+        taken = saved_work_in(self._repo).take(agent=agent, tree=tree, path=path, why=why, task=task)
         return SavedWork(taken.commit, taken.tree, taken.left_out) if taken is not None else None
 
     def latest(self, agent: str) -> SavedWork | None:
-        found = snapshots.latest(self._repo, agent)
+        found = saved_work_in(self._repo).latest(agent)
         return SavedWork(found.commit, found.tree) if found is not None else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from lineclear.git.snapshot_marks import take_mark
+from lineclear.git.snapshots.marks import take_mark
 from lineclear.wiring.repo import mark_of
 
 TYPE_CHECKING = False

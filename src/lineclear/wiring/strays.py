@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.app.worktrees.lifecycle import agents_by_path
+from lineclear.app.worktrees.rows import agents_by_path
 from lineclear.git.strays import Strays
 
 if TYPE_CHECKING:

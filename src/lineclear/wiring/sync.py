@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 
 from lineclear.app.queue.sides import SideEnd, add_sides, owner_from
 from lineclear.app.worktrees import syncing
-from lineclear.app.worktrees.lifecycle import agent_on
+from lineclear.app.worktrees.rows import agent_on
 from lineclear.app.writing import tree_of
 from lineclear.core.claims.write_rule import is_foreign
 from lineclear.core.log.tables import TASK

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.wiring import doctor, gc, setup, worktrees
-from lineclear.wiring.checks import check_ports, check_runner, check_trees, repo_at
+from lineclear.wiring import doctor, gc, setup
+from lineclear.wiring.checks import check_runner, check_trees, repo_at
 from lineclear.wiring.mirroring import live_trees
+from lineclear.wiring.ports import check_ports
+from lineclear.wiring.worktrees import worktrees_in
 from tests.checking import SAM, Range, is_clean, kill, open_range
 from tests.repository import TemporaryRepo
 from tests.waiting import is_alive, until, until_there
@@ -232,9 +234,9 @@ def test_git_that_outlives_us_keeps_the_tree_until_it_is_done(checks: Range) -> 
 
 def test_an_agent_and_a_check_tree_never_get_the_same_ports(checks: Range) -> None:
     checks.state("[worktrees]\nports_from = 43000\nports_to = 43100\n")
-    before = worktrees.make(checks.repo, SAM, name="ada")
+    before = worktrees_in(checks.repo).make(SAM, name="ada")
     low, high = checks.tail(checks.candidate({}), "echo $LINECLEAR_PORTS").split("-")
-    after = worktrees.make(checks.repo, SAM, name="ben")
+    after = worktrees_in(checks.repo).make(SAM, name="ben")
     ours = set(range(int(low), int(high) + 1))
     assert len(ours | set(before.ports) | set(after.ports)) == 30
 
@@ -258,7 +260,7 @@ def test_ports_of_an_agent_that_came_first_after_all_are_given_up(checks: Range)
     text = record.read_text()
     record.write_text("")
     checks.state(f"[worktrees]\nports_from = {first}\n")
-    ada = worktrees.make(checks.repo, SAM, name="ada")
+    ada = worktrees_in(checks.repo).make(SAM, name="ada")
     record.write_text(text)
     assert first in ada.ports
     assert int(checks.tail(commit, "echo $PORT")) not in ada.ports
@@ -269,11 +271,11 @@ def test_ports_of_an_agent_that_came_first_after_all_are_given_up(checks: Range)
 
 def test_a_check_tree_is_no_agents_place(checks: Range) -> None:
     checks.run(checks.candidate({}), "true")
-    assert worktrees.look(checks.repo) == []
+    assert worktrees_in(checks.repo).overview() == []
     with refused("checks.not_a_workplace"):
-        worktrees.adopt(checks.repo, SAM, str(checks.first))
+        worktrees_in(checks.repo).adopt(SAM, str(checks.first))
     with refused("checks.not_a_workplace"):
-        worktrees.remove(checks.repo, SAM, "check-1", force=True)
+        worktrees_in(checks.repo).remove(SAM, "check-1", force=True)
     told = doctor.examine(str(checks.path), checks.environment, fix=False)
     assert not any("check-1" in finding["text"] for finding in told)
     assert [tree.path for tree in live_trees(checks.repo)] == [str(checks.path)]
@@ -282,10 +284,10 @@ def test_a_check_tree_is_no_agents_place(checks: Range) -> None:
 
 
 def test_an_agent_that_is_called_like_a_check_tree_has_its_own_worktree(checks: Range) -> None:
-    place = worktrees.make(checks.repo, SAM, name="check-1", agent="check-1")
+    place = worktrees_in(checks.repo).make(SAM, name="check-1", agent="check-1")
     checks.run(checks.candidate({}), "true")
     assert Path(place.path) == checks.beside / "check-1"
-    assert [row["name"] for row in worktrees.look(checks.repo)] == ["check-1"]
+    assert [row["name"] for row in worktrees_in(checks.repo).overview()] == ["check-1"]
     assert checks.first.exists()
 
 

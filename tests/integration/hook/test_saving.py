@@ -19,7 +19,7 @@ from lineclear.app import tasks
 from lineclear.app.ports import Caller
 from lineclear.app.runs import records
 from lineclear.core.tasks.lists import TaskDraft
-from lineclear.git.snapshot_refs import list_snapshots
+from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.hook.serving import Hooks
 from lineclear.host.bonds import SUPERVISOR, Bonds
 from lineclear.host.server_door import be_the_only_one

@@ -18,12 +18,11 @@ from lineclear.app.ports import Caller
 from lineclear.core.worktrees.cleanup import Plan
 from lineclear.core.worktrees.snapshots import Limits
 from lineclear.git.layout import Layout
-from lineclear.git.snapshots import Snapshots
+from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring import gc
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import make
+from lineclear.wiring.worktrees import salvage_at, worktrees_in
 from tests.repository import TemporaryRepo, clean_environment
 
 LONG_AGO_S = time.time() - 100 * 86_400
@@ -64,7 +63,7 @@ class World:
 
     def agent(self, name: str) -> Path:
         """A worktree in which somebody has worked and is no more."""
-        path = Path(make(self.repo, self.caller, name=name, agent=name).path)
+        path = Path(worktrees_in(self.repo).make(self.caller, name=name, agent=name).path)
         self.repo.presence.touch(name)
         self.age(f"agents/{name}")
         return path
@@ -147,7 +146,7 @@ def test_saved_work_goes_and_can_be_restored(world: World) -> None:
     world.apply()
     assert not world.path("ada").exists()
     assert world.apply().removals  # old snapshots, our notes about the worktree
-    kept = Salvage(str(world.git.path), world.git.environment).find("ada")
+    kept = salvage_at(str(world.git.path), world.git.environment).find("ada")
     assert world.git.git("show", f"{kept.commit}:new.txt") == "precious"
 
 
@@ -171,7 +170,7 @@ def test_a_live_agents_worktree_stays(world: World) -> None:
 
 
 def test_a_worktree_in_which_nobody_worked_yet_stays(world: World) -> None:
-    make(world.repo, world.caller, name="later", agent="later")
+    worktrees_in(world.repo).make(world.caller, name="later", agent="later")
     assert kept_for(world.plan(), "later") == "nobody has worked in it yet"
 
 
@@ -181,14 +180,14 @@ def test_a_locked_worktree_stays(world: World) -> None:
 
 
 def test_a_vanished_worktree_gives_its_ports_back(world: World) -> None:
-    made = make(world.repo, world.caller, name="ada", agent="ada")
+    made = worktrees_in(world.repo).make(world.caller, name="ada", agent="ada")
     world.repo.presence.touch("ada")
     world.age("agents/ada")
     subprocess.run(["rm", "-rf", made.path], check=True)
     assert ("vanished", "ada") in world.going()
     world.apply()
     assert ("vanished", "ada") not in world.going()
-    assert make(world.repo, world.caller, name="ben", agent="ben").ports == made.ports
+    assert worktrees_in(world.repo).make(world.caller, name="ben", agent="ben").ports == made.ports
 
 
 def test_strange_directories_go_only_when_they_are_empty(world: World) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app.queue import candidates
-from lineclear.app.worktrees.lifecycle import agent_on
+from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK, Candidate
 from lineclear.core.queue import landing as words
 from lineclear.core.queue.candidates import WAITING

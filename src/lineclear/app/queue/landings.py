@@ -15,7 +15,7 @@ from lineclear.app.queue import overview
 from lineclear.app.queue.checking import check_branch
 from lineclear.app.queue.reviewing import has_unreviewed, review_waiting
 from lineclear.app.queue.runner import QueueNews, Runner
-from lineclear.app.worktrees.lifecycle import agent_on
+from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
 from lineclear.core.queue.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in

@@ -1,419 +1,376 @@
-"""Use cases around worktrees: make, adopt, list, remove, forget. Git acts through a port.
+"""The life of a worktree: make, adopt, list, remove, forget.
 
-A worktree is reserved (name, branch, ports) in one transaction before git acts, so that two who make one
-at the same moment never get the same; when git fails the reservation is taken back.
+Only one process at a time makes or removes a worktree of one name: it holds the name's lock meanwhile.
+Rows are written by rows.py, git acts through the ports.
 """
 
 from __future__ import annotations
 
-from lineclear.app.agents.membership import ensure_agent
-from lineclear.app.operations import once
-from lineclear.app.ports import Caller
-from lineclear.app.queue.candidates import live_on
-from lineclear.core.agents.names import is_family
-from lineclear.core.claims.rules import INTENT, claim_released
-from lineclear.core.log.events import Draft
-from lineclear.core.log.tables import CLAIM, OPERATION, RUN, TASK, WORKTREE, Worktree
-from lineclear.core.runs.states import ENDED
-from lineclear.core.words.refusals import not_found, refuse
-from lineclear.core.worktrees.rules import (
-    OURS,
-    check_clash,
-    check_removal,
-    choose_ports,
-    next_free,
-    ports_meet,
-)
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
+from lineclear.app.worktrees import rows
+from lineclear.core.log.tables import TASK, WORKTREE, Worktree
+from lineclear.core.words.refusals import Refusal, not_found, refuse
+from lineclear.core.words.worktrees import setup_failed, worktree_failed
+from lineclear.core.worktrees import rules
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Protocol
+    from collections.abc import Callable, Iterable, Mapping
 
-    from lineclear.app.ports import Store, Tx, View
-    from lineclear.core.worktrees.rules import Condition
-
-    class Trees(Protocol):
-        """Git's side of it. What git refuses comes as a Refusal, and leaves nothing behind."""
-
-        def add(self, row: Worktree, is_new_branch: bool, /) -> str:
-            """Make it where the row says; gives the name that git gave to it."""
-
-        def condition(self, name: str, path: str, /) -> Condition:
-            """What would be lost with it; nothing when its directory is gone."""
-
-        def remove(self, row: Worktree, force: bool, /) -> str:
-            """Remove directory and entry, also where one of them is gone, and our branch if all of it is
-            in main. Gives the branch that stays; "" when none does."""
+    from lineclear.app.ports import Caller, Store
+    from lineclear.app.worktrees.ports import (
+        BranchReader,
+        WorktreeEntry,
+        WorktreeFiles,
+        WorktreeGit,
+        WorktreeLock,
+        WorktreeLocks,
+        WorktreeReader,
+    )
 
 
-_ADD, _REMOVE = "worktree add", "worktree remove"
+class ReadyWorktree:
+    """A worktree that is ready: `tree` is our name for it, `base` a commit, `env` for processes there."""
+
+    __slots__ = ("base", "branch", "env", "is_new", "notes", "path", "ports", "tree")
+
+    def __init__(self, row: Worktree, env: dict[str, str], *, is_new: bool, notes: list[str]) -> None:
+        self.tree, self.path, self.branch, self.base = row.name, row.path, row.branch, row.base
+        self.ports = range(row.port_first, row.port_first + row.port_count)
+        self.env, self.is_new, self.notes = env, is_new, notes
+
+    def as_dict(self) -> dict[str, Any]:
+        shown = f"{self.ports.start}-{self.ports.stop - 1}" if self.ports else ""
+        return {
+            "name": self.tree,
+            "path": self.path,
+            "branch": self.branch,
+            "base": self.base,
+            "ports": shown,
+            "env": self.env,
+            "is_new": self.is_new,
+        }
 
 
-class Wanted:
-    """What somebody asks for. `scope` is the clone's part of the name in a team's store, "" elsewhere."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeRules:
+    """What the settings say. `branches` is the prefix of branches that we name."""
 
-    __slots__ = (
-        "agent", "asked", "base", "branch", "branches", "is_new_branch", "is_own_branch", "name", "origin",
-        "path", "ports", "ports_from", "ports_to", "scope", "task",
-    )  # fmt: skip
+    copy: tuple[str, ...]
+    link: tuple[str, ...]
+    env: Mapping[str, str]
+    setup: tuple[str, ...]
+    branches: str
+    base: str
+    ports: int
+    ports_from: int
+    ports_to: int
 
-    def __init__(
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worktrees:
+    """Worktrees of one clone. `scope` is its part of their names: "" but in a team's store.
+
+    `free_ports()` gives what says whether a port is free now; `is_saved(tree)` says whether a snapshot, or
+    main, holds all that is in a worktree; `require_trust(settings)` refuses what nobody trusted yet.
+    """
+
+    store: Store
+    locks: WorktreeLocks
+    git: WorktreeGit
+    reader: WorktreeReader
+    branches: BranchReader
+    files: WorktreeFiles
+    rules: WorktreeRules
+    scope: str
+    codex_home: str
+    free_ports: Callable[[], Callable[[int], bool]]
+    is_saved: Callable[[str], bool]
+    require_trust: Callable[[list[str]], None]
+
+    # -- making -------------------------------------------------------------------------------
+
+    def prepare(
         self,
-        name: str,
-        path: str,
+        caller: Caller,
         *,
+        agent: str,
+        task: int = 0,
         branch: str = "",
         base: str = "",
+        run_setup: bool = True,
+    ) -> ReadyWorktree:
+        """A fresh worktree for an agent's work. One that it still has is discarded first, or refused when
+        something in it would be lost."""
+        for row in self.store.read(lambda view: rows.worktrees_of(view, agent)):
+            if row.origin == rules.OURS and self.owns(row):
+                self.discard(caller, row.name, why="its agent begins anew")
+        return self.make(caller, agent=agent, task=task, branch=branch, base=base, run_setup=run_setup)
+
+    def make(
+        self,
+        caller: Caller,
+        *,
+        name: str = "",
         agent: str = "",
         task: int = 0,
-        origin: str = OURS,
-        scope: str = "",
-        ports: int = 0,
-        ports_from: int = 0,
-        ports_to: int = 0,
-        branches: Iterable[str] = (),
-        is_new_branch: bool = True,
-        is_own_branch: bool = True,
-        asked: dict[str, Any] | None = None,
-    ) -> None:
-        """`branches` are git's own that could meet the wanted one. `is_own_branch`: we chose its name, and
-        may choose another. `asked`: the words of the command, by which a repeat is known."""
-        self.name, self.path, self.branch, self.base = name, path, branch, base
-        self.agent, self.task, self.origin, self.scope = agent, task, origin, scope
-        self.ports, self.ports_from, self.ports_to = ports, ports_from, ports_to
-        self.branches = tuple(branches)
-        self.is_new_branch, self.is_own_branch = is_new_branch, is_own_branch
-        self.asked = asked or {"name": name, "agent": agent, "task": task}
-
-    @property
-    def tree(self) -> str:
-        return self.scope + self.name
-
-
-# -- make and adopt ---------------------------------------------------------------------------
-
-
-def made_before(store: Store, caller: Caller, asked: dict[str, Any]) -> Worktree | None:
-    """What the same operation made when it was sent before; None when this is the first time."""
-    if not caller.op:
-        return None
-
-    def work(_tx: Tx) -> dict[str, Any]:
-        raise _FirstTime
-
-    try:
-        return _row_of(once(store, caller, _ADD, asked, work))
-    except _FirstTime:
-        return None
-
-
-class _FirstTime(Exception):
-    """Nothing was done under this operation id."""
-
-
-def _row_of(done: dict[str, Any]) -> Worktree:
-    return Worktree(**{name: done[name] for name in Worktree.__slots__})
-
-
-def make(
-    store: Store, caller: Caller, trees: Trees, wanted: Wanted, is_free: Callable[[int], bool]
-) -> Worktree:
-    """Reserve it, let git make it, and follow the name that git gave to it."""
-    row = _reserve(store, caller, wanted, is_free)
-    # Before git acts: a commit that has to be on disk right after a checkout waits for all of its files.
-    _settle(store, caller, row)
-    try:
-        name = trees.add(row, wanted.is_new_branch)
-    except BaseException:
-        record_removed(store, caller, [row.name], "it could not be made")
-        raise
-    if wanted.scope + name != row.name:
-        row = _rename(store, caller, row, wanted, name)
-        _settle(store, caller, row)
-    return row
-
-
-def _settle(store: Store, caller: Caller, row: Worktree) -> None:
-    """The agent it was made for is at home there, so that whoever calls from inside is known by it."""
-    if row.agent and not (row.agent == caller.name and caller.is_person):
-        at_home = Caller(row.agent, tree=row.name)
-        store.transact(at_home, lambda tx: ensure_agent(tx, at_home))
-
-
-def _reserve(store: Store, caller: Caller, wanted: Wanted, is_free: Callable[[int], bool]) -> Worktree:
-    """Ports are tried outside of the transaction, which only looks whether somebody else took them."""
-    while True:
-        first = _find_ports(store, wanted, is_free)
-
-        def work(tx: Tx, first: int = first) -> dict[str, Any]:
-            rows = tx.scan(WORKTREE, "key")
-            if ports_meet(first, wanted.ports, _port_ranges(rows)):
-                raise _PortsLost
-            return _enter(tx, caller, wanted, _branch(rows, wanted), first).as_dict()
-
+        branch: str = "",
+        base: str = "",
+        path: str = "",
+        run_setup: bool = True,
+    ) -> ReadyWorktree:
+        """A worktree that is ready to work in, or a refusal and nothing left behind."""
+        name = rules.worktree_name(name) if name else rules.name_for(agent, task)
+        asked = {"name": name, "agent": agent, "task": task, "branch": branch, "base": base, "path": path}
+        before = rows.made_before(self.store, caller, asked)
+        if before is not None:
+            return self.find(before.name)
+        self._check_settings(run_setup)
+        lock = self._hold(name)
         try:
-            return _row_of(once(store, caller, _ADD, wanted.asked, work))
-        except _PortsLost:
-            continue
+            row = self._make_bare(caller, asked, lock)
+            try:
+                notes = self._provision(row, run_setup)
+            except BaseException:
+                self.git.remove(row, True)
+                rows.record_removed(self.store, caller, [row.name], "it could not be set up")
+                raise
+        finally:
+            lock.release()
+        return ReadyWorktree(row, self.environment(row), is_new=True, notes=notes)
 
+    def _check_settings(self, run_setup: bool) -> None:
+        """What the settings ask for is looked at before anything is made."""
+        for setting, patterns in (("copy", self.rules.copy), ("link", self.rules.link)):
+            for pattern in patterns:
+                rules.check_pattern(f"worktrees.{setting}", pattern)
+        places = ["worktrees.env"] if self.rules.env else []
+        places += ["worktrees.setup"] if run_setup and self.rules.setup else []
+        if places:
+            self.require_trust(places)
 
-class _PortsLost(Exception):
-    """Somebody reserved them between our look and our transaction."""
+    def _hold(self, name: str) -> WorktreeLock:
+        try:
+            return self.locks.hold(rules.lock_name(name))
+        except Refusal as refusal:
+            raise refuse("worktree.busy", name=name) from refusal
 
+    def _make_bare(self, caller: Caller, asked: dict[str, Any], lock: WorktreeLock) -> Worktree:
+        known = [row for row in self._rows() if row.name == self.scope + asked["name"]]
+        if known and not self._forget(caller, known, is_ours=True):
+            raise refuse("worktree.exists", name=asked["name"], path=known[0].path)
+        wanted = self._wanted(asked)
+        self.files.require_room(1, wanted.path)
+        return rows.make(self.store, caller, self.git, wanted, self.free_ports(), keep_fds=[lock.fileno()])
 
-def _find_ports(store: Store, wanted: Wanted, is_free: Callable[[int], bool]) -> int:
-    if not wanted.ports:
-        return 0
-    taken = ports_of_agents(store)
-    low, high = wanted.ports_from, wanted.ports_to
-    return choose_ports(taken, count=wanted.ports, low=low, high=high, is_free=is_free)
-
-
-def ports_of_agents(store: Store) -> list[tuple[int, int]]:
-    """The ports (first, count) of every agent's worktree."""
-    return store.read(lambda view: _port_ranges(view.scan(WORKTREE, "key")))
-
-
-def _port_ranges(rows: Iterable[Worktree]) -> list[tuple[int, int]]:
-    return [(row.port_first, row.port_count) for row in rows]
-
-
-def _branch(rows: list[Worktree], wanted: Wanted) -> str:
-    """The branch to use; one that we chose ourselves gets a number when the name is taken."""
-    for row in rows:
-        if row.name == wanted.tree or (row.path == wanted.path and _is_here(row, wanted.scope)):
-            raise refuse("worktree.exists", name=wanted.name, path=row.path)
-    check_clash("worktree", wanted.name, [_short(row) for row in rows if _is_here(row, wanted.scope)])
-    taken = [row.branch for row in rows if row.branch]
-    if wanted.is_own_branch:
-        return next_free(wanted.branch, [*taken, *wanted.branches]) if wanted.branch else ""
-    for row in rows:
-        if row.branch == wanted.branch and wanted.branch:
-            raise refuse("worktree.branch_in_use", branch=wanted.branch, path=row.path)
-    check_clash("branch", wanted.branch, taken)
-    return wanted.branch
-
-
-def _short(row: Worktree) -> str:
-    return row.name.rpartition("/")[2]
-
-
-def _is_here(row: Worktree, scope: str) -> bool:
-    return row.name == scope + _short(row)
-
-
-def _enter(tx: Tx, caller: Caller, wanted: Wanted, branch: str, port_first: int) -> Worktree:
-    ensure_agent(tx, caller)
-    if wanted.task and tx.get(TASK, (wanted.task,)) is None:
-        raise not_found("task", f"T-{wanted.task}", "lineclear task list")
-    return _append_made(
-        tx, wanted.tree, wanted.path, branch, wanted.base, wanted.agent, wanted.task, wanted.origin,
-        port_first, wanted.ports,
-    )  # fmt: skip
-
-
-def _append_made(
-    tx: Tx, name: str, path: str, branch: str, base: str, agent: str, task: int, origin: str,
-    port_first: int, port_count: int,
-) -> Worktree:  # fmt: skip
-    made = tx.append(
-        Draft(
-            "WorktreeMade", f"worktree:{name}", name=name, path=path, branch=branch, base=base, agent=agent,
-            task=task, origin=origin, port_first=port_first, port_count=port_count,
-        )
-    )  # fmt: skip
-    return Worktree(name, path, branch, base, agent, task, origin, port_first, port_count, made.position)
-
-
-def _rename(store: Store, caller: Caller, row: Worktree, wanted: Wanted, name: str) -> Worktree:
-    """Git had the name in use and took another: the row follows git."""
-
-    def work(tx: Tx) -> Worktree:
-        tx.append(_removed(row.name, "git named it differently"))
-        return _append_made(
-            tx, wanted.scope + name, row.path, row.branch, row.base, row.agent, row.task, row.origin,
-            row.port_first, row.port_count,
+    def _wanted(self, asked: dict[str, Any]) -> rows.Wanted:
+        name, chosen, task = asked["name"], asked["branch"], asked["task"]
+        self._check_name(name)
+        place = self.reader.new_place(name, asked["path"])
+        row = self.store.read(lambda view: view.get(TASK, (task,))) if task else None
+        title = row.title if row is not None else ""
+        branch = rules.branch_name(chosen or rules.branch_for(self.rules.branches, name, task, title))
+        near = self.branches.near(branch)
+        is_new = self._check_branch(branch, near, is_chosen=bool(chosen), base=asked["base"])
+        return rows.Wanted(
+            name, place, branch=branch, base=self._base_commit(asked["base"] if is_new else branch),
+            agent=asked["agent"], task=task, scope=self.scope, ports=self.rules.ports,
+            ports_from=self.rules.ports_from, ports_to=self.rules.ports_to, branches=near,
+            is_new_branch=is_new, is_own_branch=not chosen, asked=asked,
         )  # fmt: skip
 
-    return store.transact(caller, work)
-
-
-def adopt(
-    store: Store, caller: Caller, wanted: Wanted, is_free: Callable[[int], bool]
-) -> tuple[Worktree, bool]:
-    """Take over a worktree that is there already: (the row, is it new to us?). Its agent can be given
-    later, and changed by a person."""
-    known = store.read(lambda view: view.get(WORKTREE, (wanted.tree,)))
-    if known is None:
-        row = _reserve(store, caller, wanted, is_free)
-        _settle(store, caller, row)
-        return row, True
-    if not wanted.agent or wanted.agent == known.agent:
-        return known, False
-    if known.agent and not caller.is_person:
-        raise refuse("worktree.not_yours", name=wanted.name, holder=known.agent)
-
-    def work(tx: Tx) -> Worktree:
-        row = known_worktree(tx, wanted.tree)
-        return _append_made(
-            tx, row.name, row.path, wanted.branch or row.branch, row.base, wanted.agent,
-            wanted.task or row.task, row.origin, row.port_first, row.port_count,
-        )  # fmt: skip
-
-    row = store.transact(caller, work)
-    _settle(store, caller, row)
-    return row, False
-
-
-# -- look -------------------------------------------------------------------------------------
-
-
-def known_worktree(view: View, tree: str) -> Worktree:
-    row = view.get(WORKTREE, (tree,))
-    if row is None:
-        raise not_found("worktree", tree, "lineclear worktree list")
-    return row
-
-
-def worktrees_of(view: View, agent: str) -> list[Worktree]:
-    return view.pick(WORKTREE, "agent", (agent,))
-
-
-def agent_on(view: View, branch: str) -> str:
-    """Whose worktree a branch was made for; "" when it is nobody's, and so a person's."""
-    rows = view.scan(WORKTREE, "key") if branch else []
-    return next((row.agent for row in rows if row.branch == branch and row.agent), "")
-
-
-def agents_by_path(view: View) -> dict[str, str]:
-    """Path of a worktree -> the agent that works there."""
-    return {row.path: row.agent for row in view.scan(WORKTREE, "key") if row.agent}
-
-
-def list_worktrees(view: View, scope: str, truth: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ours joined with git's: `truth` is git's word by our name for the worktree, for this clone only."""
-    rows = {row.name: row for row in view.scan(WORKTREE, "key")}
-    shown = [
-        _show(row, _state(row, scope, truth.get(row.name)), truth.get(row.name)) for row in rows.values()
-    ]
-    for name, found in truth.items():
-        if name not in rows:
-            shown.append(_show(_stranger(name, found), "not adopted", found))
-    return shown
-
-
-def _state(row: Worktree, scope: str, found: dict[str, Any] | None) -> str:
-    if found is not None:
-        return str(found["state"])
-    return "missing" if _is_here(row, scope) else "elsewhere"
-
-
-def _stranger(name: str, found: dict[str, Any]) -> Worktree:
-    return Worktree(name, found["path"], found["branch"], "", "", 0, "", 0, 0, 0)
-
-
-def _show(row: Worktree, state: str, found: dict[str, Any] | None) -> dict[str, Any]:
-    found = found or {}
-    return {
-        "name": row.name,
-        "path": found.get("path", row.path),
-        "branch": found.get("branch", row.branch),
-        "base": row.base,
-        "agent": row.agent,
-        "task": f"T-{row.task}" if row.task else "",
-        "origin": row.origin,
-        "ports": f"{row.port_first}-{row.port_first + row.port_count - 1}" if row.port_count else "",
-        "state": state,
-        "changed": found.get("changed"),
-        "ahead": found.get("ahead"),
-        "behind": found.get("behind"),
-    }
-
-
-# -- remove and forget ------------------------------------------------------------------------
-
-
-def remove(
-    store: Store,
-    caller: Caller,
-    trees: Trees,
-    row: Worktree,
-    *,
-    why: str,
-    is_saved: Callable[[str], bool],
-    force: bool = False,
-) -> dict[str, Any]:
-    """Git removes it first: a crash in between leaves a row for `forget`, never a directory without one.
-
-    `is_saved(tree)`: is everything in it, as it is now, in a snapshot?
-    """
-    _check_may_remove(store, caller, row, force)
-    condition = trees.condition(row.name, row.path)
-    saved: list[bool] = []
-
-    def ask() -> bool:
-        saved.append(is_saved(row.name))
-        return saved[-1]
-
-    check_removal(_short(row), row.path, condition, is_saved=ask, force=force)
-    kept = trees.remove(row, force or any(saved))
-    done = {"name": row.name, "path": row.path, "branch": kept, "saved": any(saved)}
-
-    def work(tx: Tx) -> dict[str, Any]:
-        _take_out(tx, row.name, why)
-        return done
-
-    return once(store, caller, _REMOVE, {"name": row.name}, work)
-
-
-def removed_before(store: Store, caller: Caller, tree: str) -> dict[str, Any]:
-    """The answer to a repeat of a removal; a refusal when there never was such a worktree."""
-
-    def work(tx: Tx) -> dict[str, Any]:
-        return known_worktree(tx, tree).as_dict()
-
-    return once(store, caller, _REMOVE, {"name": tree}, work)
-
-
-def _check_may_remove(store: Store, caller: Caller, row: Worktree, force: bool) -> None:
-    if caller.is_person:
-        if force:
+    def _check_name(self, name: str) -> None:
+        """Refuse a name that git has for a worktree that is there, or that differs from one only in case."""
+        entries = self.reader.entries()
+        rules.check_clash("worktree", name, entries)
+        entry = entries.get(name)
+        if entry is None or not entry.path:
             return
-    elif force:
-        raise refuse("person.only", what="remove a worktree with what is in it", agent=caller.name)
-    elif not row.agent or not is_family(row.agent, caller.name):
-        raise refuse("worktree.not_yours", name=_short(row), holder=row.agent)
-    for run in store.read(lambda view: view.scan(RUN, "state")):
-        if run.tree == row.name and run.state != ENDED:
-            raise refuse("worktree.in_use", name=_short(row), holder=run.agent)
+        if entry.is_there:
+            raise refuse("worktree.exists", name=name, path=entry.path)
+        if entry.lock is None:
+            self.git.drop_entry(name, entry.path)
 
-
-def record_removed(store: Store, caller: Caller, trees: list[str], why: str) -> list[str]:
-    """Take rows out whose worktrees are gone; their names and ports are free. Gives those that were there."""
-
-    def work(tx: Tx) -> list[str]:
-        gone = [tree for tree in trees if _take_out(tx, tree, why)]
-        # The answer kept for a repeat would name a worktree that is not there.
-        if caller.op and tx.get(OPERATION, (caller.op,)) is not None:
-            tx.delete(OPERATION, (caller.op,))
-        return gone
-
-    return store.transact(caller, work)
-
-
-def _take_out(tx: Tx, tree: str, why: str) -> bool:
-    """False when it was not there. What was announced in it is over too, unless its branch is yet to land."""
-    row = tx.get(WORKTREE, (tree,))
-    if row is None:
+    def _check_branch(self, branch: str, near: list[str], *, is_chosen: bool, base: str) -> bool:
+        """Is the branch to be made? Refused when it is in use, blocked by another, or its double but for
+        case."""
+        rules.check_room_for_ref(branch, near)
+        if not is_chosen:
+            return True
+        rules.check_clash("branch", branch, near)
+        if branch not in near:
+            return True
+        place = self.branches.checked_out().get(branch)
+        if place:
+            raise refuse("worktree.branch_in_use", branch=branch, path=place)
+        if base:
+            raise refuse("worktree.branch_exists", branch=branch)
         return False
-    if not row.branch or live_on(tx, row.branch) is None:
-        for claim in tx.scan(CLAIM, "key"):
-            if claim.tree == tree and claim.mode == INTENT and not claim.bond:
-                tx.append(claim_released(claim, "worktree removed"))
-    tx.append(_removed(tree, why))
-    return True
+
+    def _base_commit(self, base: str) -> str:
+        """The commit to begin from: what was asked for, else what the settings say, else main."""
+        wanted = base or self.rules.base
+        main = self.branches.main_branch()
+        for name in (wanted,) if wanted else (main, f"origin/{main}", "HEAD"):
+            commit = self.branches.commit_of(name)
+            if commit:
+                return commit
+        if not self.branches.has_commit():
+            raise refuse("worktree.unborn", path=self.reader.root)
+        raise refuse("worktree.base", base=wanted or main)
+
+    def _provision(self, row: Worktree, run_setup: bool) -> list[str]:
+        """Bring ignored files and run the set-up commands; gives notes for those who work there."""
+        self.files.provide(row.path)
+        notes = []
+        try:
+            self.files.equip(row.path)
+        except Refusal as refusal:  # work can go on without
+            notes.append(f"Its clients' hooks are not set up: {refusal.what}")
+        failed = self.files.set_up(row.path, self.environment(row)) if run_setup else None
+        if failed is not None:
+            command, code, tail = failed
+            how = "was not done in time" if code < 0 else f"ended with {code}"
+            raise setup_failed(command, how, tail)
+        return notes + self.files.notes(row.path)
+
+    def environment(self, row: Worktree) -> dict[str, str]:
+        """What processes in the worktree are given: its ports and what the settings state for it."""
+        return rules.environment(
+            name=row.name.rpartition("/")[2],
+            path=row.path,
+            port_first=row.port_first,
+            port_count=row.port_count,
+            stated=self.rules.env,
+        )
+
+    def find(self, tree: str) -> ReadyWorktree:
+        """A worktree that was made before, as `make` gave it."""
+        row = self.reader.current(self.store.read(lambda view: rows.known_worktree(view, tree)))
+        return ReadyWorktree(row, self.environment(row), is_new=False, notes=[])
+
+    def base_warning(self, made: ReadyWorktree) -> str:
+        """Work that is not committed in the main worktree is not in a worktree made from its branch."""
+        if not made.is_new or self.branches.commit_of("HEAD") != made.base:
+            return ""
+        root = self.reader.root
+        changed = self.reader.count_changes(root)
+        if changed == 1:
+            return f"An uncommitted change in {root} is not in it."
+        return f"{changed} uncommitted changes in {root} are not in it." if changed else ""
+
+    # -- listing ------------------------------------------------------------------------------
+
+    def overview(self) -> list[dict[str, Any]]:
+        """All worktrees but the main one: what the store knows, joined with what git says now."""
+        found = {self.scope + name: state for name, state in self.reader.states().items()}
+        return self.store.read(lambda view: rows.list_worktrees(view, self.scope, found))
+
+    # -- adopting -----------------------------------------------------------------------------
+
+    def adopt(self, caller: Caller, path: str, *, agent: str = "", task: int = 0) -> ReadyWorktree:
+        """Take over a worktree that git has at (or above) this path; `is_new` when we did not know it."""
+        found = self.reader.around(path)
+        if found is None:
+            raise not_found("worktree", path, "lineclear worktree list")
+        if found.is_main:
+            raise refuse("worktree.main", what="adopt")
+        if found.is_check_tree:
+            raise refuse("checks.not_a_workplace", path=found.path)
+        if not found.name:
+            raise worktree_failed(path, "its .git file leads nowhere; `git worktree repair` may help")
+        if found.name == "main":
+            raise refuse(
+                "input.bad", name="worktree", given=found.name, why="that is the main worktree's name"
+            )
+        wanted = rows.Wanted(
+            found.name, found.path, branch=found.branch, base=found.head, agent=agent, task=task,
+            origin=rules.origin_of(found.path, self.codex_home), scope=self.scope, ports=self.rules.ports,
+            ports_from=self.rules.ports_from, ports_to=self.rules.ports_to, is_own_branch=False,
+        )  # fmt: skip
+        row, is_new = rows.adopt(self.store, caller, wanted, self.free_ports())
+        return ReadyWorktree(row, self.environment(row), is_new=is_new, notes=[])
+
+    # -- removing -----------------------------------------------------------------------------
+
+    def remove(self, caller: Caller, name: str, *, force: bool = False) -> dict[str, Any]:
+        if name == "main":
+            raise refuse("worktree.main", what="remove")
+        return self.discard(caller, name, why=f"removed by {caller.name}", force=force)
+
+    def discard(self, caller: Caller, tree: str, *, why: str, force: bool = False) -> dict[str, Any]:
+        """Remove a worktree by our name for it; refused when something in it would be lost. Commits stay on
+        their branch."""
+        name = tree.removeprefix(self.scope)
+        row = self._row_of(name)
+        if row is None:
+            return rows.removed_before(self.store, caller, self.scope + name)
+        lock = self._hold(name)
+        try:
+            if self._forget(caller, [row], is_ours=True):
+                return {"name": row.name, "path": row.path, "branch": row.branch, "saved": False}
+            return rows.remove(
+                self.store, caller, self.git, row, why=why, is_saved=self.is_saved, force=force
+            )
+        finally:
+            lock.release()
+
+    def _row_of(self, name: str) -> Worktree | None:
+        """Ours by that name, or one that only git knows, as a row of nobody."""
+        tree = self.scope + name
+        row = self.store.read(lambda view: view.get(WORKTREE, (tree,)))
+        if row is not None:
+            return self.reader.current(row) if self.owns(row) else None
+        entry = self.reader.entries().get(name)
+        if entry is None:
+            return None
+        if entry.is_check_tree:
+            raise refuse("checks.not_a_workplace", path=entry.path)
+        held = self.branches.checked_out()
+        branch = next((branch for branch, place in held.items() if place == entry.path), "")
+        return Worktree(tree, entry.path, branch, "", "", 0, rules.GIT, 0, 0, 0)
+
+    def forget_vanished(self, caller: Caller) -> list[str]:
+        """Take out of the store what neither git nor the disk has any longer; their ports are free again."""
+        return self._forget(caller, self._rows())
+
+    def vanished(self) -> list[str]:
+        """What `forget_vanished` would take out."""
+        return [row.name for row in self._vanished(self._rows()) if not self.is_busy(row.name)]
+
+    def owns(self, row: Worktree) -> bool:
+        """Is it a worktree of this clone? A team's store holds those of all clones."""
+        return row.name.startswith(self.scope) and "/" not in row.name[len(self.scope) :]
+
+    def is_busy(self, tree: str) -> bool:
+        """Is a process making or removing it?"""
+        return self.locks.is_held(rules.lock_name(tree.removeprefix(self.scope)))
+
+    def _rows(self) -> list[Worktree]:
+        found = self.store.read(lambda view: view.scan(WORKTREE, "key"))
+        return [self.reader.current(row) for row in found if self.owns(row)]
+
+    def _forget(self, caller: Caller, known: Iterable[Worktree], *, is_ours: bool = False) -> list[str]:
+        """`is_ours`: we hold the lock of these ourselves."""
+        gone = [row for row in self._vanished(known) if is_ours or not self.is_busy(row.name)]
+        for row in gone:
+            self.git.remove(row, True)
+        names = [row.name for row in gone]
+        return rows.record_removed(self.store, caller, names, "it had vanished") if names else []
+
+    def _vanished(self, known: Iterable[Worktree]) -> list[Worktree]:
+        entries = self.reader.entries()
+        return [row for row in known if _is_vanished(row, entries.get(row.name.removeprefix(self.scope)))]
 
 
-def _removed(tree: str, why: str) -> Draft:
-    return Draft("WorktreeRemoved", f"worktree:{tree}", name=tree, why=why)
+def _is_vanished(row: Worktree, entry: WorktreeEntry | None) -> bool:
+    """No directory, or none that git knows; or one that git was killed in while it made it.
+
+    One that is locked may be on a disk that is not there just now.
+    """
+    if entry is None:
+        return True
+    if entry.lock is not None:
+        return entry.lock == rules.HALF_MADE and row.origin == rules.OURS
+    return entry.path != row.path or not entry.is_there

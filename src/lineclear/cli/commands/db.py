@@ -23,7 +23,7 @@ def _declare_backup(parser: ArgumentParser) -> None:
 
 
 def backup(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.store_copies import backup as make
+    from lineclear.wiring.copies import backup as make
 
     made = make(context.repo, os.path.join(context.cwd, args.file))
     context.out.data(made, f"{made['path']} holds the whole store ({made['size_bytes']} bytes).")
@@ -49,7 +49,7 @@ def _declare_copy(parser: ArgumentParser) -> None:
 
 
 def copy(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.store_copies import POSTGRES, copy_store
+    from lineclear.wiring.copies import POSTGRES, copy_store
 
     is_url = args.target.startswith(POSTGRES)
     target = args.target if is_url else os.path.join(context.cwd, args.target)

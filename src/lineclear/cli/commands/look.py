@@ -17,20 +17,21 @@ def _declare_diff(parser: ArgumentParser) -> None:
 
 
 def diff(context: Context, args: Namespace) -> int:
-    from lineclear.wiring import look
+    from lineclear.wiring.worktrees import agent_work_in
 
-    found = look.difference(context.repo, context.caller, args.name)
+    work = agent_work_in(context.repo)
+    found = work.difference(context.caller, args.name)
     for item in found.left_out:
         context.out.warn(f"not shown: {item}")
     if not found.is_live:
         context.out.warn("its worktree is not there; this is what was last saved of it")
     if context.out.is_rich:
         context.out.flush()
-        return look.on_terminal(context.repo, found, stat=args.stat)
+        return work.on_terminal(found, stat=args.stat)
     if context.out.is_json:
-        context.out.data(look.as_data(context.repo, found))
+        context.out.data(work.as_data(found))
     else:
-        context.out.content(None, look.as_text(context.repo, found, stat=args.stat))
+        context.out.content(None, work.as_text(found, stat=args.stat))
     return 0
 
 
@@ -41,22 +42,25 @@ def _declare_open(parser: ArgumentParser) -> None:
 
 
 def open_(context: Context, args: Namespace) -> None:
+    from lineclear.app.worktrees.work import command_for
     from lineclear.core.words.refusals import refuse
-    from lineclear.wiring import look
+    from lineclear.host.commands import become
+    from lineclear.wiring.worktrees import agent_work_in
 
-    work = look.work_of(context.repo, args.name)
+    works = agent_work_in(context.repo)
+    work = works.find(args.name)
     if not work.path:
         raise refuse("snapshot.no_worktree", path=work.tree or args.name)
-    env = look.environment_at(context.repo, work)
+    env = works.environment(work)
     if args.only_print or context.out.is_json:
         data = {"path": work.path, "worktree": work.tree, "agent": work.agent, "env": env}
         context.out.data(data, work.path)
         return
-    argv = look.command_for(context.environ, work.path, editor=args.editor)
+    argv = command_for(context.environ, work.path, editor=args.editor)
     if not args.editor:
         context.out.hint(f"You are in {work.path}; `exit` brings you back.")
     context.out.flush()
-    look.become(argv, work.path, {**context.environ, **env})
+    become(argv, work.path, {**context.environ, **env})
 
 
 COMMANDS = {"diff": Command(diff, _declare_diff), "open": Command(open_, _declare_open)}

@@ -25,9 +25,9 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.salvage import Salvage
+    from lineclear.wiring.worktrees import salvage_at
 
-    found = Salvage(context.cwd, context.environ).kept(args.agent or "")
+    found = salvage_at(context.cwd, context.environ).kept(args.agent or "")
     now_s = int(time.time())
     columns = ["SNAPSHOT", "AGE", "TASK", "WORKTREE", "WHY", "LEFT OUT"]
     rows = [
@@ -67,9 +67,9 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.salvage import Salvage
+    from lineclear.wiring.worktrees import salvage_at
 
-    salvage = Salvage(context.cwd, context.environ)
+    salvage = salvage_at(context.cwd, context.environ)
     kept = salvage.find(args.name)
     if args.patch or context.out.is_json:
         patch = salvage.patch(kept)
@@ -95,13 +95,13 @@ def _declare_restore(parser: ArgumentParser) -> None:
 
 
 def restore(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.salvage import Salvage
+    from lineclear.wiring.worktrees import salvage_at
 
     if args.branch and args.patch:
         raise refuse(
             "usage", command="lineclear salvage restore", message="say --branch or --patch, not both"
         )
-    salvage = Salvage(context.cwd, context.environ)
+    salvage = salvage_at(context.cwd, context.environ)
     kept = salvage.find(args.name)
     for item in kept.left_out:
         context.out.warn(f"not in the snapshot: {item}")
@@ -126,19 +126,19 @@ def _declare_take(parser: ArgumentParser) -> None:
 
 
 def take(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.look import work_of
-    from lineclear.wiring.snapshots import latest, take_for
+    from lineclear.wiring.worktrees import agent_work_in, saved_work_in
 
     repo, caller = context.repo, context.caller
     agent, tree, path, task = caller.name, repo.tree, repo.layout.worktree, 0
     if args.name:
-        work = work_of(repo, args.name)
+        work = agent_work_in(repo).find(args.name)
         agent, tree, path, task = work.agent or caller.name, work.tree, work.path, work.task
     why = "asked for" if caller.is_person or args.name else AT_WORK
-    taken = take_for(repo, agent=agent, tree=tree, path=path, why=why, task=task)
+    saved = saved_work_in(repo)
+    taken = saved.take(agent=agent, tree=tree, path=path, why=why, task=task)
     for item in taken.left_out if taken is not None else ():
         context.out.warn(f"not in the snapshot: {item}")
-    found = taken or latest(repo, agent)
+    found = taken or saved.latest(agent)
     ref = found.ref if found is not None else ""
     name = f"{agent}/{ref.rpartition('/')[2]}"
     words = "is taken" if taken is not None else "holds all of it already"

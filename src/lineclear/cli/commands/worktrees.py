@@ -31,18 +31,18 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 
 def add(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.provisioning import base_warning
-    from lineclear.wiring.worktrees import make
+    from lineclear.wiring.worktrees import worktrees_in
 
     caller = context.caller
     agent = args.agent or ("" if args.name or caller.is_person else caller.name)
     if not (args.name or agent or args.task):
         raise refuse("usage", command="lineclear worktree add", message="say NAME, --agent or --task")
-    place = make(
-        context.repo, caller, name=args.name, agent=agent, task=args.task, branch=args.branch, base=args.base,
+    worktrees = worktrees_in(context.repo)
+    place = worktrees.make(
+        caller, name=args.name, agent=agent, task=args.task, branch=args.branch, base=args.base,
         path=os.path.join(context.cwd, args.path) if args.path else "", run_setup=not args.no_setup,
     )  # fmt: skip
-    for note in (*place.notes, base_warning(context.repo, place)):
+    for note in (*place.notes, worktrees.base_warning(place)):
         if note:
             context.out.warn(note)
     context.out.data(place.as_dict(), *_told(place.as_dict()))
@@ -56,9 +56,9 @@ def _told(place: dict[str, Any]) -> list[str]:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.wiring.worktrees import look
+    from lineclear.wiring.worktrees import worktrees_in
 
-    found = look(context.repo)
+    found = worktrees_in(context.repo).overview()
     columns = ["NAME", "STATE", "AGENT", "TASK", "BRANCH", "AHEAD", "BEHIND", "CHANGED", "PORTS", "PATH"]
     rows = [[tree[column.lower()] for column in columns] for tree in found]
     empty = "There is no worktree but the main one."
@@ -72,10 +72,10 @@ def _declare_adopt(parser: ArgumentParser) -> None:
 
 
 def adopt(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import adopt as take_over
+    from lineclear.wiring.worktrees import worktrees_in
 
     path = os.path.join(context.cwd, args.path)
-    place = take_over(context.repo, context.caller, path, agent=args.agent or "", task=args.task)
+    place = worktrees_in(context.repo).adopt(context.caller, path, agent=args.agent or "", task=args.task)
     known = "is adopted" if place.is_new else "was known already"
     told = [f"The worktree {place.tree} {known}; it is at {place.path}", *_told(place.as_dict())[1:]]
     context.out.data(place.as_dict(), *told)
@@ -89,9 +89,9 @@ def _declare_remove(parser: ArgumentParser) -> None:
 
 
 def remove(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import remove as take_away
+    from lineclear.wiring.worktrees import worktrees_in
 
-    gone = take_away(context.repo, context.caller, args.name, force=args.force)
+    gone = worktrees_in(context.repo).remove(context.caller, args.name, force=args.force)
     kept = f"Its branch {gone['branch']} stays." if gone["branch"] else ""
     context.out.data(gone, f"The worktree {gone['name']} is gone.", *([kept] if kept else []))
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # Who made a worktree: we, one of the clients, or somebody with `git worktree add`.
 OURS, CLAUDE, CODEX, GIT = "lineclear", "claude", "codex", "git"
 
+# What git writes as the reason of its own lock while it makes a worktree; left behind when it is killed.
+HALF_MADE = "initializing"
 MOST_PORT = 65_535
 _MOST_SLUG_CHARS = 40
 _MOST_BRANCH_CHARS = 200
@@ -39,6 +41,13 @@ def worktree_name(text: str) -> str:
 def name_for(agent: str, task: int) -> str:
     """The name of an agent's worktree where nobody chose one; a sub-agent's levels are joined."""
     return worktree_name(agent.replace("/", "-")[:64].rstrip(".-") if agent else f"T-{task}")
+
+
+def lock_name(name: str) -> str:
+    """The lock of those who make or remove a worktree. Git's name for one that somebody else made may hold
+    what a lock's name may not."""
+    plain = "".join(ch if ch.isascii() and (ch.isalnum() or ch in "._-") else "_" for ch in name)
+    return "worktree-" + plain[:100]
 
 
 def branch_for(prefix: str, name: str, task: int, title: str) -> str:

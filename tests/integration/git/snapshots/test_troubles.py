@@ -13,10 +13,10 @@ import pytest
 
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import Limits
-from lineclear.git import snapshots as module
 from lineclear.git.objects import Objects
-from lineclear.git.snapshot_files import State
-from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots
+from lineclear.git.snapshots import taking as module
+from lineclear.git.snapshots.files import State
+from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots
 from lineclear.git.status import parse_status as real_parse
 from lineclear.host.locks import LockFile
 from tests.repository import TemporaryRepo
@@ -25,7 +25,8 @@ from tests.snapshotting import Studio
 # Dies at the N-th of the steps that change something, before it or after it.
 DIES = """
 import os, sys
-from lineclear.git import objects, snapshot_files, snapshots
+from lineclear.git import objects
+from lineclear.git.snapshots import taking
 from lineclear.git.layout import find_layout
 left = int(sys.argv[2])
 
@@ -42,10 +43,10 @@ def deadly(module, name):
     setattr(module, name, step)
 
 for module, name in ((os, "rename"), (os, "replace"), (os, "utime"), (os, "makedirs"),
-                     (objects, "_write_loose"), (snapshots, "Started"), (snapshots, "create_loose_ref")):
+                     (objects, "_write_loose"), (taking, "Started"), (taking, "create_loose_ref")):
     deadly(module, name)
 layout = find_layout(sys.argv[1], {})
-snapshots.Snapshots(layout, layout.common_dir + "/lineclear/snapshots").take(agent="ada", why="x", at_s=1)
+taking.Snapshots(layout, layout.common_dir + "/lineclear/snapshots").take(agent="ada", why="x", at_s=1)
 """
 
 

@@ -43,8 +43,8 @@ from lineclear.git.objects import (
     parse_tree,
 )
 from lineclear.git.run import GitFailed, Started, git
-from lineclear.git.snapshot_files import State, create_loose_ref, is_settled, signature_of
-from lineclear.git.snapshot_trees import Trees, head_in_files
+from lineclear.git.snapshots.files import State, create_loose_ref, is_settled, signature_of
+from lineclear.git.snapshots.trees import Trees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
 from lineclear.host.locks import LockFile
 

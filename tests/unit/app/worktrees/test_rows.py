@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from lineclear.app import claims
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
-from lineclear.app.worktrees import lifecycle as worktrees
-from lineclear.app.worktrees.lifecycle import Wanted
+from lineclear.app.worktrees import rows as worktrees
+from lineclear.app.worktrees.rows import Wanted
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
 from lineclear.core.log.events import Draft
@@ -32,7 +33,7 @@ class FakeTrees:
         self.removed: list[tuple[str, bool]] = []
         self.is_broken = False
 
-    def add(self, row: Worktree, is_new_branch: bool, /) -> str:
+    def add(self, row: Worktree, is_new_branch: bool, keep_fds: Sequence[int], /) -> str:
         if self.is_broken:
             raise worktree_failed(row.name, "disk full")
         return self.names.get(row.name, row.name.rpartition("/")[2])
@@ -43,6 +44,9 @@ class FakeTrees:
     def remove(self, row: Worktree, force: bool, /) -> str:
         self.removed.append((row.name, force))
         return row.branch
+
+    def drop_entry(self, name: str, path: str, /) -> None:
+        raise AssertionError("the story above the rows asks for this")
 
 
 @pytest.fixture
@@ -90,9 +94,9 @@ def remove(
 
 def test_a_worktree_has_its_name_branch_and_ports_before_git_acts(world: World) -> None:
     class Watching(FakeTrees):
-        def add(self, row: Worktree, is_new_branch: bool, /) -> str:
+        def add(self, row: Worktree, is_new_branch: bool, keep_fds: Sequence[int], /) -> str:
             assert [(r.name, r.port_first) for r in rows(world)] == [("ada", 100)]
-            return super().add(row, is_new_branch)
+            return super().add(row, is_new_branch, keep_fds)
 
     row = make(world, Watching(), want("ada", agent="ada"))
     assert (row.branch, row.port_first, row.port_count, row.origin) == ("lineclear/ada", 100, 10, "lineclear")

@@ -1,38 +1,35 @@
-"""Snapshots brought back, wired: list, find, show, restore. Needs no store: it may be what is broken."""
+"""Snapshots brought back: list, find, show, restore. Needs no store: it may be what is broken."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lineclear.app.worktrees.snapshots import choose
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.worktrees import patch_exists
-from lineclear.core.worktrees.snapshots import PREFIX, Kept
-from lineclear.git.layout import find_layout
-from lineclear.git.snapshot_refs import (
-    count_lines,
-    create_branch,
-    diff,
-    empty_tree,
-    is_branch_name,
-    list_snapshots,
-)
+from lineclear.core.worktrees.snapshots import PREFIX
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
+
+    from lineclear.app.worktrees.ports import CommitReader, SalvageGit
+    from lineclear.core.worktrees.snapshots import Kept
 
 _WHOLE = ("--binary", "--full-index")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Salvage:
-    """The snapshots of the repository around a directory."""
+    """The snapshots of one clone. `write_new(path, data)` writes a new file."""
 
-    def __init__(self, cwd: str, environ: Mapping[str, str]) -> None:
-        self._common_dir = find_layout(cwd, environ).common_dir
+    git: SalvageGit
+    commits: CommitReader
+    write_new: Callable[[str, bytes], None]
 
     def kept(self, agent: str = "") -> list[Kept]:
         """All snapshots, or an agent's: newest first."""
-        return list_snapshots(self._common_dir, agent)
+        return self.git.listed(agent)
 
     def find(self, name: str) -> Kept:
         return choose(self.kept(), name)
@@ -46,23 +43,23 @@ class Salvage:
         return self._diff(kept, ("--stat",) if stat else ())
 
     def files(self, kept: Kept) -> Sequence[dict[str, Any]]:
-        return count_lines(self._common_dir, self._base(kept), kept.commit)
+        return self.commits.count_lines(self._base(kept), kept.commit)
 
     def _diff(self, kept: Kept, options: tuple[str, ...]) -> str:
-        return diff(self._common_dir, self._base(kept), kept.commit, options)
+        return self.commits.diff(self._base(kept), kept.commit, options)
 
     def _base(self, kept: Kept) -> str:
-        return kept.parent or empty_tree(self._common_dir)
+        return kept.parent or self.commits.empty_tree()
 
     def restore_branch(self, kept: Kept, branch: str = "") -> str:
         """A new branch at the snapshot; without a name it gets one of its own. Gives the name."""
         short = f"{kept.agent}/{kept.number}"
         wanted = branch or f"salvage/{kept.ref.removeprefix(PREFIX)}"
-        if not is_branch_name(self._common_dir, wanted):
+        if not self.git.is_branch_name(wanted):
             raise refuse("snapshot.branch_name", branch=wanted, free=short)
         names = [wanted] if branch else [wanted, *(f"{wanted}-{number}" for number in range(2, 1_000))]
         for name in names:
-            if create_branch(self._common_dir, name, kept.commit):
+            if self.git.create_branch(name, kept.commit):
                 return name
         raise refuse("snapshot.branch_exists", branch=wanted, free=short)
 
@@ -70,9 +67,9 @@ class Salvage:
         """The snapshot against its parent as a file; gives its size. Writes over nothing."""
         data = self.patch(kept).encode("utf-8", "surrogateescape")
         try:
-            with open(path, "xb") as file:
-                return file.write(data)
+            self.write_new(path, data)
         except FileExistsError as error:
             raise patch_exists(path, f"{kept.agent}/{kept.number}") from error
         except OSError as error:
             raise refuse("snapshot.patch_unwritable", path=path, why=error.strerror or str(error)) from error
+        return len(data)

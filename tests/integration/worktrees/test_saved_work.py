@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.app.worktrees.salvage import Salvage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL
-from lineclear.wiring import snapshots
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.salvage import Salvage
 from lineclear.wiring.saving_beside import start_detached
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import make
+from lineclear.wiring.worktrees import salvage_at, saved_work_in, worktrees_in
 from tests.repository import TemporaryRepo
 
 
@@ -28,83 +27,83 @@ def opened(repo: TemporaryRepo) -> Repo:
 @pytest.fixture
 def tree(opened: Repo) -> Path:
     """Ada's worktree."""
-    return Path(make(opened, opened.caller(), name="w", agent="ada").path)
+    return Path(worktrees_in(opened).make(opened.caller(), name="w", agent="ada").path)
 
 
 def salvage(opened: Repo) -> Salvage:
-    return Salvage(opened.layout.worktree, opened.environ)
+    return salvage_at(opened.layout.worktree, opened.environ)
 
 
 def take(opened: Repo, why: str = "at work") -> str:
-    taken = snapshots.take_for(opened, agent="ada", tree="w", why=why, task=3)
+    taken = saved_work_in(opened).take(agent="ada", tree="w", why=why, task=3)
     return taken.ref if taken is not None else ""
 
 
 def test_the_settings_say_what_stays_out(repo: TemporaryRepo, opened: Repo, tree: Path) -> None:
     (tree / ".env").write_text("TOKEN=1\n")
     (tree / "new.txt").write_text("new\n")
-    taken = snapshots.take_for(opened, agent="ada", tree="w", path=str(tree), why="at work")
+    taken = saved_work_in(opened).take(agent="ada", tree="w", path=str(tree), why="at work")
     assert taken is not None
     assert taken.left_out == (".env (secret name)",)
-    found = snapshots.latest(opened, "ada")
+    found = saved_work_in(opened).latest("ada")
     assert found is not None
     assert (found.commit, found.left_out) == (taken.commit, taken.left_out)
-    assert snapshots.latest(opened, "ben") is None
+    assert saved_work_in(opened).latest("ben") is None
 
 
 def test_a_worktree_that_nobody_knows_is_refused(opened: Repo) -> None:
     with pytest.raises(Refusal, match="There is no worktree at nowhere"):
-        snapshots.take_for(opened, agent="ada", tree="nowhere", why="at work")
+        saved_work_in(opened).take(agent="ada", tree="nowhere", why="at work")
 
 
 def test_a_fresh_worktree_is_saved_and_a_changed_one_is_not(opened: Repo, tree: Path) -> None:
-    assert snapshots.is_saved(opened, "w")
+    assert saved_work_in(opened).is_saved("w")
     (tree / "new.txt").write_text("new\n")
-    assert not snapshots.is_saved(opened, "w")
+    assert not saved_work_in(opened).is_saved("w")
     take(opened)
-    assert snapshots.is_saved(opened, "w")
+    assert saved_work_in(opened).is_saved("w")
     (tree / "README.md").write_text("changed\n")
-    assert not snapshots.is_saved(opened, "w", str(tree))
+    assert not saved_work_in(opened).is_saved("w", str(tree))
 
 
 def test_commits_that_are_only_on_the_branch_count_as_not_saved(
     repo: TemporaryRepo, opened: Repo, tree: Path
 ) -> None:
     repo.commit("Work", {"work.py": "done\n"}, at=tree)
-    assert not snapshots.is_saved(opened, "w")
+    assert not saved_work_in(opened).is_saved("w")
     take(opened)
-    assert snapshots.is_saved(opened, "w")
+    assert saved_work_in(opened).is_saved("w")
     repo.git("merge", "--quiet", "--ff-only", "lineclear/w")
     repo.git("for-each-ref", "refs/lineclear/")
     for kept in salvage(opened).kept():
         repo.git("update-ref", "-d", kept.ref)
-    assert snapshots.is_saved(opened, "w")
+    assert saved_work_in(opened).is_saved("w")
 
 
 def test_what_a_snapshot_leaves_out_is_not_saved(opened: Repo, tree: Path) -> None:
     (tree / ".env").write_text("TOKEN=1\n")
     take(opened)
-    assert not snapshots.is_saved(opened, "w")
+    assert not saved_work_in(opened).is_saved("w")
 
 
 def test_a_repository_inside_is_not_saved(repo: TemporaryRepo, opened: Repo, tree: Path) -> None:
     TemporaryRepo.create(tree / "inner", repo.environment)
     take(opened)
-    assert not snapshots.is_saved(opened, "w")
+    assert not saved_work_in(opened).is_saved("w")
 
 
 def test_yes_stays_true_when_more_snapshots_come(opened: Repo, tree: Path) -> None:
     (tree / "new.txt").write_text("precious\n")
     take(opened)
-    assert snapshots.is_saved(opened, "w", lasting=False)
+    assert saved_work_in(opened).is_saved("w", lasting=False)
     assert len(salvage(opened).kept()) == 1
-    assert snapshots.is_saved(opened, "w")
+    assert saved_work_in(opened).is_saved("w")
     newest = salvage(opened).kept()[0]
     assert (newest.why, newest.is_rolling) == (BEFORE_REMOVAL, False)
     for number in range(45):
         (tree / "new.txt").write_text(f"{number}\n")
         take(opened)
-    snapshots.prune(opened, "ada")
+    saved_work_in(opened).prune("ada")
     left = salvage(opened).kept()
     assert newest.ref in [kept.ref for kept in left]
     assert len(left) == opened.settings.snapshots_keep + 1

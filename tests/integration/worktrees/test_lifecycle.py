@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from lineclear.app.ports import Caller
+from lineclear.app.worktrees.lifecycle import ReadyWorktree
 from lineclear.core.log.tables import WORKTREE, Worktree
 from lineclear.core.words.refusals import Refusal
-from lineclear.wiring import worktrees
-from lineclear.wiring.provisioning import base_warning, require_room, sandboxed
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.snapshots import take_for
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.worktrees import sandboxed, saved_work_in, worktree_files, worktrees_in
 from tests.repository import TemporaryRepo
 from tests.waiting import until, until_there
 from tests.world import refused
@@ -46,8 +45,8 @@ class Site:
         (self.path / ".git/lineclear/local.toml").write_text(text)
         self.close()
 
-    def make(self, name: str = "ada", **options: Any) -> worktrees.Place:
-        return worktrees.make(self.repo, SAM, name=name, **options)
+    def make(self, name: str = "ada", **options: Any) -> ReadyWorktree:
+        return worktrees_in(self.repo).make(SAM, name=name, **options)
 
     def rows(self) -> list[Worktree]:
         return self.repo.store.read(lambda view: view.scan(WORKTREE, "key"))
@@ -155,7 +154,7 @@ def test_before_the_first_commit_there_is_nothing_to_begin_from(tmp_path: Path, 
     init_repo(str(empty.path), repo.environment)
     opened = open_repo(str(empty.path), repo.environment)
     with refused("worktree.unborn"):
-        worktrees.make(opened, SAM, name="ada")
+        worktrees_in(opened).make(SAM, name="ada")
     opened.close()
 
 
@@ -168,9 +167,10 @@ def test_when_git_fails_its_branch_is_taken_back(site: Site) -> None:
 
 
 def test_uncommitted_work_of_the_main_worktree_is_warned_about(site: Site) -> None:
-    assert base_warning(site.repo, site.make("one")) == ""
+    worktrees = worktrees_in(site.repo)
+    assert worktrees.base_warning(site.make("one")) == ""
     (site.path / "README.md").write_text("changed")
-    assert base_warning(site.repo, site.make("two")) == f"An uncommitted change in {site.path} is not in it."
+    assert worktrees.base_warning(site.make("two")) == f"An uncommitted change in {site.path} is not in it."
 
 
 def test_a_sparse_checkout_is_taken_over(site: Site) -> None:
@@ -208,7 +208,7 @@ def test_no_room_on_the_disk_is_refused_before_anything_is_made(site: Site) -> N
     with refused("worktree.disk"):
         site.make()
     with refused("worktree.disk") as caught:
-        require_room(site.repo, 8)
+        worktree_files(site.repo).require_room(8)
     assert caught.value.facts["needed_bytes"] == 8 * 4_096
     assert site.is_untouched()
 
@@ -280,27 +280,27 @@ def test_a_pattern_that_leaves_the_repository_is_refused(site: Site, pattern: st
 
 def test_the_same_operation_makes_one_worktree(site: Site) -> None:
     caller = Caller("sam", is_person=True, op="k-1")
-    first = worktrees.make(site.repo, caller, name="ada")
-    again = worktrees.make(site.repo, caller, name="ada")
+    first = worktrees_in(site.repo).make(caller, name="ada")
+    again = worktrees_in(site.repo).make(caller, name="ada")
     assert (first.is_new, again.is_new, again.path) == (True, False, first.path)
 
 
 def test_a_worktree_that_vanished_is_made_anew(site: Site) -> None:
     old = site.make()
     shutil.rmtree(old.path)
-    assert worktrees.vanished(site.repo) == ["ada"]
+    assert worktrees_in(site.repo).vanished() == ["ada"]
     assert len(site.make().ports) == len(old.ports)
     shutil.rmtree(old.path)
-    assert worktrees.forget_vanished(site.repo, SAM) == ["ada"]
+    assert worktrees_in(site.repo).forget_vanished(SAM) == ["ada"]
     assert site.is_untouched()
 
 
 def test_one_that_was_moved_is_still_the_same(site: Site) -> None:
     place, there = site.make(agent="ada"), site.path.parent / "there"
     site.git.git("worktree", "move", place.path, str(there))
-    assert worktrees.vanished(site.repo) == []
-    assert worktrees.look(site.repo)[0]["path"] == str(there)
-    assert worktrees.place_of(site.repo, "ada").env["LINECLEAR_WORKTREE"] == str(there)
+    assert worktrees_in(site.repo).vanished() == []
+    assert worktrees_in(site.repo).overview()[0]["path"] == str(there)
+    assert worktrees_in(site.repo).find("ada").env["LINECLEAR_WORKTREE"] == str(there)
     with refused("worktree.exists"):
         site.make()
     remove(site)
@@ -321,22 +321,22 @@ def test_one_that_git_was_killed_in_is_made_anew(site: Site) -> None:
     old = site.make()
     (site.path / ".git/worktrees/ada/locked").write_text("initializing")
     (Path(old.path) / "README.md").unlink()
-    assert worktrees.look(site.repo)[0]["state"] == "half made"
+    assert worktrees_in(site.repo).overview()[0]["state"] == "half made"
     assert (Path(site.make().path) / "README.md").exists()
 
 
 def test_a_reservation_of_a_living_process_is_not_forgotten(site: Site) -> None:
     shutil.rmtree(site.make().path)
     with_bond = site.repo.bonds.hold("worktree-ada")
-    assert worktrees.forget_vanished(site.repo, SAM) == []
+    assert worktrees_in(site.repo).forget_vanished(SAM) == []
     with refused("worktree.busy"):
         site.make()
     with_bond.release()
-    assert worktrees.forget_vanished(site.repo, SAM) == ["ada"]
+    assert worktrees_in(site.repo).forget_vanished(SAM) == ["ada"]
 
 
 def make_slowly(path: str, environ: dict[str, str]) -> None:
-    worktrees.make(open_repo(path, environ), SAM, name="ada")
+    worktrees_in(open_repo(path, environ)).make(SAM, name="ada")
 
 
 def test_when_we_are_killed_git_goes_on_and_nobody_comes_between(site: Site) -> None:
@@ -375,7 +375,7 @@ def try_to_make(path: str, environ: dict[str, str], names: list[str], mouth: Any
     repo = open_repo(path, environ)
     for name in names:
         try:
-            place = worktrees.make(repo, Caller(f"p{os.getpid()}"), name=name)
+            place = worktrees_in(repo).make(Caller(f"p{os.getpid()}"), name=name)
             mouth.send((name, place.ports[0]))
         except Refusal as refusal:
             mouth.send((name, refusal.code))
@@ -411,14 +411,14 @@ def test_processes_at_once_never_get_the_same_name_or_ports(site: Site) -> None:
     assert len(lost) == 8
     assert set(lost) <= {"worktree.exists", "worktree.busy"}
     assert all(row.name in won for row in site.rows())
-    assert {tree["state"] for tree in worktrees.look(site.repo)} == {"ready"}
+    assert {tree["state"] for tree in worktrees_in(site.repo).overview()} == {"ready"}
 
 
 # -- the supervisor's ways --------------------------------------------------------------------
 
 
-def prepare(site: Site, **options: Any) -> worktrees.Place:
-    return worktrees.prepare(site.repo, Caller("ada"), agent="ada", **options)
+def prepare(site: Site, **options: Any) -> ReadyWorktree:
+    return worktrees_in(site.repo).prepare(Caller("ada"), agent="ada", **options)
 
 
 def test_an_agent_begins_anew_in_a_fresh_worktree(site: Site) -> None:
@@ -434,14 +434,17 @@ def test_unsaved_work_of_before_is_not_thrown_away(site: Site) -> None:
     place = prepare(site)
     (Path(place.path) / "work").write_text("x")
     with refused("worktree.dirty"):
-        prepare(site, is_saved=lambda _tree: False)
+        prepare(site)
     assert (Path(place.path) / "work").exists()
-    assert not (Path(prepare(site, is_saved=lambda tree: tree == "ada").path) / "work").exists()
+    assert (
+        saved_work_in(site.repo).take(agent="ada", tree=place.tree, path=place.path, why="test") is not None
+    )
+    assert not (Path(prepare(site).path) / "work").exists()
 
 
 def test_a_place_is_found_again(site: Site) -> None:
     made = prepare(site)
-    found = worktrees.place_of(site.repo, "ada")
+    found = worktrees_in(site.repo).find("ada")
     assert (found.path, found.env, found.base) == (made.path, made.env, made.base)
 
 
@@ -449,7 +452,7 @@ def test_a_sandbox_can_write_only_to_paths_that_are_there(site: Site) -> None:
     place = prepare(site)
     site.state('[worktrees]\nwritable = ["/no/such/place"]\n')
     with pytest.raises(Refusal) as caught:
-        sandboxed(site.repo, place, ["true"], tmp="/tmp")
+        sandboxed(site.repo, place.path, ["true"], tmp="/tmp")
     assert caught.value.code in ("sandbox.path", "sandbox.missing")
 
 
@@ -462,22 +465,22 @@ def test_worktrees_of_clients_are_adopted(site: Site, monkeypatch: pytest.Monkey
     codex = Path(site.git.environment["HOME"]) / ".codex/worktrees/a1b2/repo"
     site.git.git("worktree", "add", "--quiet", "--detach", str(codex))
     (claude / "sub").mkdir()
-    assert worktrees.adopt(site.repo, SAM, str(claude / "sub"), agent="claude-1").branch == "worktree-feat"
-    assert worktrees.adopt(site.repo, SAM, str(codex)).branch == ""
+    assert worktrees_in(site.repo).adopt(SAM, str(claude / "sub"), agent="claude-1").branch == "worktree-feat"
+    assert worktrees_in(site.repo).adopt(SAM, str(codex)).branch == ""
     assert {row.name: (row.origin, row.agent) for row in site.rows()} == {
         "feat": ("claude", "claude-1"),
         "repo": ("codex", ""),
     }
-    assert not worktrees.adopt(site.repo, SAM, str(codex)).is_new
+    assert not worktrees_in(site.repo).adopt(SAM, str(codex)).is_new
 
 
 def test_the_main_worktree_and_what_is_none_cannot_be_adopted(site: Site, tmp_path: Path) -> None:
     with refused("worktree.main"):
-        worktrees.adopt(site.repo, SAM, str(site.path))
+        worktrees_in(site.repo).adopt(SAM, str(site.path))
     with refused("worktree.unknown"):
-        worktrees.adopt(site.repo, SAM, str(tmp_path))
+        worktrees_in(site.repo).adopt(SAM, str(tmp_path))
     with refused("worktree.unknown"):
-        worktrees.adopt(site.repo, SAM, str(site.path / "not there"))
+        worktrees_in(site.repo).adopt(SAM, str(site.path / "not there"))
 
 
 # -- looking and removing ---------------------------------------------------------------------
@@ -488,7 +491,7 @@ def test_the_list_tells_what_is_new_in_each(site: Site) -> None:
     site.git.commit("Work", {"work": ""}, at=path)
     (path / "new").write_text("")
     site.git.commit("Elsewhere", {"other": ""})
-    (found,) = worktrees.look(site.repo)
+    (found,) = worktrees_in(site.repo).overview()
     assert [found[key] for key in ("state", "ahead", "behind", "changed", "agent")] == [
         "ready",
         1,
@@ -503,12 +506,12 @@ def test_looking_does_not_touch_the_agents_index(site: Site) -> None:
     index = site.path / ".git/worktrees/ada/index"
     os.utime(path / "README.md", ns=(1, 1))
     before = index.read_bytes()
-    worktrees.look(site.repo)
+    worktrees_in(site.repo).overview()
     assert index.read_bytes() == before
 
 
 def remove(site: Site, name: str = "ada", **options: Any) -> dict[str, Any]:
-    return worktrees.remove(site.repo, SAM, name, **options)
+    return worktrees_in(site.repo).remove(SAM, name, **options)
 
 
 def test_a_merged_branch_goes_with_its_worktree_and_another_stays(site: Site) -> None:
@@ -531,7 +534,7 @@ def test_dirty_work_is_removed_by_force_only(site: Site) -> None:
     path = Path(site.make().path)
     (path / "new").write_text("x")
     with refused("worktree.dirty"):
-        remove(site, is_saved=lambda _tree: False)
+        remove(site)
     assert (path / "new").exists()
     remove(site, force=True)
     assert not path.exists()
@@ -542,7 +545,9 @@ def test_what_a_snapshot_holds_can_be_removed(site: Site) -> None:
     (Path(place.path) / "new").write_text("x")
     with refused("worktree.dirty"):
         remove(site)
-    assert take_for(site.repo, agent="ada", tree=place.tree, path=place.path, why="test") is not None
+    assert (
+        saved_work_in(site.repo).take(agent="ada", tree=place.tree, path=place.path, why="test") is not None
+    )
     assert remove(site)["saved"] is True
 
 
@@ -559,15 +564,15 @@ def test_clones_of_a_team_share_no_ports_and_know_of_each_other(
         repo.path / ".git/lineclear", other / ".git/lineclear", ignore=lambda *_: ["clone", "bells"]
     )
     here, there = (open_repo(str(path), repo.environment) for path in (repo.path, other))
-    first, second = (worktrees.make(one, SAM, name="ada") for one in (here, there))
+    first, second = (worktrees_in(one).make(SAM, name="ada") for one in (here, there))
     assert first.tree.endswith("/ada")
     assert first.tree != second.tree
     assert not set(first.ports) & set(second.ports)
-    assert sorted(tree["state"] for tree in worktrees.look(here)) == ["elsewhere", "ready"]
-    assert worktrees.forget_vanished(here, SAM) == []
-    assert worktrees.remove(here, SAM, "ada")["name"] == first.tree
+    assert sorted(tree["state"] for tree in worktrees_in(here).overview()) == ["elsewhere", "ready"]
+    assert worktrees_in(here).forget_vanished(SAM) == []
+    assert worktrees_in(here).remove(SAM, "ada")["name"] == first.tree
     with refused("worktree.unknown"):
-        worktrees.remove(here, SAM, second.tree)
+        worktrees_in(here).remove(SAM, second.tree)
     for one in (here, there):
         one.close()
 
@@ -577,7 +582,7 @@ def test_commits_on_no_branch_are_not_removed(site: Site) -> None:
     site.git.git("switch", "--quiet", "--detach", at=path)
     site.git.commit("Loose", {"work": ""}, at=path)
     with refused("worktree.unmerged"):
-        remove(site, is_saved=lambda _tree: False)
+        remove(site)
 
 
 def test_what_git_has_locked_stays(site: Site) -> None:
@@ -586,8 +591,8 @@ def test_what_git_has_locked_stays(site: Site) -> None:
     with refused("worktree.locked"):
         remove(site)
     shutil.rmtree(path)
-    assert worktrees.forget_vanished(site.repo, SAM) == []
-    assert worktrees.look(site.repo)[0]["state"] == "missing"
+    assert worktrees_in(site.repo).forget_vanished(SAM) == []
+    assert worktrees_in(site.repo).overview()[0]["state"] == "missing"
 
 
 def test_one_that_nobody_adopted_can_be_removed(site: Site) -> None:

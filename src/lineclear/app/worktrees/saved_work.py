@@ -1,0 +1,80 @@
+"""Agents' work, saved: take a snapshot, find the last one, is everything saved, remove old ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lineclear.core.words.refusals import Refusal
+from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, thin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.app.worktrees.ports import SnapshotGit
+    from lineclear.core.worktrees.snapshots import Kept, Limits, Snapshot
+
+# Old ones go when an agent has this many more than it may: a git less in most snapshots.
+_SLACK = 10
+_TODAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedWork:
+    """Snapshots of one clone's worktrees. `now_s()` is wall time: a snapshot's age is counted in days."""
+
+    git: SnapshotGit
+    now_s: Callable[[], int]
+    limits: Limits
+    keep: int
+    keep_for_s: int
+
+    def take(self, *, agent: str, tree: str, path: str = "", why: str, task: int = 0) -> Snapshot | None:
+        """Save a worktree as it is now; None when the agent's last snapshot holds exactly this."""
+        taken = self.git.take(
+            tree, path, agent=agent, task=task, why=why, at_s=self.now_s(), limits=self.limits
+        )
+        number = int(taken.ref.rpartition("/")[2]) if taken is not None else 0
+        if number > self.keep and number % _SLACK == 0:
+            self.prune(agent)
+        return taken
+
+    def latest(self, agent: str) -> Kept | None:
+        """The agent's newest snapshot."""
+        found = self.git.listed(agent)
+        return found[0] if found else None
+
+    def is_saved(self, tree: str, path: str = "", *, lasting: bool = True) -> bool:
+        """Would nothing be lost with this worktree? Every file that git does not ignore is in a snapshot or
+        in HEAD, and HEAD is in main's history or a snapshot's.
+
+        The caller is about to remove it: with `lasting` a snapshot that makes room for newer ones, or that
+        is not of today, is kept once more as one that stays, so that yes stays true for `keep_for`.
+        """
+        try:
+            head, content, left_out = self.git.content(tree, path)
+            if left_out or not head:
+                return False
+            if self.git.is_on_main(head, content):
+                return True
+            kept = [found for found in self.git.listed() if (found.tree, found.parent) == (content, head)]
+            if not kept:
+                return False
+            now_s = self.now_s()
+            if lasting and all(found.is_rolling or found.at_s < now_s - _TODAY_S for found in kept):
+                self.git.renew(kept[0], BEFORE_REMOVAL, now_s)
+            return True
+        except Refusal:
+            return False
+
+    def prune(self, agent: str) -> list[Kept]:
+        """Remove the agent's snapshots that are too many or too old; its newest stays."""
+        found, now_s = self.git.listed(agent), self.now_s()
+        stale = thin(
+            [max(0, now_s - kept.at_s) for kept in found],
+            [kept.is_rolling for kept in found],
+            keep=self.keep,
+            keep_for_s=self.keep_for_s,
+            has_worktree=True,
+        )
+        return self.git.delete([found[place] for place in stale])
