@@ -10,13 +10,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.distance import far_away
 from benchmarks.harness import Report, at_most_x, median, timed_us
+from lineclear.app.hooks import session as hooking
 from lineclear.cli.serving import Office
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookCall
 from lineclear.mcp.desk import Call
-from lineclear.wiring import hooking, hooking_context
-from lineclear.wiring.hooking_stores import Stores
+from lineclear.wiring import hooks as hooking_context
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.store_pool import Stores
 from tests.postgres_server import ServerMissing, running_server
 from tests.repository import TemporaryRepo, clean_environment
 

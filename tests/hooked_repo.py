@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.app import claims, messages
+from lineclear.app.hooks import session as hooking
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.clients.registry import hook_of as client_of
 from lineclear.core.agents.hooks import HookAnswer
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import INTENT, Request
 from lineclear.hook.serving import Hooks
-from lineclear.wiring import hooking, hooking_context
+from lineclear.wiring import hooks as hooking_context
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import stub_text
 from lineclear.wiring.starting import init_repo

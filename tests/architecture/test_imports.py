@@ -79,7 +79,7 @@ def test_a_rule_on_the_hooks_path_imports_nothing_costly(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["hook.entry", "clients.registry", "clients.claude.hook", "wiring.hooking", "app.hooks"]
+    "module", ["hook.entry", "clients.registry", "clients.claude.hook", "wiring.hooks", "app.hooks"]
 )
 def test_a_part_of_the_hook_imports_nothing_costly(module: str) -> None:
     assert modules_imported_by(f"lineclear.{module}", "-S") & COSTLY == set()

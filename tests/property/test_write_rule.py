@@ -19,6 +19,7 @@ from lineclear.app import claims, values, writing
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.hooks import judging
 from lineclear.app.hooks.ports import ShellChange
+from lineclear.app.hooks.team import refusal_alone
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.app.queue import gate, phases
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookCall
@@ -37,7 +38,6 @@ from lineclear.core.claims.write_rule import LANDING, Verdict, Write
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, PARALLEL, TEST
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
-from lineclear.wiring.hooking_team import refusal_alone
 from lineclear.wiring.repo import read_settings
 from tests.hook_sessions import FakeSession
 from tests.repository import TemporaryRepo

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lineclear.core.agents.hooks import HookCall
     from lineclear.core.claims.rules import Request
     from lineclear.settings import Settings
-    from lineclear.wiring.hooking_stores import Stores
     from lineclear.wiring.repo import Repo
+    from lineclear.wiring.store_pool import Stores
 
 MOST_INPUT_BYTES = 16 << 20
 # A new worktree is provisioned, by the project's own commands, too.
@@ -95,7 +95,7 @@ def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
 
 
 def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes, int]:
-    from lineclear.wiring.hooking_context import HookContext, is_coordinated, layout_for, settings_for
+    from lineclear.wiring.hooks import HookContext, is_coordinated, layout_for, settings_for
 
     now.layout = layout_for(call, now.environ, now.cwd)
     if now.layout is None:
@@ -110,7 +110,7 @@ def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes
         now.limit(WORKTREE_LIMIT_S if is_long else now.settings.hooks_timeout_ms / 1000)
     if now.settings.mirror_tasks or now.settings.mirror_coordination or now.settings.mirror_locks:
         now.mirror = _Mirror()
-    from lineclear.wiring.hooking import respond
+    from lineclear.app.hooks.session import respond
 
     context = HookContext(
         now.layout, now.settings, call, now.environ, now.mirror, stores=now.stores, saves=now.saves
@@ -126,7 +126,7 @@ def plain_worktree(now: Situation) -> bytes:
     """A client that asks for a worktree gets one, with or without us."""
     try:
         from lineclear.core.agents.hooks import HookAnswer
-        from lineclear.wiring.hooking_worktree import make_plain
+        from lineclear.git.hook_tree import make_plain
 
         if now.hooking is None or now.call is None or now.layout is None:
             return b""

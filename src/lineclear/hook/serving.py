@@ -10,7 +10,7 @@ import threading
 
 from lineclear.hook import answering
 from lineclear.hook.answering import Elsewhere, Situation
-from lineclear.wiring.hooking_stores import Stores
+from lineclear.wiring.store_pool import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

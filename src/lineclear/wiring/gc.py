@@ -25,7 +25,7 @@ from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged
 from lineclear.wiring import snapshots
 from lineclear.wiring.check_settings import has_checks
 from lineclear.wiring.check_trees import is_used, remove_check_tree
-from lineclear.wiring.hooking_context import SESSIONS
+from lineclear.wiring.hooks import SESSIONS
 from lineclear.wiring.worktree_git import Site, bond_of
 from lineclear.wiring.worktrees import discard, forget_vanished, vanished
 

@@ -29,7 +29,7 @@ COSTLY = frozenset(
     (
         "collections", "dataclasses", "enum", "fnmatch", "functools", "hashlib", "json", "re", "shutil",
         "signal", "subprocess", "tempfile", "threading", "tomllib", "typing",
-        "lineclear.hook.serving", "lineclear.wiring.hooking_again", "lineclear.wiring.hooking_stores",
+        "lineclear.hook.serving", "lineclear.app.hooks.repeated", "lineclear.wiring.store_pool",
     )
 )  # fmt: skip
 SHELL: dict[str, Any] = {"tool": "Bash", "given": {"command": "make"}}

@@ -11,16 +11,17 @@ from typing import Any
 
 import pytest
 
+from lineclear.app.hooks import session as hooking
 from lineclear.app.log import audit
 from lineclear.cli.serving import Office
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer, HookCall
 from lineclear.mcp.desk import Call, Reply
 from lineclear.store.postgres.engine import PostgresStore
-from lineclear.wiring import hooking, hooking_context
-from lineclear.wiring.hooking_stores import Stores
+from lineclear.wiring import hooks as hooking_context
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.store_pool import Stores
 from tests.integration.postgres.desk import claim
 from tests.integration.postgres.slow_line import SlowLine, slow_line
 from tests.repository import TemporaryRepo

@@ -17,7 +17,7 @@ from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.places import Places
 from lineclear.host.outages import Outage
-from lineclear.wiring.hooking_context import file_at, memory_of
+from lineclear.wiring.hooks import file_at, memory_of
 from lineclear.wiring.repo import folds_case, state_directory
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
     from lineclear.host.sessions import Session
     from lineclear.settings import Settings
-    from lineclear.wiring.hooking_context import HookContext
+    from lineclear.wiring.hooks import HookContext
 
 _AWAY = "away"
 _AT_ONCE_S = 0.5

@@ -11,15 +11,15 @@ import time
 from lineclear.app.hooks.ports import ShellChange
 from lineclear.core.agents.names import is_family
 from lineclear.git import pictures
+from lineclear.host import session_marks as marks
 from lineclear.host.sessions import digest_of
-from lineclear.wiring import hooking_marks as marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from lineclear.app.hooks.session import HookSession
     from lineclear.git.pictures import Picture
     from lineclear.host.sessions import Session
     from lineclear.settings import Settings
-    from lineclear.wiring.hooking import HookSession
 
 _LONGEST_CALL_S = 10 * 60
 _LONGEST_CALL_NS = _LONGEST_CALL_S * 1_000_000_000

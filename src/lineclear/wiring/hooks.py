@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lineclear.core.claims.rules import Request
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
-    from lineclear.wiring.hooking_stores import Stores
     from lineclear.wiring.repo import Repo
+    from lineclear.wiring.store_pool import Stores
 
     class Mirror(Protocol):
         """The files for agents that only read files; the layer above us knows them."""

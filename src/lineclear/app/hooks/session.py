@@ -37,7 +37,7 @@ from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.host.heartbeats import PendingPresence
 from lineclear.host.sessions import Session, Writes, digest_of
-from lineclear.wiring.hooking_context import CALL, SESSIONS, file_at, home_of, memory_of
+from lineclear.wiring.hooks import CALL, SESSIONS, file_at, home_of, memory_of
 from lineclear.wiring.repo import Repo, mark_of, open_store, person_name
 
 TYPE_CHECKING = False
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from lineclear.core.agents.identity import Signs
     from lineclear.core.claims.rules import Request
     from lineclear.core.log.questions import Question
-    from lineclear.wiring.hooking_context import HookContext
-    from lineclear.wiring.hooking_shell import ShellLook
+    from lineclear.git.shell_watch import ShellLook
+    from lineclear.wiring.hooks import HookContext
 
 _LARGEST_TEXT_BYTES = 1 << 20
 _HERE_NS = 10 * 60 * 1_000_000_000
@@ -65,11 +65,11 @@ def respond(context: HookContext) -> HookAnswer:
     context.layout = home_of(context.layout, memory)
     call_id = context.environ.get(CALL, "")
     if call_id:
-        from lineclear.wiring.hooking_again import answer_again
+        from lineclear.app.hooks.repeated import answer_again
 
         known = answer_again(memory, call_id)
         if known is not None:
-            from lineclear.wiring.hooking_marks import catch_up
+            from lineclear.host.session_marks import catch_up
 
             catch_up(memory, context.call)
             if context.mirror is not None:
@@ -77,7 +77,7 @@ def respond(context: HookContext) -> HookAnswer:
             return known
     if not context.settings.store_url:
         return answer_from_store(context, memory)
-    from lineclear.wiring.hooking_team import respond_in_team
+    from lineclear.app.hooks.team import respond_in_team
 
     return respond_in_team(context, lambda: answer_from_store(context, memory_of(context)))
 
@@ -106,7 +106,7 @@ def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
     look, changed = None, []
     commands, is_over = events.commands_to_look_at(memory, call)
     if commands:
-        from lineclear.wiring.hooking_shell import look_at
+        from lineclear.git.shell_watch import look_at
 
         root = repo.layout.worktree
         look = look_at(root, memory, commands, is_over=is_over, settings=settings)
@@ -273,7 +273,7 @@ class HookSession:
     # -- shell ------------------------------------------------------------------------------
 
     def begin_shell(self, call_id: str) -> None:
-        from lineclear.wiring.hooking_shell import begin
+        from lineclear.git.shell_watch import begin
 
         self.after_commit(lambda: begin(self, call_id, self._look))
 
@@ -281,7 +281,7 @@ class HookSession:
         look = self._look
         if look is None:
             return []
-        from lineclear.wiring.hooking_shell import changes_in, remember
+        from lineclear.git.shell_watch import changes_in, remember
 
         self.after_commit(lambda: remember(self, look))
         return changes_in(self, look)
@@ -290,7 +290,7 @@ class HookSession:
 
     def make_worktree(self, name: str, reply: HookAnswer) -> None:
         def make() -> None:
-            from lineclear.wiring.hooking_worktree import make_for
+            from lineclear.git.hook_tree import make_for
 
             tree, reply.path, is_own = make_for(self._repo, self.caller, name)
             if is_own:
@@ -319,7 +319,7 @@ class HookSession:
         base = row.base if row is not None else ""
 
         def give_back() -> None:
-            from lineclear.wiring.hooking_end import give_back_unchanged
+            from lineclear.app.hooks.ending import give_back_unchanged
 
             # First: one who is asked again would have to come back to say that it has read its messages.
             self.memory.save()
@@ -357,7 +357,7 @@ class HookSession:
                 act()
             self._keep_answer(reply)
         finally:
-            # All that was said, with the answer that says it, in one piece: see hooking_again.py.
+            # All that was said, with the answer that says it, in one piece: see repeated.py.
             self.memory.save()
             if self.is_changed and self._context.mirror is not None:
                 self._context.mirror.note_change()
@@ -369,7 +369,7 @@ class HookSession:
         """For a stub that may have to ask again."""
         call_id = self._repo.environ.get(CALL, "")
         if call_id:
-            from lineclear.wiring.hooking_again import keep_answer
+            from lineclear.app.hooks.repeated import keep_answer
 
             keep_answer(self.memory, self._call, call_id, reply)
 
