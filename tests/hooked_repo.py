@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.app import claims, messages
-from lineclear.app.hooks import session as hooking
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.clients.registry import hook_of as client_of
 from lineclear.core.agents.hooks import HookAnswer
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import INTENT, Request
 from lineclear.hook.serving import Hooks
-from lineclear.wiring import hooks as hooking_context
-from lineclear.wiring.repo import open_repo
+from lineclear.wiring.hooks import HookContext, layout_for, respond
+from lineclear.wiring.repo import open_repo, read_settings
 from lineclear.wiring.setup import stub_text
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
@@ -87,10 +86,10 @@ class HookedRepo:
         assert found is not None
         call, environ = found.read_call(event, said), self.environ | env
         assert call is not None
-        layout = hooking_context.layout_for(call, environ, str(self.tree))
+        layout = layout_for(call, environ, str(self.tree))
         assert layout is not None
-        settings = hooking_context.settings_for(layout, environ)
-        return hooking.respond(hooking_context.HookContext(layout, settings, call, environ))
+        settings = read_settings(layout, environ)
+        return respond(HookContext(layout, settings, call, environ))
 
     def pre(self, path: Path | str = "a.py", **more: Any) -> HookAnswer:
         return self.ask("PreToolUse", self.said("PreToolUse", self.tree / path, **more))

@@ -1,4 +1,4 @@
-"""What commands in a shell have changed: the worktree compared before and after, minus what others wrote.
+"""What commands in a shell have changed: the worktree compared before and after.
 
 Git is asked before the store, or when its transaction is over: nobody else waits for git then.
 """
@@ -6,163 +6,116 @@ Git is asked before the store, or when its transaction is over: nobody else wait
 from __future__ import annotations
 
 import os
-import time
 
-from lineclear.app.hooks.ports import ShellChange
-from lineclear.core.agents.names import is_family
-from lineclear.git import pictures
-from lineclear.host import session_marks as marks
-from lineclear.host.sessions import digest_of
+from lineclear.host.session_marks import FRESH, LOOKED, stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.app.hooks.session import HookSession
+    from collections.abc import Callable
+
+    from lineclear.app.hooks.ports import Memory
     from lineclear.git.pictures import Picture
-    from lineclear.host.sessions import Session
-    from lineclear.settings import Settings
-
-_LONGEST_CALL_S = 10 * 60
-_LONGEST_CALL_NS = _LONGEST_CALL_S * 1_000_000_000
+    from lineclear.host.session_marks import SessionMarks
 
 
-class ShellLook:
-    """The worktree as it is after some commands. `marks`: their files, by their ids. `is_over`: the commands
-    have ended, and are not looked at again. `fresh`: the new picture, beside the place of the old one."""
+class GitShellWatch:
+    """One worktree, seen by one session. `is_secret`: the content of such a file is not kept."""
 
-    __slots__ = ("after", "before", "changed", "fresh", "is_over", "marks", "now_ns", "start_ns")
+    __slots__ = ("_is_secret", "_marks", "_root")
 
-    def __init__(self, found: dict[str, str], start_ns: int, *, is_over: bool) -> None:
-        self.marks, self.start_ns, self.is_over = found, start_ns, is_over
-        self.now_ns = 0
-        self.before: Picture | None = None
-        self.after: Picture | None = None
-        self.changed: list[bytes] = []
-        self.fresh = ""
+    def __init__(self, root: str, marks: SessionMarks, is_secret: Callable[[str], bool]) -> None:
+        self._root, self._marks, self._is_secret = root, marks, is_secret
 
+    def look(self, memory: Memory, call_ids: list[str], *, is_over: bool) -> GitShellLook | None:
+        from lineclear.git import pictures
 
-def look_at(
-    root: str, memory: Session, call_ids: list[str], *, is_over: bool, settings: Settings,
-) -> ShellLook | None:  # fmt: skip
-    """Marks and the picture from before stay until the answer is kept: asked again, it is the same."""
-    marks.put_late(memory)
-    path = marks.picture_of(memory)
-    found = {one: mark for one in call_ids if os.path.exists(mark := marks.mark_of(memory, one))}
-    try:
-        start_ns = min(marks.start_ns(memory, mark, one) for one, mark in found.items())
-    except (OSError, ValueError):
-        return None
-    look = ShellLook(found, start_ns, is_over=is_over)
-    if not is_over:
-        look.now_ns = marks.now_ns(memory)
-    look.before = pictures.read_picture(path)
-    if look.before is not None:
-        look.after = _take(root, look.before, settings)
-        look.changed = pictures.changed_since(root, look.before, look.after, start_ns)
-        look.fresh = pictures.write_picture(path, look.after)
-    return look
+        marks = self._marks
+        marks.put_late(memory)
+        found = [one for one in call_ids if os.path.exists(marks.mark_of(one))]
+        try:
+            start_ns = min(marks.start_ns(memory, one) for one in found)
+        except (OSError, ValueError):
+            return None
+        now_ns = 0 if is_over else marks.now_ns()
+        before, after, fresh = pictures.read_picture(marks.picture), None, ""
+        changed: list[str] = []
+        if before is not None:
+            after = pictures.take_picture(self._root, before, self._is_secret)
+            changed = [
+                os.fsdecode(path) for path in pictures.changed_since(self._root, before, after, start_ns)
+            ]
+            fresh = pictures.write_picture(marks.picture, after)
+        return GitShellLook(
+            self._root, marks, found, start_ns, now_ns, before, after, changed, fresh, is_over=is_over
+        )
 
+    def begin(self, memory: Memory, call_id: str, writes_size: int, *, is_fresh: bool) -> None:
+        marks = self._marks
+        marks.make_directory()
+        # A call that looked at other commands has a new picture, and needs the old one until the answer is
+        # kept.
+        if not is_fresh:
+            self._renew_picture(memory, writes_size)
+        marks.clear_pictures()
+        marks.begin(call_id)
 
-def changes_in(session: HookSession, look: ShellLook) -> list[ShellChange]:
-    """Without what others are known to have written; what they might have is unsure."""
-    if look.before is None or look.after is None or not look.changed:
-        return []
-    theirs, is_alone = _others_since(session, look.start_ns) if session.is_shared else ({}, True)
-    changes = []
-    for path in look.changed:
-        name = os.fsdecode(path)
-        digest = theirs.get(name)
-        if digest is not None and (digest_of(f"{session.root}/{name}") or "gone") == digest:
-            continue
-        undo = pictures.undo_command(session.root, path, look.before, look.after)
-        changes.append(ShellChange(name, undo, is_alone and digest is None))
-    return changes
+    def _renew_picture(self, memory: Memory, writes_size: int) -> None:
+        from lineclear.git import pictures
 
-
-def _others_since(session: HookSession, start_ns: int) -> tuple[dict[str, str], bool]:
-    """What others wrote since then, and whether no command of another's ran meanwhile."""
-    running: dict[str, bool] = {}
-    theirs: dict[str, str] = {}
-    is_alone = True
-    for at_ns, agent, path, digest in session.writes.since(start_ns - _LONGEST_CALL_NS, session.tree):
-        if is_family(agent, session.caller.name):
-            continue
-        if digest in ("+", "-"):
-            running[agent] = digest == "+"
-            is_alone = is_alone and at_ns < start_ns
-        elif at_ns >= start_ns:
-            theirs[path] = digest
-    return theirs, is_alone and not any(running.values())
+        marks = self._marks
+        marks.put_late(memory)
+        before = pictures.read_picture(marks.picture)
+        known = _freshness(self._root, stamp_of(marks.picture), writes_size)
+        if before is None or memory.get("picture") != known:
+            picture = pictures.take_picture(self._root, before, self._is_secret)
+            marks.put(pictures.write_picture(marks.picture, picture))
+            memory.set("picture", "", _freshness(self._root, stamp_of(marks.picture), writes_size))
 
 
-def remember(session: HookSession, look: ShellLook) -> None:
-    """What was seen now is not seen again."""
-    memory = session.memory
-    for one, mark in look.marks.items():
-        memory.set(marks.LOOKED, one, "" if look.is_over else str(look.now_ns))
-        if look.is_over:
-            session.after_answer(marks.unlinking(mark))
-    if look.after is None:
-        return
-    if session.is_shared and look.is_over:
-        session.writes.note(time.time_ns(), session.caller.name, session.tree, "", "-")
-    session.after_answer(lambda: marks.put(memory, look.fresh))
-    stamp = pictures.stamp_of(look.fresh or marks.picture_of(memory))
-    if not look.is_over:
-        memory.set(marks.FRESH, "", f"{stamp} {look.fresh}" if look.fresh else "")
-    memory.set("picture", "", _freshness(session, stamp))
+class GitShellLook:
+    """The worktree as it is after some commands. `fresh`: the new picture, beside the old one."""
+
+    __slots__ = (
+        "_after", "_before", "_call_ids", "_fresh", "_marks", "_now_ns", "_root", "changed", "is_over",
+        "start_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, root: str, marks: SessionMarks, call_ids: list[str], start_ns: int, now_ns: int,
+        before: Picture | None, after: Picture | None, changed: list[str], fresh: str, *, is_over: bool,
+    ) -> None:  # fmt: skip
+        self._root, self._marks, self._call_ids, self._now_ns = root, marks, call_ids, now_ns
+        self._before, self._after, self._fresh = before, after, fresh
+        self.start_ns, self.is_over, self.changed = start_ns, is_over, changed
+
+    @property
+    def is_compared(self) -> bool:
+        return self._after is not None
+
+    def undo(self, path: str) -> str:
+        if self._before is None or self._after is None:
+            return ""
+        from lineclear.git import pictures
+
+        return pictures.undo_command(self._root, os.fsencode(path), self._before, self._after)
+
+    def remember(self, memory: Memory, writes_size: int) -> Callable[[], None]:
+        for one in self._call_ids:
+            memory.set(LOOKED, one, "" if self.is_over else str(self._now_ns))
+        if self.is_compared:
+            stamp = stamp_of(self._fresh or self._marks.picture)
+            if not self.is_over:
+                memory.set(FRESH, "", f"{stamp} {self._fresh}" if self._fresh else "")
+            memory.set("picture", "", _freshness(self._root, stamp, writes_size))
+        return self._tidy
+
+    def _tidy(self) -> None:
+        if self.is_over:
+            for one in self._call_ids:
+                self._marks.end(one)
+        self._marks.put(self._fresh)
 
 
-def begin(session: HookSession, call_id: str, look: ShellLook | None) -> None:
-    """Before a command runs."""
-    memory = session.memory
-    os.makedirs(os.path.dirname(memory.path), mode=0o700, exist_ok=True)
-    # Who has looked at other commands in this call has a new picture, and needs the old one until the answer
-    # is kept.
-    if look is None or look.after is None:
-        _renew_picture(session)
-    _clear_pictures(memory)
-    # Last: what is changed from now on has a later time than this file.
-    with open(marks.mark_of(memory, call_id), "wb"):
-        pass
-    if session.is_shared:
-        session.writes.note(time.time_ns(), session.caller.name, session.tree, "", "+")
-
-
-def _renew_picture(session: HookSession) -> None:
-    memory = session.memory
-    marks.put_late(memory)
-    path = marks.picture_of(memory)
-    before = pictures.read_picture(path)
-    if before is None or memory.get("picture") != _freshness(session, pictures.stamp_of(path)):
-        picture = _take(session.root, before, session.settings)
-        marks.put(memory, pictures.write_picture(path, picture))
-        memory.set("picture", "", _freshness(session, pictures.stamp_of(path)))
-
-
-def _take(root: str, before: Picture | None, settings: Settings) -> Picture:
-    def is_secret(path: str) -> bool:
-        from lineclear.core.worktrees.snapshots import Limits
-
-        limits = Limits(secret_names=settings.snapshots_secret_names)
-        return not settings.snapshots_secrets and limits.is_secret(path)
-
-    return pictures.take_picture(root, before, is_secret)
-
-
-def _freshness(session: HookSession, stamp: str) -> str:
+def _freshness(root: str, stamp: str, writes_size: int) -> str:
     """This very picture still counts while nobody is known to have written since."""
-    picture = f"{session.root} {stamp}"
-    return f"{picture} {session.writes.size()}" if session.is_shared else picture
-
-
-def _clear_pictures(memory: Session) -> None:
-    """Pictures that a call wrote and, because it was killed, never put in place."""
-    directory, _, name = memory.path.rpartition("/")
-    for found in os.listdir(directory):
-        if found.startswith(f"{name}.picture."):
-            path = f"{directory}/{found}"
-            try:
-                if os.path.getmtime(path) < time.time() - _LONGEST_CALL_S:
-                    os.unlink(path)
-            except FileNotFoundError:
-                pass  # a call beside this one was quicker
+    return f"{root} {stamp}" if writes_size < 0 else f"{root} {stamp} {writes_size}"

@@ -22,10 +22,10 @@ from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshot_refs import delete_snapshots, list_snapshots, merged_branches
+from lineclear.host.sessions import SESSIONS
 from lineclear.wiring import snapshots
 from lineclear.wiring.check_settings import has_checks
 from lineclear.wiring.check_trees import is_used, remove_check_tree
-from lineclear.wiring.hooks import SESSIONS
 from lineclear.wiring.worktree_git import Site, bond_of
 from lineclear.wiring.worktrees import discard, forget_vanished, vanished
 
