@@ -100,6 +100,7 @@ HOOK_MODULES = (
     "host.clock",
     "host.heartbeats",
     "host.locks",
+    "host.names",
     "host.server_door",
     "host.session_marks",
     "host.sessions",

@@ -14,9 +14,10 @@ from lineclear.git.hook_tree import WorktreeFiles
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.git.places import Places
 from lineclear.git.shell_watch import GitShellWatch
+from lineclear.host.names import person_name
 from lineclear.host.session_marks import SessionMarks, time_of
 from lineclear.host.sessions import SESSIONS, Session, Writes
-from lineclear.wiring.repo import Repo, folds_case, mark_of, open_store, person_name, state_directory
+from lineclear.wiring.repo import Repo, folds_case, mark_of, open_store, state_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _place(repo: Repo, context: HookContext, memory: Session) -> HookPlace:
         return not settings.snapshots_secrets and limits.is_secret(path)
 
     return HookPlace(
-        root=root, tree=repo.tree, name=layout.tree, person=person_name(settings, repo.environ),
+        root=root, tree=repo.tree, name=layout.tree, person=person_name(settings.agents_person, repo.environ),
         is_main=layout.is_main, is_check=is_check_tree(root), rules=_rules(settings), environ=repo.environ,
         clock=repo.clock, store=repo.store, liveness=repo.liveness, presence=repo.presence,
         files=_files(repo.places, layout, settings, call.cwd, repo.tree), worktree=SessionWorktree(repo),

@@ -10,7 +10,8 @@ from lineclear.core.log.tables import WORKTREE
 from lineclear.git.layout import find_layout, landing_branch, worktrees
 from lineclear.git.run import GitFailed, git
 from lineclear.host.files import write_atomically
-from lineclear.wiring.repo import clone_name, person_name, read_settings
+from lineclear.host.names import clone_name, person_name
+from lineclear.wiring.repo import read_settings
 from lineclear.wiring.starting import write_local_section
 
 TYPE_CHECKING = False
@@ -61,7 +62,7 @@ def editor_of(repo: Repo, tree: Tree, *, needs_branch: bool) -> Editor:
     return Editor(
         tree.name,
         agent,
-        person_name(repo.settings, repo.environ),
+        person_name(repo.settings.agents_person, repo.environ),
         _unlanded_branch(repo, tree) if needs_branch and agent else "",
         repo.settings.operations_keep_ms,
     )

@@ -30,12 +30,13 @@ from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import linked_git_dir
 from lineclear.host import groups, processes
 from lineclear.host.files import free_bytes, used_bytes, write_atomically
+from lineclear.host.names import host_name
 from lineclear.host.threads import Jobs
 from lineclear.host.tokens import new_secret
 from lineclear.wiring import outputs, returning, snapshots, stray_main, worktrees
 from lineclear.wiring import queue as queueing
 from lineclear.wiring.provisioning import sandboxed
-from lineclear.wiring.repo import host_name, open_repo, settings_root
+from lineclear.wiring.repo import open_repo, settings_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
