@@ -13,7 +13,7 @@ from lineclear.wiring import phases
 from lineclear.wiring.proposing import file_payload
 from lineclear.wiring.queue import run_once
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.landings import Team
 from tests.repository import TemporaryRepo
 
@@ -59,7 +59,7 @@ class Phased(Team):
             },
         )
         super().__init__(git)
-        trust(self.repo, self.person, judged(self.repo))
+        trust_of(self.repo).record(self.person, trust_of(self.repo).judged())
 
     def propose(
         self,

@@ -115,6 +115,6 @@ def require_trusted(repo: Repo, checks: Iterable[Check]) -> None:
     places += ["worktrees.setup"] if settings.worktrees_setup else []
     places += ["worktrees.env"] if settings.worktrees_env else []
     if places:
-        from lineclear.wiring.trust import require_trust
+        from lineclear.wiring.trust import trust_of
 
-        require_trust(repo, places)
+        trust_of(repo).require(places)

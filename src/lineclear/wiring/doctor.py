@@ -96,9 +96,9 @@ def _settings(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 
 def _trust(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
-    from lineclear.wiring.trust import judged, untrusted
+    from lineclear.wiring.trust import trust_of
 
-    missing = [stated.where for stated in untrusted(repo)]
+    missing = [stated.where for stated in trust_of(repo).missing()]
     if missing:
         named = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
         yield (
@@ -106,7 +106,7 @@ def _trust(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
             f"lineclear.toml asks for what is not trusted: {named}; look with `lineclear trust --show`",
         )
     else:
-        yield OK, f"nothing of lineclear.toml waits for trust ({len(judged(repo))} trusted)"
+        yield OK, f"nothing of lineclear.toml waits for trust ({len(trust_of(repo).judged())} trusted)"
 
 
 def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:

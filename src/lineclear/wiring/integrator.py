@@ -23,7 +23,7 @@ from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring import phases, worktrees
 from lineclear.wiring.outputs import workplace
 from lineclear.wiring.provisioning import sandboxed, unbound
-from lineclear.wiring.trust import require_trust
+from lineclear.wiring.trust import trust_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def after_landing(git: CloneQueueGit, caller: Caller, landed: list[dict[str, Any
     at_main = git.settings.repo_at(main)
     if not at_main.settings.queue_integrator:
         return None
-    require_trust(at_main, [_SETTING])
+    trust_of(at_main).require([_SETTING])
     bond = repo.bonds.hold(INTEGRATOR)
     try:
         return _work(at_main, caller, main, _all_news(repo, news))

@@ -132,14 +132,14 @@ def by_settings(repo: Repo, main: Callable[[], str]) -> LockMaking:
 def _rules_at(repo: Repo, main: str) -> Rules:
     from lineclear.wiring.check_settings import repo_at
     from lineclear.wiring.provisioning import sandboxed
-    from lineclear.wiring.trust import untrusted
+    from lineclear.wiring.trust import trust_of
 
     try:
         at_main = repo_at(repo, main)
     except Refusal:  # whoever runs checks says what is wrong with them
         return Rules(repo.environ, patterns=())
     settings = at_main.settings
-    missing = untrusted(at_main, [SETTING, "worktrees.env"]) if settings.merge_regenerate else []
+    missing = trust_of(at_main).missing([SETTING, "worktrees.env"]) if settings.merge_regenerate else []
     is_walled = settings.worktrees_sandbox == "bwrap"
     return Rules(
         {**repo.environ, **settings.worktrees_env},

@@ -14,7 +14,7 @@ from lineclear.git.leftovers import GitWorkplace
 from lineclear.host.commands import run_to_end
 from lineclear.wiring.check_settings import stated_checks
 from lineclear.wiring.repo import settings_root
-from lineclear.wiring.trust import require_trust
+from lineclear.wiring.trust import trust_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def deliver_without_tree(repo: Repo, task: Task, *, agent: str, since: int) -> D
 
 
 def require_checks(repo: Repo) -> None:
-    require_trust(repo, (_GATE, _PATHS))
+    trust_of(repo).require((_GATE, _PATHS))
 
 
 def run_checks(repo: Repo, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[Check]:

@@ -202,9 +202,9 @@ def sandboxed(
     if why:
         raise refuse("sandbox.missing", reason=why)
     if repo.settings.worktrees_writable:
-        from lineclear.wiring.trust import require_trust
+        from lineclear.wiring.trust import trust_of
 
-        require_trust(repo, ["worktrees.writable"])
+        trust_of(repo).require(["worktrees.writable"])
     stated = [os.path.join(place.path, os.path.expanduser(path)) for path in repo.settings.worktrees_writable]
     paths = [os.path.realpath(path) for path in (*stated, *writable)]
     for path in paths:

@@ -207,10 +207,10 @@ def _rules(settings: Settings, wish: Wish) -> Rules:
 
 def _require_trust(repo: Repo, slots: list[Slot]) -> None:
     """Commands that came with the repository are started only once a person has looked at them."""
-    from lineclear.wiring.trust import require_trust
+    from lineclear.wiring.trust import trust_of
 
     names = sorted({slot.agent.rpartition("-")[0] for slot in slots})
-    require_trust(repo, ["worktrees", "checks", *(f"workers.{name}" for name in names)])
+    trust_of(repo).require(["worktrees", "checks", *(f"workers.{name}" for name in names)])
 
 
 def _require_room(repo: Repo, slots: list[Slot]) -> None:

@@ -139,9 +139,9 @@ def _check_settings(repo: Repo, run_setup: bool) -> None:
     places = ["worktrees.env"] if settings.worktrees_env else []
     places += ["worktrees.setup"] if run_setup and settings.worktrees_setup else []
     if places:
-        from lineclear.wiring.trust import require_trust
+        from lineclear.wiring.trust import trust_of
 
-        require_trust(repo, places)
+        trust_of(repo).require(places)
 
 
 def _wanted(site: Site, asked: dict[str, Any]) -> use_cases.Wanted:
