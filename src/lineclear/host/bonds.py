@@ -108,6 +108,18 @@ class Bonds:
         finally:
             os.close(fd)
 
+    def ended(self) -> list[str]:
+        """Names of the bonds whose file is there and whose holder is not."""
+        try:
+            names = sorted(os.listdir(self._directory))
+        except FileNotFoundError:
+            return []
+        return [name for name in names if not self.is_held(name)]
+
+    def remove(self, bond: str) -> None:
+        """Remove the file of a bond that has ended."""
+        os.unlink(self._path(bond))
+
     def _path(self, bond: str) -> str:
         if not 0 < len(bond) <= _NAME_LIMIT or not _NAME_CHARS.issuperset(bond) or bond in (".", ".."):
             raise refuse(
