@@ -23,8 +23,8 @@ from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import INTENT, Request
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.git.snapshots.refs import list_snapshots
+from lineclear.settings.local_file import write_local_section
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.starting import write_local_section
 from tests.repository import TemporaryRepo, clean_environment
 
 TITLE = "background: 50 worktrees in which nothing happens"

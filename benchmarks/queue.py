@@ -22,7 +22,7 @@ from lineclear.core.queue.candidates import LANDED
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.queueing import Fails, FakeCheckPool, Scene
 from tests.repository import TemporaryRepo, clean_environment
 
@@ -146,7 +146,7 @@ def _land_all(directory: Path, count: int) -> tuple[float, int]:
     git.git("switch", "-q", "main")
     init_repo(str(git.path), git.environment)
     repo = open_repo(str(git.path), git.environment)
-    trust(repo, PERSON, judged(repo))
+    trust_of(repo).record(PERSON, trust_of(repo).judged())
     _warm_up(git, repo)
     began_s = time.monotonic()
     agents = [

@@ -14,9 +14,10 @@ from lineclear.cli.serving import Office
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookCall
 from lineclear.mcp.desk import Call
-from lineclear.wiring import hooking, hooking_context
-from lineclear.wiring.hooking_stores import Stores
+from lineclear.wiring.hooks import HookContext, layout_for, respond
+from lineclear.wiring.repo import read_settings
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.store_pool import StorePool
 from tests.postgres_server import ServerMissing, running_server
 from tests.repository import TemporaryRepo, clean_environment
 
@@ -49,7 +50,7 @@ def _measure(report: Report, url: str, place: Path, count: int) -> None:
         with psycopg.connect(far, autocommit=True) as db:
             ping = median([timed_us(lambda: db.execute("SELECT 1")) / 1_000 for _ in range(count)])
         environ = {**repo.environment, "LINECLEAR_STORE_URL": far}
-        stores = Stores()
+        stores = StorePool()
         office = Office({**environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(tree))
         fire = partial(_fire, tree, environ, stores)
         fire(hooks.SESSION_START, "a.py")
@@ -73,10 +74,10 @@ def _measure(report: Report, url: str, place: Path, count: int) -> None:
         stores.close()
 
 
-def _fire(tree: Path, environ: dict[str, str], stores: Stores, event: str, name: str) -> None:
+def _fire(tree: Path, environ: dict[str, str], stores: StorePool, event: str, name: str) -> None:
     paths = (str(tree / name),)
     call = HookCall("claude", event, session="s-1", cwd=str(tree), can_tell=True, paths=paths, tool="Edit")
-    layout = hooking_context.layout_for(call, environ, str(tree))
+    layout = layout_for(call, environ, str(tree))
     assert layout is not None
-    settings = hooking_context.settings_for(layout, environ)
-    hooking.respond(hooking_context.HookContext(layout, settings, call, environ, stores=stores))
+    settings = read_settings(layout, environ)
+    respond(HookContext(layout, settings, call, environ, stores=stores))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lineclear.app import claims, waiting
 from lineclear.app.ports import Caller
 from lineclear.host.bonds import Bond
-from lineclear.wiring.repo import host_name
+from lineclear.host.names import host_name
 from tests.ears import poll_every, watch_waits
 from tests.engines import Place
 from tests.verbs import Answer, Desk

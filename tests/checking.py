@@ -17,7 +17,7 @@ from lineclear.core.queue.checks import Check
 from lineclear.wiring.checks import check_runner, check_trees, repo_at
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.repository import TemporaryRepo
 
 SAM = Caller("sam", is_person=True)
@@ -64,7 +64,7 @@ class Range:
 
     def trust_all(self) -> None:
         self.open_again()
-        trust(self.repo, SAM, judged(self.repo))
+        trust_of(self.repo).record(SAM, trust_of(self.repo).judged())
 
     def candidate(self, files: Mapping[str, str | None]) -> str:
         """A commit on top of main that is on no branch; None takes a file out."""

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lineclear.host.bonds import Bonds
+from lineclear.host.bonds import BondLiveness, Bonds
 from lineclear.host.clock import HostClock
-from lineclear.wiring.repo import Liveness, host_name, open_sqlite
+from lineclear.host.names import host_name
+from lineclear.wiring.repo import open_sqlite
 
 if TYPE_CHECKING:
     import pytest
@@ -57,9 +58,9 @@ class Place:
         url, _, repo_id = self.spec.partition("#")
         return PostgresStore(url, repo_id)
 
-    def liveness(self) -> Liveness:
+    def liveness(self) -> BondLiveness:
         """Who is dead is dead at once: the grace for restarting clients is not what is tested here."""
-        return Liveness(self.bonds, HostClock(), host_name(), 0)
+        return BondLiveness(self.bonds, HostClock(), host_name(), 0)
 
 
 def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:

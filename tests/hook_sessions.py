@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lineclear.app.hooks import events, shell
 from lineclear.app.hooks.ports import FileInTree, ShellChange
+from lineclear.app.hooks.session import HookSession
 from lineclear.app.ports import Caller
 from lineclear.core.agents.hooks import HookAnswer, HookCall
 from lineclear.core.claims.resources import parse_resource
@@ -38,8 +39,16 @@ class Remembered:
     def set_now(self, kind: str, key: str, value: str, /) -> None:
         self.set(kind, key, value)
 
+    is_changed = False
 
-class FakeSession:
+    def copy(self) -> Remembered:
+        raise NotImplementedError
+
+    def save(self) -> None:
+        pass
+
+
+class FakeSession(HookSession):
     """`place` is the tree that every file lies in; `texts` are the files' contents by path."""
 
     def __init__(
@@ -50,7 +59,7 @@ class FakeSession:
         self.tx: Tx = None  # type: ignore[assignment]  # there while a call is answered
         self.caller, self.rules, self.ttl_ms, self.is_shared = caller, rules, HOUR_MS, is_shared
         self.memory, self.root = Remembered(), "/repo"
-        self._place, self._fence, self._texts = place or caller.tree, fence, texts or {}
+        self._tree, self._fence, self._texts = place or caller.tree, fence, texts or {}
 
     def answer(self, call: HookCall) -> HookAnswer:
         return self._within(lambda: events.answer(self, call))
@@ -68,7 +77,7 @@ class FakeSession:
     def locate(self, path: str, /) -> FileInTree | None:
         below = path.removeprefix("/repo/")
         return FileInTree(
-            parse_resource("file:" + below), below, f"/repo/{below}", self._place, self.is_shared
+            parse_resource("file:" + below), below, f"/repo/{below}", self._tree, self.is_shared
         )
 
     def digest(self, _file: FileInTree, /) -> str:

@@ -16,8 +16,8 @@ from lineclear.core.agents.hooks import HookAnswer
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import INTENT, Request
 from lineclear.hook.serving import Hooks
-from lineclear.wiring import hooking, hooking_context
-from lineclear.wiring.repo import open_repo
+from lineclear.wiring.hooks import HookContext, layout_for, respond
+from lineclear.wiring.repo import open_repo, read_settings
 from lineclear.wiring.setup import stub_text
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
@@ -86,10 +86,10 @@ class HookedRepo:
         assert found is not None
         call, environ = found.read_call(event, said), self.environ | env
         assert call is not None
-        layout = hooking_context.layout_for(call, environ, str(self.tree))
+        layout = layout_for(call, environ, str(self.tree))
         assert layout is not None
-        settings = hooking_context.settings_for(layout, environ)
-        return hooking.respond(hooking_context.HookContext(layout, settings, call, environ))
+        settings = read_settings(layout, environ)
+        return respond(HookContext(layout, settings, call, environ))
 
     def pre(self, path: Path | str = "a.py", **more: Any) -> HookAnswer:
         return self.ask("PreToolUse", self.said("PreToolUse", self.tree / path, **more))

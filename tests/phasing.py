@@ -13,7 +13,7 @@ from lineclear.core.log.tables import CANDIDATE, PROPOSAL, TASK, Candidate, Prop
 from lineclear.wiring.phases import phase_work_of
 from lineclear.wiring.queue import landings_of, main_files_of
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.landings import Team
 from tests.repository import TemporaryRepo
 
@@ -59,7 +59,7 @@ class Phased(Team):
             },
         )
         super().__init__(git)
-        trust(self.repo, self.person, judged(self.repo))
+        trust_of(self.repo).record(self.person, trust_of(self.repo).judged())
 
     def propose(
         self,

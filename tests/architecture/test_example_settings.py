@@ -30,7 +30,8 @@ from lineclear.settings import (
     load_settings,
     write_value,
 )
-from tests.architecture.test_imports import COSTLY, modules_imported_by
+from tests.architecture.hook_loads import COSTLY
+from tests.architecture.test_imports import modules_imported_by
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = (ROOT / "lineclear.example.toml").read_text()

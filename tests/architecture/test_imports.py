@@ -1,4 +1,4 @@
-"""What an import costs: the package alone, and the rules that the hook needs, stay cheap."""
+"""What an import costs: the package alone, and the modules that a hook loads, stay cheap."""
 
 from __future__ import annotations
 
@@ -8,43 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.clients.registry import HOOK, names_with
+from tests.architecture.hook_loads import COSTLY, HOOK_MODULES, modules_of_a_day
+from tests.hooked_repo import HookedRepo
+from tests.repository import TemporaryRepo
+
 SOURCE = Path(__file__).parents[2] / "src"
-
-# The rules that a hook, a process of a few milliseconds, will import.
-HOOK_MODULES = (
-    "claims.paths",
-    "claims.resources",
-    "agents.names",
-    "claims.rules",
-    "claims.write_rule",
-    "agents.identity",
-    "claims.strategies",
-    "instants",
-    "log.tables",
-    "words.refusals",
-    "words.claims",
-    "agents.hooks",
-    "quick_json",
-    "log.codec",
-    "log.fold",
-)
-
-# Each costs as much as, or a multiple of, starting the interpreter.
-COSTLY = frozenset(
-    {
-        "argparse",
-        "collections",
-        "contextlib",
-        "dataclasses",
-        "enum",
-        "functools",
-        "json",
-        "logging",
-        "pathlib",
-        "re",
-        "typing",
-    }
-)
 
 REPORT_NEW_MODULES = """
 import sys
@@ -71,18 +40,36 @@ def test_importing_the_package_needs_only_the_standard_library() -> None:
     assert roots - sys.stdlib_module_names == {"lineclear"}
 
 
-@pytest.mark.parametrize("name", HOOK_MODULES)
-def test_a_rule_on_the_hooks_path_imports_nothing_costly(name: str) -> None:
-    loaded = modules_imported_by(f"lineclear.core.{name}", "-S")
-    assert f"lineclear.core.{name}" in loaded
-    assert loaded & COSTLY == set()
+@pytest.fixture(scope="module")
+def day(shared_repo: TemporaryRepo) -> dict[str, set[str]]:
+    """What each event of a real session loads."""
+    return modules_of_a_day(HookedRepo(shared_repo))
 
 
-@pytest.mark.parametrize(
-    "module", ["hook.entry", "clients.registry", "clients.claude.hook", "wiring.hooking", "app.hooks"]
-)
-def test_a_part_of_the_hook_imports_nothing_costly(module: str) -> None:
-    assert modules_imported_by(f"lineclear.{module}", "-S") & COSTLY == set()
+def test_a_hook_loads_no_module_of_ours_that_is_not_listed(day: dict[str, set[str]]) -> None:
+    listed = {"lineclear", *(f"lineclear.{name}" for name in HOOK_MODULES)}
+    for event, loaded in day.items():
+        assert {name for name in loaded if name.startswith("lineclear")} - listed == set(), event
+
+
+def test_a_hook_loads_nothing_costly(day: dict[str, set[str]]) -> None:
+    assert {event: loaded & COSTLY for event, loaded in day.items() if loaded & COSTLY} == {}
+
+
+def test_every_listed_module_is_one_that_a_hook_loads(day: dict[str, set[str]]) -> None:
+    loaded = set().union(*day.values())
+    assert [name for name in HOOK_MODULES if f"lineclear.{name}" not in loaded] == []
+
+
+def test_the_first_edit_loads_nothing_that_only_other_calls_need(day: dict[str, set[str]]) -> None:
+    rare = {"app.hooks.repeated", "app.hooks.shell", "git.pictures", "git.run", "wiring.store_pool"}
+    assert day["PreToolUse  of s1"] & {f"lineclear.{name}" for name in rare} == set()
+    assert "lineclear.app.hooks.shell" in day["PostToolUse Bash of s1"]
+
+
+@pytest.mark.parametrize("client", names_with(HOOK))
+def test_the_hook_of_a_client_imports_nothing_costly(client: str) -> None:
+    assert modules_imported_by(f"lineclear.clients.{client}.hook", "-S") & COSTLY == set()
 
 
 def test_a_hook_loads_the_code_of_its_own_client_and_of_no_other() -> None:

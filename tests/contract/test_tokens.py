@@ -11,7 +11,7 @@ from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.core.agents.tokens import write_token
 from lineclear.core.log.tables import TOKEN
-from lineclear.wiring.tokens import new_id, new_secret
+from lineclear.host.tokens import new_id, new_secret
 from tests.contract.three_engines import Engine, log_of, rows_of
 from tests.world import HOUR_MS, FakeClock, refused
 

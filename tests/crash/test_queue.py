@@ -10,7 +10,7 @@ import pytest
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import CANDIDATE, LANDING
 from lineclear.wiring.queue import landings_of
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.crash.test_landing import KILLED, Lander, copy_of, team_of
 from tests.landings import open_team
 from tests.repository import TemporaryRepo
@@ -26,7 +26,7 @@ def sample(repo: TemporaryRepo) -> TemporaryRepo:
     main is checked out, with a person amid their work."""
     repo.commit("Base", {"lineclear.toml": GATE, "a.txt": "1\n", "gone.txt": "x\n", "mine.txt": "m\n"})
     with open_team(repo) as team:
-        trust(team.repo, PERSON, judged(team.repo))
+        trust_of(team.repo).record(PERSON, trust_of(team.repo).judged())
         work = {
             "good": {"a.txt": "2\n", "new/deep.txt": "n\n"},
             "bad": {"bad.txt": "b\n"},

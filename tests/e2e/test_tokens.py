@@ -13,8 +13,8 @@ from lineclear.app.agents import tokens
 from lineclear.app.ports import Caller
 from lineclear.core.agents.tokens import write_token
 from lineclear.core.log.tables import AGENT
+from lineclear.host.tokens import new_id, new_secret
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.tokens import new_id, new_secret
 from tests.e2e.commandline import Answer, CommandLine
 from tests.e2e.mcp_peer import Peer
 

@@ -10,7 +10,7 @@ import pytest
 
 from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.trust import judged, require_trust, trust, untrusted
+from lineclear.wiring.trust import trust_of
 from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
 
@@ -111,21 +111,21 @@ def test_the_doctor_names_what_is_not_trusted(line: CommandLine) -> None:
 
 def test_nothing_that_is_not_trusted_may_run(line: CommandLine, opened: Repo) -> None:
     with pytest.raises(Refusal) as caught:
-        require_trust(opened, ["worktrees"])
+        trust_of(opened).require(["worktrees"])
     assert (caught.value.code, caught.value.exit_code) == ("trust.missing", 4)
     assert caught.value.facts["where"] == ["worktrees.setup[0]"]
-    require_trust(opened, ["workers.codex"])
+    trust_of(opened).require(["workers.codex"])
     line.ok("trust")
-    require_trust(opened)
+    trust_of(opened).require()
 
 
 def test_what_is_recorded_is_what_was_shown_though_the_file_changed_meanwhile(
     line: CommandLine, opened: Repo
 ) -> None:
-    seen = judged(opened)
+    seen = trust_of(opened).judged()
     state(line, '[checks]\ngate = "rm -rf ."\n')
-    trust(opened, opened.caller(), seen)
-    assert untrusted(opened) == []
+    trust_of(opened).record(opened.caller(), seen)
+    assert trust_of(opened).missing() == []
     assert states(line) == {"checks.gate": "changed"}
 
 

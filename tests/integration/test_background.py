@@ -23,7 +23,7 @@ from lineclear.core.tasks.lists import TaskDraft
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.serve.background import Background
 from lineclear.wiring.queue import landings_of
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import worktrees_in
 from tests.backgrounds import PERSON, Site
 from tests.crash.proxy import socket_of
@@ -118,7 +118,7 @@ def test_checks_that_nobody_trusts_are_not_run_and_once_trusted_they_are(clone: 
     until(lambda: background.status()["queue"]["state"] == "failing")
     assert "trust" in background.status()["queue"]["last_error"]
     assert clone.state("work") == "waiting"
-    trust(clone.repo, PERSON, judged(clone.repo))
+    trust_of(clone.repo).record(PERSON, trust_of(clone.repo).judged())
     until(lambda: clone.state("work") == "landed", background.status)
 
 

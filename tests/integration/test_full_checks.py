@@ -11,7 +11,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, TEST
 from lineclear.wiring.phases import phase_work_of
 from lineclear.wiring.queue import landings_of
-from lineclear.wiring.trust import revoke
+from lineclear.wiring.trust import trust_of
 from tests.phasing import Phased, open_phased
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -146,7 +146,7 @@ def test_what_others_built_on_is_not_taken_back_by_force(repo: TemporaryRepo) ->
 def test_only_what_is_trusted_runs_and_the_phase_does_not_begin_without(repo: TemporaryRepo) -> None:
     with open_phased(repo, FULL) as team:
         team.begin(INTEGRATE)
-        revoke(team.repo, team.person)
+        trust_of(team.repo).revoke(team.person)
         with refused("trust.missing"):
             team.begin(TEST)
         assert phase_work_of(team.repo).show()["phase"] == INTEGRATE

@@ -13,7 +13,7 @@ from lineclear.app.queue import candidates as queue
 from lineclear.app.queue.after_landing import BRANCH
 from lineclear.core.queue.phases import INTEGRATE
 from lineclear.wiring.queue import landings_of, open_tools
-from lineclear.wiring.trust import revoke
+from lineclear.wiring.trust import trust_of
 from tests.phasing import Phased, open_phased
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -130,7 +130,7 @@ def test_it_begins_anew_from_main_whatever_a_killed_run_left(team: Phased) -> No
 
 def test_it_runs_only_when_a_person_trusts_it(team: Phased) -> None:
     batch = land(team, "b")
-    revoke(team.repo, team.person)
+    trust_of(team.repo).revoke(team.person)
     with refused("trust.missing"):
         followed(team, batch)
     assert told(team) == []
@@ -154,7 +154,7 @@ def test_the_queue_lets_it_work_after_each_landing_and_lands_what_it_did(team: P
 
 
 def test_what_is_not_trusted_is_said_and_keeps_nothing_from_landing(team: Phased) -> None:
-    revoke(team.repo, team.person)
+    trust_of(team.repo).revoke(team.person)
     team.work("b", {"b.txt": "b\n"})
     landings_of(team.repo).submit(team.person, branch="b")
     news: list[str] = []

@@ -13,9 +13,9 @@ from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.core.agents.tokens import write_token
 from lineclear.core.log.tables import CLAIM, MESSAGE, TOKEN
+from lineclear.host.tokens import new_id, new_secret
 from lineclear.store.postgres import schema as postgres
 from lineclear.store.sqlite import engine as sqlite
-from lineclear.wiring.tokens import new_id, new_secret
 from tests.engines import Place, new_place
 from tests.verbs import request_of
 from tests.world import refused

@@ -17,7 +17,7 @@ from lineclear.core.log.tables import CANDIDATE
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.landings import Team, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -36,7 +36,7 @@ def configure(team: Team, text: str) -> None:
     team.git.commit("Settings", {"lineclear.toml": text})
     team.repo.close()
     team.repo = open_repo(str(team.git.path), team.git.environment)
-    trust(team.repo, PERSON, judged(team.repo))
+    trust_of(team.repo).record(PERSON, trust_of(team.repo).judged())
 
 
 def branch(git: TemporaryRepo, name: str, files: dict[str, str], start: str = "main") -> str:
@@ -302,7 +302,7 @@ def clones(repo: TemporaryRepo, tmp_path: Path, fresh_postgres: Callable[[], str
         clone = TemporaryRepo(tmp_path / name, {**repo.environment, "LINECLEAR_STORE_URL": url})
         init_repo(str(clone.path), clone.environment, url)
         opened = open_repo(str(clone.path), clone.environment)
-        trust(opened, PERSON, judged(opened))
+        trust_of(opened).record(PERSON, trust_of(opened).judged())
         opened.close()
         found.append(clone)
     return found

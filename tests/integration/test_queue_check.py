@@ -15,7 +15,7 @@ from lineclear.core.log.tables import CHECK_RECORD
 from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.wiring import queue as wired
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.landings import Team, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -27,7 +27,7 @@ GATE = '[checks]\ngate = "echo looking; test ! -f bad"\n'
 def team(repo: TemporaryRepo) -> Iterator[Team]:
     repo.commit("Base", {"a.txt": "one\n", "lineclear.toml": GATE})
     with open_team(repo) as team:
-        trust(team.repo, team.person, judged(team.repo))
+        trust_of(team.repo).record(team.person, trust_of(team.repo).judged())
         yield team
 
 

@@ -13,7 +13,7 @@ from lineclear.app.queue.runner import QueueNews
 from lineclear.core.log.tables import CANDIDATE, Candidate
 from lineclear.wiring import queue as wired
 from lineclear.wiring.repo import open_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.landings import Team, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -27,7 +27,7 @@ SETTINGS = f"[queue]\nreview = \"agent\"\nreviewer = '{REVIEWER}'\n"
 def team(repo: TemporaryRepo) -> Iterator[Team]:
     repo.commit("Base", {"a.txt": "main's own\n", "lineclear.toml": SETTINGS})
     with open_team(repo) as team:
-        trust(team.repo, team.person, judged(team.repo))
+        trust_of(team.repo).record(team.person, trust_of(team.repo).judged())
         yield team
 
 
@@ -95,7 +95,7 @@ def test_who_says_stop_does_not_wait_for_the_reviewer(repo: TemporaryRepo, tmp_p
     slow = f"[queue]\nreview = \"agent\"\nreviewer = 'echo x > {begun}; exec sleep 60'\n"
     repo.commit("Base", {"a.txt": "1\n", "lineclear.toml": slow})
     with open_team(repo) as team:
-        trust(team.repo, team.person, judged(team.repo))
+        trust_of(team.repo).record(team.person, trust_of(team.repo).judged())
         first, second = submit(team, "ada", {"b.py": "1\n"}), submit(team, "ben", {"c.py": "1\n"})
         assert wired.landings_of(team.repo).review_waiting(team.person, is_over=begun.exists) == []
         assert [row(team, number).review for number in (first, second)] == ["", ""]
@@ -127,7 +127,7 @@ def test_the_command_is_mains_and_not_the_candidates(team: Team) -> None:
 def test_nobody_is_asked_unless_the_repository_says_whom(repo: TemporaryRepo, settings: str) -> None:
     repo.commit("Base", {"a.txt": "1\n", "lineclear.toml": settings})
     with open_team(repo) as team:
-        trust(team.repo, team.person, judged(team.repo))
+        trust_of(team.repo).record(team.person, trust_of(team.repo).judged())
         number = submit(team, "ada", {"b.py": "1\n"})
         assert wired.landings_of(team.repo).review_waiting(team.person) == []
         assert row(team, number).review == ""

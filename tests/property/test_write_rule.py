@@ -19,6 +19,7 @@ from lineclear.app import claims, commit_gate, values, writing
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.hooks import judging
 from lineclear.app.hooks.ports import ShellChange
+from lineclear.app.hooks.team import refusal_alone
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.app.queue import phases
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookCall
@@ -37,7 +38,7 @@ from lineclear.core.claims.write_rule import LANDING, Verdict, Write
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, PARALLEL, TEST
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
-from lineclear.wiring.hooking_team import refusal_alone
+from lineclear.wiring.hooks import files_of
 from lineclear.wiring.repo import read_settings
 from tests.hook_sessions import FakeSession
 from tests.repository import TemporaryRepo
@@ -222,13 +223,12 @@ class Alone:
     """The hook while the team's store is out of reach; it has the settings and nothing else."""
 
     def __init__(self, repo: TemporaryRepo) -> None:
-        self._layout = find_layout(str(repo.path), {})
-        self._settings = read_settings(self._layout, repo.environment)
+        layout = find_layout(str(repo.path), {})
+        self._files = files_of(layout, read_settings(layout, repo.environment), str(repo.path))
 
     def __call__(self, scene: Scene) -> str:
-        self._settings.rules = Set(scene).rules
         call = HookCall("claude", BEFORE_EDIT, paths=(PATH,))
-        found = refusal_alone(self._layout, self._settings, call, scene.writer)
+        found = refusal_alone(call, self._files, Set(scene).rules, scene.writer)
         return found.code if found is not None else ""
 
 

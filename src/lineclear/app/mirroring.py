@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from lineclear.app import tasks
+from lineclear.app.agents.membership import agent_of_tree
 from lineclear.app.claims import live_waits, show_claim
 from lineclear.app.ports import Caller
 from lineclear.app.status import show_wait
@@ -12,7 +13,7 @@ from lineclear.core.agents.names import agent_name
 from lineclear.core.claims.coordination import write_coordination
 from lineclear.core.claims.lock_files import Lock
 from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
-from lineclear.core.log.tables import AGENT, CLAIM, TASK, TASK_DEP, split_names
+from lineclear.core.log.tables import AGENT, CLAIM, TASK, TASK_DEP, WORKTREE, split_names
 from lineclear.core.tasks import page as task_page
 from lineclear.core.tasks.lists import read_markdown
 from lineclear.core.tasks.page import PageTask
@@ -53,6 +54,20 @@ class Editor:
         """`branch` is what the worktree has that main has not; "" when there is nothing to land."""
         self.tree, self.tree_agent, self.person = tree, tree_agent, person
         self.branch, self.keep_ms = branch, keep_ms
+
+
+def editor_of(
+    store: Store, tree: str, person: str, keep_ms: int, unlanded: Callable[[str], str] | None
+) -> Editor:
+    """Who edits a file in this worktree. `unlanded`: the worktree's branch, if it has commits that the given
+    base ("" for main) has not; only asked for when work may be handed over."""
+
+    def look(view: View) -> tuple[str, str]:
+        row = view.get(WORKTREE, (tree,))
+        return agent_of_tree(view, tree), row.base if row is not None else ""
+
+    agent, base = store.read(look)
+    return Editor(tree, agent, person, unlanded(base) if unlanded is not None and agent else "", keep_ms)
 
 
 # -- what is shown ----------------------------------------------------------------------------

@@ -108,3 +108,12 @@ def is_merged(cwd: str, commit: str, into: str) -> bool:
 def delete_branch(cwd: str, branch: str, commit: str) -> None:
     """Delete it if it still is at this commit; else git refuses."""
     git(["update-ref", "-d", _HEADS + branch, commit], cwd)
+
+
+def unlanded_branch(root: str, base: str) -> str:
+    """The branch of a worktree, if it has commits that `base` has not; "" otherwise."""
+    branch = git(["symbolic-ref", "--quiet", "--short", "HEAD"], root, check=False).decode().strip()
+    if not base or not branch:
+        return ""
+    new = git(["rev-list", "--max-count=1", f"{base}..HEAD", "--"], root, check=False)
+    return branch if new.strip() else ""

@@ -167,15 +167,6 @@ def write_picture(path: str, picture: Picture) -> str:
     return temporary
 
 
-def stamp_of(path: str) -> str:
-    """Tells one written picture from the next; it stays the same when the file is renamed."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ""
-    return f"{found.st_ino}.{found.st_mtime_ns}"
-
-
 def read_picture(path: str) -> Picture | None:
     rows = _read(path).split(b"\0")
     words, _, head = rows[0].decode("utf-8", "replace").rpartition(" ")

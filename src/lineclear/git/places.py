@@ -13,11 +13,15 @@ import os
 import stat
 
 from lineclear.core.claims import paths
+from lineclear.core.claims.resources import KNOWN, parse_resource, split_scheme
 from lineclear.core.words.refusals import refuse
 from lineclear.git import layout as layouts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lineclear.core.claims.resources import Resource
     from lineclear.git.layout import Layout
 
 
@@ -53,6 +57,29 @@ class Places:
             return self._place_glob(text, cwd)
         path, is_dir = self._place(paths.unescape(text), text, cwd)
         return paths.escape(path), is_dir
+
+    def resource(self, text: str, cwd: str, schemes: Sequence[str] = ()) -> Resource:
+        """What somebody typed, as the one resource it means, whatever way it was written.
+
+        A bare path counts from where one stands; with `file:` or `symbol:` from the repository's root.
+        `schemes`: those that the repository has beside ours.
+        """
+        known = (*KNOWN, *schemes)
+        scheme, typed = split_scheme(text, known) if ":" in text else ("file", text)
+        if scheme not in ("file", "symbol"):
+            return parse_resource(text, fold_case=self._fold_case, nfc=self._nfc, schemes=known)
+        start = cwd if typed is text else self._prefix[:-1]
+        symbol = ""
+        if scheme == "symbol":
+            cut = typed.find("#", typed.rfind("/") + 1)
+            if cut < 1:
+                return parse_resource(text)  # refuses, in its own words
+            typed, symbol = typed[:cut], typed[cut:]
+        place, is_dir = self.locate(typed, start)
+        return parse_resource(
+            f"{scheme}:{place or './'}{symbol}", is_dir=is_dir or typed.endswith("/"),
+            fold_case=self._fold_case, nfc=self._nfc, schemes=known,
+        )  # fmt: skip
 
     def find(self, name: str, cwd: str) -> tuple[str, str]:
         """(the root of the worktree that a plain name lies in, the path below it)."""

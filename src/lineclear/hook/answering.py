@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lineclear.core.agents.hooks import HookCall
     from lineclear.core.claims.rules import Request
     from lineclear.settings import Settings
-    from lineclear.wiring.hooking_stores import Stores
     from lineclear.wiring.repo import Repo
+    from lineclear.wiring.store_pool import StorePool
 
 MOST_INPUT_BYTES = 16 << 20
 # A new worktree is provisioned, by the project's own commands, too.
@@ -45,7 +45,7 @@ class Situation:
 
     def __init__(
         self, client: str, event: str, environ: Mapping[str, str], cwd: str, *,
-        limit: Callable[[float], None] | None = None, stores: Stores | None = None, only: str = "",
+        limit: Callable[[float], None] | None = None, stores: StorePool | None = None, only: str = "",
         saves: bool = False,
     ) -> None:  # fmt: skip
         self.client, self.event, self.environ, self.cwd = client, event, environ, cwd
@@ -95,14 +95,15 @@ def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
 
 
 def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes, int]:
-    from lineclear.wiring.hooking_context import HookContext, is_coordinated, layout_for, settings_for
+    from lineclear.wiring.hooks import HookContext, is_coordinated, layout_for, respond
+    from lineclear.wiring.repo import read_settings
 
     now.layout = layout_for(call, now.environ, now.cwd)
     if now.layout is None:
         return b"", 0
     if now.only and now.layout.common_dir != now.only:
         raise Elsewhere(now.layout.common_dir)
-    now.settings = settings_for(now.layout, now.environ)
+    now.settings = read_settings(now.layout, now.environ)
     if not is_coordinated(now.layout, now.settings):
         return b"", 0
     if now.limit is not None:
@@ -110,8 +111,6 @@ def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes
         now.limit(WORKTREE_LIMIT_S if is_long else now.settings.hooks_timeout_ms / 1000)
     if now.settings.mirror_tasks or now.settings.mirror_coordination or now.settings.mirror_locks:
         now.mirror = _Mirror()
-    from lineclear.wiring.hooking import respond
-
     context = HookContext(
         now.layout, now.settings, call, now.environ, now.mirror, stores=now.stores, saves=now.saves
     )
@@ -126,12 +125,12 @@ def plain_worktree(now: Situation) -> bytes:
     """A client that asks for a worktree gets one, with or without us."""
     try:
         from lineclear.core.agents.hooks import HookAnswer
-        from lineclear.wiring.hooking_worktree import make_plain
+        from lineclear.wiring.hooks import make_plain_worktree
 
         if now.hooking is None or now.call is None or now.layout is None:
             return b""
         reply = HookAnswer()
-        reply.path = make_plain(now.layout, now.call.name)
+        reply.path = make_plain_worktree(now.layout, now.call.name)
         return now.hooking.write_answer(now.event, reply)
     except BaseException as error:  # noqa: BLE001  as in after_error
         return after_error(now, error)[0]

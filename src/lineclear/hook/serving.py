@@ -10,7 +10,7 @@ import threading
 
 from lineclear.hook import answering
 from lineclear.hook.answering import Elsewhere, Situation
-from lineclear.wiring.hooking_stores import Stores
+from lineclear.wiring.store_pool import StorePool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Hooks:
     def __init__(self, common_dir: str, *, saves: bool = False) -> None:
         """`saves`: as for a hook alone, since nobody beside us keeps every worktree safe."""
         self._common_dir, self._saves = common_dir, saves
-        self._stores = Stores()
+        self._stores = StorePool()
 
     def answer(
         self, client: str, event: str, body: bytes, environ: Mapping[str, str], cwd: str

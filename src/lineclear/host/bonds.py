@@ -18,6 +18,7 @@ from lineclear.host.locks import lock, share
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.instants import Instant
+    from lineclear.host.clock import HostClock
 
 # The bond of the one supervisor of a clone.
 SUPERVISOR = "supervisor"
@@ -107,6 +108,18 @@ class Bonds:
         finally:
             os.close(fd)
 
+    def ended(self) -> list[str]:
+        """Names of the bonds whose file is there and whose holder is not."""
+        try:
+            names = sorted(os.listdir(self._directory))
+        except FileNotFoundError:
+            return []
+        return [name for name in names if not self.is_held(name)]
+
+    def remove(self, bond: str) -> None:
+        """Remove the file of a bond that has ended."""
+        os.unlink(self._path(bond))
+
     def _path(self, bond: str) -> str:
         if not 0 < len(bond) <= _NAME_LIMIT or not _NAME_CHARS.issuperset(bond) or bond in (".", ".."):
             raise refuse(
@@ -165,3 +178,20 @@ def _first_mark(data: bytes) -> tuple[str, int] | None:
 def _age_of_mark(mark: tuple[str, int], now: Instant) -> int:
     boot, tick_ns = mark
     return max(0, now.tick_ns - tick_ns) if boot == now.boot else LONG_DEAD_NS
+
+
+class BondLiveness:
+    """Bonds of this host: dead when the lock is free, for agents after the grace (clients restart)."""
+
+    __slots__ = ("_bonds", "_clock", "_grace_ns", "_host")
+
+    def __init__(self, bonds: Bonds, clock: HostClock, host: str, grace_ms: int) -> None:
+        self._bonds, self._clock, self._host = bonds, clock, host
+        self._grace_ns = grace_ms * 1_000_000
+
+    def is_dead(self, bond: str, /) -> bool:
+        host, _, name = bond.partition("/")
+        if host != self._host:
+            return False
+        dead_ns = self._bonds.dead_for_ns(name, self._clock.now())
+        return dead_ns is not None and dead_ns >= (self._grace_ns if name.startswith("agent-") else 0)

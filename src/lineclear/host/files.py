@@ -155,6 +155,11 @@ def used_bytes(path: str) -> int:
     return total
 
 
+def is_open_to_others(directory: str) -> bool:
+    """May other users read or write this directory? No, where there is none."""
+    return os.path.isdir(directory) and bool(os.stat(directory).st_mode & 0o077)
+
+
 def is_network_fs(path: str) -> str | None:
     """The type of the network file system that the path is on; None for a local or unknown one."""
     kind = type_of_mount(_mounts(), os.path.realpath(_existing(path)))

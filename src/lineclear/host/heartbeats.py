@@ -68,23 +68,6 @@ class Presence:
             return os.open(path, flags, 0o600)
 
 
-class PendingPresence(Presence):
-    """The same files; what is touched waits for `flush`."""
-
-    __slots__ = ("_touched",)
-
-    def __init__(self, presence: Presence) -> None:
-        super().__init__(presence._directory)
-        self._touched: list[tuple[str, int | None]] = []
-
-    def touch(self, agent: str, seen: int | None = None) -> None:
-        self._touched.append((agent, seen))
-
-    def flush(self) -> None:
-        for agent, seen in self._touched:
-            super().touch(agent, seen)
-
-
 def _write_highest(fd: int, seen: int | None) -> None:
     if seen is None:
         os.utime(fd)

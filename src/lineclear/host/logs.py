@@ -1,4 +1,5 @@
-"""Numbered log files of one directory, for this user alone: each bounded, the oldest removed."""
+"""Log files for this user alone: numbered ones of one directory, each bounded, the oldest removed; and the
+errors that our own processes note."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 2 * 1024 * 1024
 MOST_FILES = 200
 _ENDING = ".log"
+_MOST_READ = 1 << 20
 
 
 class BoundedLog:
@@ -87,3 +89,29 @@ def new_log(directory: str, *, most_bytes: int = MOST_BYTES, most_files: int = M
 def _numbers(directory: str) -> list[int]:
     stems = (name.removesuffix(_ENDING) for name in os.listdir(directory) if name.endswith(_ENDING))
     return sorted(int(stem) for stem in stems if stem.isascii() and stem.isdigit())
+
+
+class ErrorLines:
+    """A log of errors, a line each, that processes of ours add to."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def is_empty(self) -> bool:
+        try:
+            return os.path.getsize(self.path) == 0
+        except OSError:
+            return True
+
+    def read(self) -> list[str] | None:
+        """Its first lines; None when there is no such file."""
+        try:
+            with open(self.path, encoding="utf-8", errors="replace") as file:
+                return file.read(_MOST_READ).splitlines()
+        except FileNotFoundError:
+            return None
+
+    def forget(self) -> None:
+        os.unlink(self.path)

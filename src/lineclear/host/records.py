@@ -33,3 +33,18 @@ def change_record_file(path: str, change: Callable[[str], str]) -> None:
     with LockFile(f"{path}.lock"):
         text = change(read_record_file(path))
         write_atomically(path, text.encode("ascii", "replace"), mode=0o600)
+
+
+class RecordFile:
+    """Such a file at one path."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def read(self) -> str:
+        return read_record_file(self._path)
+
+    def change(self, change: Callable[[str], str]) -> None:
+        change_record_file(self._path, change)

@@ -7,7 +7,10 @@ A cache with consequences at most for comfort: losing it makes us ask or tell on
 from __future__ import annotations
 
 import os
+import time
 
+# The directory of these files in the state directory.
+SESSIONS = "sessions"
 _MOST_BYTES, _ROOMY_BYTES = 256 * 1024, 8 * 1024
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"))
 
@@ -206,8 +209,12 @@ class Writes:
         self._path = path
         self._noted = ""
 
-    def note(self, at_ns: int, agent: str, tree: str, path: str, digest: str) -> None:
-        self._noted += f"{at_ns}\t{agent}\t{_escape(tree)}\t{_escape(path)}\t{digest}\n"
+    def copy(self) -> Writes:
+        """Without what was noted and not flushed."""
+        return Writes(self._path)
+
+    def note(self, agent: str, tree: str, path: str, digest: str) -> None:
+        self._noted += f"{time.time_ns()}\t{agent}\t{_escape(tree)}\t{_escape(path)}\t{digest}\n"
 
     def flush(self) -> None:
         text, self._noted = self._noted, ""

@@ -16,10 +16,11 @@ from contextlib import closing
 from lineclear.app.ports import Caller
 from lineclear.core.instants import show_wall
 from lineclear.core.words.refusals import Refusal
+from lineclear.host.names import person_name
 from lineclear.host.shielding import shield_thread
 from lineclear.serve.works import WORKS, hear
 from lineclear.settings import LOCAL_FILE, TEAM_FILE
-from lineclear.wiring.repo import person_name, read_settings, settings_root
+from lineclear.wiring.repo import read_settings, settings_root
 from lineclear.wiring.trust import RECORD
 
 TYPE_CHECKING = False
@@ -171,7 +172,7 @@ class Ground:
         self.repo, self._thread, self._marks = repo, thread, marks
         self._judged, self._is_off = marks, False
         # What serve does of itself is done for whoever started it, an agent in whose shell that was or not.
-        name = person_name(repo.settings, repo.environ)
+        name = person_name(repo.settings.agents_person, repo.environ)
         self.caller = Caller(name, is_person=True, tree=repo.tree)
 
     def goes_on(self) -> bool:

@@ -17,7 +17,7 @@ from lineclear.host.commands import run_in_turn
 from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.ports import check_ports
 from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.trust import require_trust
+from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import clone_worktrees, sandboxed, worktree_files
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def require_trusted(at_main: Repo, checks: Iterable[Check]) -> None:
         checks, has_setup=bool(settings.worktrees_setup), has_env=bool(settings.worktrees_env)
     )
     if places:
-        require_trust(at_main, places)
+        trust_of(at_main).require(places)
 
 
 def check_trees(repo: Repo, at_main: Repo | None = None) -> CheckTrees:

@@ -22,9 +22,9 @@ from lineclear.git.detached import check_trees
 from lineclear.git.layout import CHECKS, MAIN_TREE
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshots.refs import delete_snapshots, list_snapshots, merged_branches
+from lineclear.host.sessions import SESSIONS
 from lineclear.settings.stated_checks import has_checks
 from lineclear.wiring.checks import check_trees as check_trees_of
-from lineclear.wiring.hooking_context import SESSIONS
 from lineclear.wiring.repo import SNAPSHOTS
 from lineclear.wiring.worktrees import clone_branches, clone_worktrees, saved_work_in, worktrees_in
 

@@ -21,7 +21,7 @@ from lineclear.git.run import git as run_git
 from lineclear.host.commands import run_to_end, shell_words
 from lineclear.host.files import remove_tree, write_atomically
 from lineclear.wiring.runs import workplace_of
-from lineclear.wiring.trust import require_trust
+from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import sandboxed, worktrees_in
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class IntegratorWorktree:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        require_trust(self._repo, [_SETTING])
+        trust_of(self._repo).require([_SETTING])
         bond = self._repo.bonds.hold(INTEGRATOR)
         try:
             yield

@@ -12,7 +12,7 @@ from lineclear.git.check_trees import outer_environment
 from lineclear.host.lock_making import LockRules, PackageManagers
 from lineclear.settings.variables import secret_values
 from lineclear.wiring.checks import repo_at
-from lineclear.wiring.trust import untrusted
+from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import sandboxed
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def _lock_rules_at(repo: Repo, main: str) -> LockRules:
     except Refusal:  # the checks, which need these settings too, say what is wrong with them
         return LockRules(environ={}, patterns=())
     settings = at_main.settings
-    missing = untrusted(at_main, ["merge.regenerate", "worktrees.env"]) if settings.merge_regenerate else []
+    missing = (
+        trust_of(at_main).missing(["merge.regenerate", "worktrees.env"]) if settings.merge_regenerate else []
+    )
     environ = {**repo.environ, **settings.worktrees_env}
     rules = LockRules(
         environ=outer_environment(environ),

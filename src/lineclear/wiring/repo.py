@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from lineclear.core.claims.resources import KNOWN, parse_resource, split_scheme
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
 from lineclear.git.places import Places
 from lineclear.host.bell import Bell
-from lineclear.host.bonds import Bonds
-from lineclear.host.clock import HostClock, boot_id
+from lineclear.host.bonds import BondLiveness, Bonds
+from lineclear.host.clock import HostClock
 from lineclear.host.heartbeats import Presence
+from lineclear.host.names import clone_name, host_name, person_name
 from lineclear.settings import load_settings
 
 TYPE_CHECKING = False
@@ -28,28 +28,11 @@ if TYPE_CHECKING:
 SNAPSHOTS = "snapshots"
 
 
-class Liveness:
-    """Bonds of this host: dead when the lock is free, for agents after the grace (clients restart)."""
-
-    __slots__ = ("_bonds", "_clock", "_grace_ns", "_host")
-
-    def __init__(self, bonds: Bonds, clock: HostClock, host: str, grace_ms: int) -> None:
-        self._bonds, self._clock, self._host = bonds, clock, host
-        self._grace_ns = grace_ms * 1_000_000
-
-    def is_dead(self, bond: str, /) -> bool:
-        host, _, name = bond.partition("/")
-        if host != self._host:
-            return False
-        dead_ns = self._bonds.dead_for_ns(name, self._clock.now())
-        return dead_ns is not None and dead_ns >= (self._grace_ns if name.startswith("agent-") else 0)
-
-
 class Repo:
     """One repository, opened: its place, settings, store and the small ports beside it."""
 
     __slots__ = (
-        "_folds", "bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings",
+        "bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings",
         "state_directory", "store", "tree",
     )  # fmt: skip
 
@@ -59,9 +42,8 @@ class Repo:
         self.clock = HostClock()
         self.bonds = Bonds(os.path.join(self.state_directory, "bonds"))
         self.presence = Presence(os.path.join(self.state_directory, "agents"))
-        self.liveness = Liveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
-        self._folds = folds_case(layout, settings)
-        self.places = Places(layout, self._folds, settings.paths_nfc)
+        self.liveness = BondLiveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
+        self.places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
         # In a team's store the main tree of every clone is a tree of its own.
         self.tree = f"{clone_name(self.state_directory)}/{layout.tree}" if settings.store_url else layout.tree
 
@@ -73,7 +55,7 @@ class Repo:
             self.presence,
             environ=self.environ,
             tree=self.tree,
-            person=person_name(self.settings, self.environ),
+            person=person_name(self.settings.agents_person, self.environ),
             given=given,
             op=op,
             keep_ms=self.settings.operations_keep_ms,
@@ -85,24 +67,7 @@ class Repo:
 
         A bare path counts from where one stands; with `file:` or `symbol:` from the repository's root.
         """
-        fold, nfc = self._folds, self.settings.paths_nfc
-        schemes = (*KNOWN, *self.settings.resources_schemes)
-        scheme, typed = split_scheme(text, schemes) if ":" in text else ("file", text)
-        if scheme not in ("file", "symbol"):
-            return parse_resource(text, fold_case=fold, nfc=nfc, schemes=schemes)
-        start = cwd if typed is text else self.layout.worktree
-        symbol = ""
-        if scheme == "symbol":
-            cut = typed.find("#", typed.rfind("/") + 1)
-            if cut < 1:
-                return parse_resource(text)  # refuses, in its own words
-            typed, symbol = typed[:cut], typed[cut:]
-        place, is_dir = self.places.locate(typed, start)
-        is_dir = is_dir or typed.endswith("/")
-        name = place or "./"
-        return parse_resource(
-            f"{scheme}:{name}{symbol}", is_dir=is_dir, fold_case=fold, nfc=nfc, schemes=schemes
-        )
+        return self.places.resource(text, cwd, self.settings.resources_schemes)
 
     def hold_bond(self, kind: str) -> tuple[str, Bond]:
         """A fresh bond of this process: (its name for the store, the held lock)."""
@@ -131,48 +96,10 @@ def state_directory_at(cwd: str, environ: Mapping[str, str]) -> str:
         return ""
 
 
-def clone_name(directory: str) -> str:
-    """A name that this clone keeps for good, made when it is first needed."""
-    path = os.path.join(directory, "clone")
-    try:
-        with open(path, encoding="ascii") as file:
-            return file.read().strip()
-    except FileNotFoundError:
-        pass
-    os.makedirs(directory, mode=0o700, exist_ok=True)
-    name = f"clone-{os.urandom(4).hex()}"
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return clone_name(directory)
-    with os.fdopen(fd, "w", encoding="ascii") as file:
-        file.write(name)
-    return name
-
-
-def host_name() -> str:
-    """This host for as long as it runs: locks do not outlive a boot."""
-    return boot_id()[:13]
-
-
 def folds_case(layout: Layout, settings: Settings) -> bool:
     if settings.paths_fold_case == "auto":
         return ignores_case(layout.common_dir)
     return settings.paths_fold_case == "true"
-
-
-def person_name(settings: Settings, environ: Mapping[str, str]) -> str:
-    """A plain name for the person: the setting, the variable, or the login name."""
-    given = (
-        environ.get("LINECLEAR_PERSON")
-        or settings.agents_person
-        or environ.get("USER")
-        or environ.get("LOGNAME")
-    )
-    if given and given.isascii() and given.isalnum():
-        return given[:64]
-    plain = "".join(ch if (ch.isalnum() and ch.isascii()) or ch in "._-" else "-" for ch in given or "person")
-    return plain.strip("-._")[:64] or "person"
 
 
 def settings_root(layout: Layout) -> str:

@@ -23,15 +23,15 @@ from lineclear.git.layout import linked_git_dir
 from lineclear.git.leftovers import GitWorkplace
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
+from lineclear.host.names import host_name
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
+from lineclear.host.tokens import new_secret
 from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring import returning
 from lineclear.wiring.queue import landings_of
-from lineclear.wiring.repo import host_name, open_repo, settings_root
+from lineclear.wiring.repo import open_repo, settings_root
 from lineclear.wiring.strays import strays_of
-from lineclear.wiring.tokens import new_secret
-from lineclear.wiring.trust import require_trust
 from lineclear.wiring.worktrees import sandboxed, saved_work_in, worktree_files, worktrees_in
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def supervise(
         rules,
         _local_host(repo, min(THREADS_MAX, len(slots) + 4), lands=rules.lands, beside=beside),
         since_ns=repo.clock.now().wall_ns,
-        require_trust=partial(require_trust, repo),
+        require_trust=trust_of(repo).require,
         require_room=lambda count: worktree_files(repo).require_room(count),
         tell=tell,
         show=show,
@@ -204,7 +204,7 @@ def deliveries_of(repo: Repo) -> Deliveries:
         checks=WorkChecks(
             stated_checks(repo.settings),
             repo.environ,
-            partial(require_trust, repo, ("checks.gate", "checks.paths")),
+            partial(trust_of(repo).require, ("checks.gate", "checks.paths")),
             run_command,
         ),
         is_in_main_tree=lambda name: os.path.lexists(os.path.join(root, name)),

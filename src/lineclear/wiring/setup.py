@@ -6,12 +6,15 @@ import os
 import shlex
 import shutil
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import apsw
 
 import lineclear
+from lineclear.app.setup.checking import check_client, check_git
 from lineclear.app.setup.clone import SetupClone
+from lineclear.clients.machine_probe import MachineProbe
 from lineclear.clients.registry import SETUP, names_with, setup_of
 from lineclear.clients.setup_files import DiskSetupFiles
 from lineclear.clients.templating import fill
@@ -23,6 +26,7 @@ from lineclear.wiring.repo import read_settings, settings_root, state_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from lineclear.app.setup.ports import SetupModule
     from lineclear.git.layout import Layout
@@ -47,6 +51,14 @@ def clone_of(layout: Layout, environ: Mapping[str, str]) -> SetupClone:
         files=DiskSetupFiles(state),
         clients=RegisteredClients(),
     )
+
+
+def check_setup(clone: SetupClone, name: str) -> dict[str, Any]:
+    """Start the real client, with a model that is none, and see whether its hooks come to us."""
+    if name != "git":
+        return check_client(clone, name, MachineProbe(clone, name))
+    with tempfile.TemporaryDirectory(prefix="lineclear-probe-") as directory:
+        return check_git(clone, os.path.join(directory, "fired"))
 
 
 class RegisteredClients:

@@ -77,39 +77,9 @@ def write_repo_id(layout: Layout) -> str:
 def _write_store_url(directory: str, url: str) -> None:
     from json import dumps
 
+    from lineclear.settings.local_file import write_local_section
+
     write_local_section(directory, "[store]", [f"url = {dumps(url)}"])
-
-
-def write_local_section(directory: str, header: str, keys: list[str]) -> None:
-    """A section of this clone's own settings, readable by its user alone: a URL may hold a password."""
-    import tomllib
-
-    from lineclear.host.files import write_atomically
-
-    path = os.path.join(directory, "local.toml")
-    kept = []
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            kept = file.read().splitlines()
-    text = "\n".join([*_without_section(kept, header), *([header, *keys] if keys else []), ""])
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise refuse(
-            "input.bad", name=path, given=header, why="the file says it in another place already"
-        ) from None
-    write_atomically(path, text.encode())
-    os.chmod(path, 0o600)
-
-
-def _without_section(lines: list[str], header: str) -> list[str]:
-    kept, inside = [], False
-    for line in lines:
-        if line.strip().startswith("["):
-            inside = line.strip() == header
-        if not inside:
-            kept.append(line)
-    return kept
 
 
 def plan_uninstall(cwd: str, environ: Mapping[str, str]) -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ from lineclear.host.files import write_new
 from lineclear.wiring.ports import check_ports
 from lineclear.wiring.repo import SNAPSHOTS, mark_of, settings_root
 from lineclear.wiring.setup import clone_of
-from lineclear.wiring.trust import require_trust
+from lineclear.wiring.trust import trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def worktrees_in(repo: Repo) -> Worktrees:
         codex_home=os.path.realpath(repo.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")),
         free_ports=lambda: check_ports(repo).free_for_agents(),
         is_saved=saved_work_in(repo).is_saved,
-        require_trust=lambda places: require_trust(repo, places),
+        require_trust=lambda places: trust_of(repo).require(places),
     )
 
 
@@ -144,7 +144,7 @@ def sandboxed(
     sandbox.require()
     stated = repo.settings.worktrees_writable
     if stated:
-        require_trust(repo, ["worktrees.writable"])
+        trust_of(repo).require(["worktrees.writable"])
     common_dir = repo.layout.common_dir
     return sandbox.wrap(
         argv,

@@ -64,7 +64,7 @@ print(*sorted(seen))
 
 HOLD_AND_RELEASE_IN_A_LOOP = """
 import fcntl, os, sys
-from lineclear.core.refusals import Refusal
+from lineclear.core.words.refusals import Refusal
 from lineclear.host.bonds import Bonds
 bonds, won, double, tries = Bonds(sys.argv[1]), 0, 0, 0
 print("ready")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.heartbeats import PendingPresence, Presence
+from lineclear.app.agents.heartbeat import PendingPresence
+from lineclear.host.heartbeats import Presence
 from tests.integration.host.programs import running
 
 TOUCH_IN_A_LOOP = """

@@ -22,7 +22,7 @@ from lineclear.settings.variables import secret_values
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.lock_files import LOCK, adding, calls_in, lock, needed, pretend, project
 from tests.repository import TemporaryRepo
 
@@ -316,7 +316,7 @@ def in_settings(yard: Yard, text: str, work: Callable[[LockMaker], None], *, is_
     repo = open_repo(str(yard.git.path), yard.environ)
     try:
         if is_trusted:
-            trust(repo, SAM, judged(repo))
+            trust_of(repo).record(SAM, trust_of(repo).judged())
         main = yard.git.git("rev-parse", "main")
         work(lock_maker_by_settings(repo, lambda: main))
     finally:

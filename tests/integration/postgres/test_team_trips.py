@@ -17,10 +17,10 @@ from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer, HookCall
 from lineclear.mcp.desk import Call, Reply
 from lineclear.store.postgres.engine import PostgresStore
-from lineclear.wiring import hooking, hooking_context
-from lineclear.wiring.hooking_stores import Stores
-from lineclear.wiring.repo import open_repo
+from lineclear.wiring.hooks import HookContext, layout_for, respond
+from lineclear.wiring.repo import open_repo, read_settings
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.store_pool import StorePool
 from tests.integration.postgres.desk import claim
 from tests.integration.postgres.slow_line import SlowLine, slow_line
 from tests.repository import TemporaryRepo
@@ -36,18 +36,16 @@ class Machine:
     def __init__(self, repo: TemporaryRepo, line: SlowLine) -> None:
         self.line, self.tree = line, repo.add_worktree("ada")
         self.environ = {**repo.environment, "LINECLEAR_STORE_URL": line.url}
-        self.stores = Stores()
+        self.stores = StorePool()
         self.office = Office({**self.environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(self.tree))
 
     def fire(self, event: str, *, session: str = "s-1", at: Path | None = None, **fields: Any) -> HookAnswer:
         cwd = str(at or self.tree)
         call = HookCall("claude", event, session=session, cwd=cwd, can_tell=True, **fields)
-        layout = hooking_context.layout_for(call, self.environ, cwd)
+        layout = layout_for(call, self.environ, cwd)
         assert layout is not None
-        settings = hooking_context.settings_for(layout, self.environ)
-        return hooking.respond(
-            hooking_context.HookContext(layout, settings, call, self.environ, stores=self.stores)
-        )
+        settings = read_settings(layout, self.environ)
+        return respond(HookContext(layout, settings, call, self.environ, stores=self.stores))
 
     def edit(self, name: str) -> HookAnswer:
         return self.fire(hooks.BEFORE_EDIT, paths=(str(self.tree / name),), tool="Edit")

@@ -14,7 +14,7 @@ from lineclear.app.runs.outputs import Delivered
 from lineclear.core.log.tables import Task
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.runs import deliveries_of
-from lineclear.wiring.trust import judged, trust
+from lineclear.wiring.trust import trust_of
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.world import refused
@@ -266,7 +266,7 @@ def test_a_gate_of_the_committed_file_runs_only_when_it_is_trusted(team: Team, p
     with refused("trust.missing"):
         take_over(team)
     assert team.git.git("status", "--porcelain", at=place) == " M src/a.py"
-    trust(team.repo, team.person, judged(team.repo))
+    trust_of(team.repo).record(team.person, trust_of(team.repo).judged())
     assert take_over(team).how == "done"
 
 

@@ -16,6 +16,29 @@ if TYPE_CHECKING:
 BEAT_EVERY_NS = 20 * 1_000_000_000
 
 
+class PendingPresence:
+    """The same signs of life; what is touched waits for `flush`."""
+
+    __slots__ = ("_presence", "_touched")
+
+    def __init__(self, presence: Presence) -> None:
+        self._presence = presence
+        self._touched: list[tuple[str, int | None]] = []
+
+    def touch(self, agent: str, seen: int | None = None) -> None:
+        self._touched.append((agent, seen))
+
+    def seen(self, agent: str) -> int:
+        return self._presence.seen(agent)
+
+    def idle_ns(self, agent: str) -> int | None:
+        return self._presence.idle_ns(agent)
+
+    def flush(self) -> None:
+        for agent, seen in self._touched:
+            self._presence.touch(agent, seen)
+
+
 def beat(store: Store, presence: Presence, caller: Caller) -> int:
     """Note that the caller is alive; renew its leases when the last renewal is old enough."""
     return renew(store, caller) if _is_renewal_begun(presence, caller) else 0

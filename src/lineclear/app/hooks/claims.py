@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.app.hooks.ports import FileInTree, HookSession
+    from lineclear.app.hooks.ports import FileInTree
+    from lineclear.app.hooks.session import HookSession
     from lineclear.app.ports import Tx, View
     from lineclear.core.log.tables import Claim
 

@@ -11,6 +11,7 @@ from lineclear.app.agents.heartbeat import is_renewal_due
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.hooks.claims import ANNOUNCED, announce, begin_short, end_shorts, writer_of
 from lineclear.app.hooks.judging import JUDGEMENTS, judge
+from lineclear.app.hooks.session import HERE_NS, HookSession
 from lineclear.app.messages import inbox, mark_read_in
 from lineclear.code.outline import symbol_at
 from lineclear.core.agents import hooks
@@ -26,13 +27,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.app.hooks.ports import FileInTree, HookSession, Memory, ShellChange
+    from lineclear.app.hooks.ports import FileInTree, Memory, ShellChange
     from lineclear.app.ports import Presence
     from lineclear.core.agents.hooks import HookCall
     from lineclear.core.log.tables import Task
-
-# How long somebody counts as being here after its last sign of life.
-_HERE_NS = 10 * 60 * 1_000_000_000
 
 
 def is_write_likely(
@@ -281,7 +279,7 @@ def _others(session: HookSession) -> list[str]:
         if agent.kind != "agent" or agent.state != "here" or is_family(agent.name, session.caller.name):
             continue
         idle_ns = session.presence.idle_ns(agent.name)
-        if idle_ns is None or idle_ns > _HERE_NS:
+        if idle_ns is None or idle_ns > HERE_NS:
             continue
         task = tasks.get(agent.name)
         about = f' on T-{task.id} "{shorten(task.title, 60)}"' if task is not None else ""

@@ -14,11 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.app.hooks.ports import FileInTree, HookSession
+    from lineclear.app.hooks.ports import FileInTree
+    from lineclear.app.hooks.session import HookSession
     from lineclear.app.ports import View
     from lineclear.core.claims.write_rule import Verdict
-    from lineclear.core.words.claims import claim_held
-    from lineclear.core.words.refusals import Refusal, pasted, refuse
 
 # Codes of refusals that are about the agent's own doing; others mean that we failed.
 JUDGEMENTS = ("claim.", "fence.", "hook.", "write.")

@@ -31,7 +31,7 @@ class Fired:
 
 
 class ClientProbe(Protocol):
-    """The real client on this machine, with a model that is none. Wiring implements it."""
+    """The real client on this machine, with a model that is none."""
 
     has_probe: bool
     """Do we know how to start it?"""

@@ -61,9 +61,9 @@ def _tell(context: Context, args: Namespace, planned: PlannedSetup) -> int:
 
 
 def _check(context: Context, clone: SetupClone, name: str) -> int:
-    from lineclear.wiring.probing import check
+    from lineclear.wiring.setup import check_setup
 
-    result = check(clone, name)
+    result = check_setup(clone, name)
     context.out.data(result, *result["lines"])
     return 0 if result["state"] in ("fired", "absent", "untried") else FINDINGS
 

@@ -31,7 +31,7 @@ def add(context: Context, args: Namespace) -> None:
     """The token alone goes to stdout, for scripts; a repeat has words in its place, which are no token."""
     from lineclear.app.agents.tokens import issue
     from lineclear.core.agents.tokens import write_token
-    from lineclear.wiring.tokens import new_id, new_secret
+    from lineclear.host.tokens import new_id, new_secret
 
     id, (secret, secret_hash) = new_id(), new_secret()
     answer = issue(

@@ -51,12 +51,11 @@ def _act(context: Context, args: Namespace, repo: Repo) -> None:
 
 
 def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
-    from lineclear.wiring.trust import judged
-    from lineclear.wiring.trust import trust as record
+    from lineclear.wiring.trust import trust_of
 
-    seen = judged(repo)
+    seen = trust_of(repo).judged()
     if not is_dry:
-        record(repo, repo.caller(context.given), seen)
+        trust_of(repo).record(repo.caller(context.given), seen)
     fresh = sum(1 for one in seen if one.state != KNOWN)
     rows = [[one.state, one.stated.where, one.stated.text] for one in seen]
     table = Table(["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml asks for nothing that needs trust.")
@@ -73,12 +72,12 @@ def _summary(seen: list[Judged], fresh: int, is_dry: bool) -> list[str]:
 
 
 def _list(context: Context, repo: Repo) -> None:
-    from lineclear.wiring.trust import judged, trusted
+    from lineclear.wiring.trust import trust_of
 
-    stated = {one.stated.digest: one.stated.text for one in judged(repo)}
+    stated = {one.stated.digest: one.stated.text for one in trust_of(repo).judged()}
     records = [
         {"digest": digest, "where": where, "text": stated.get(digest, ""), "is_stated": digest in stated}
-        for digest, where in trusted(repo).items()
+        for digest, where in trust_of(repo).recorded().items()
     ]
     rows = [
         [str(entry["digest"])[:12], entry["where"], entry["text"] or "(no longer stated)"]
@@ -90,9 +89,9 @@ def _list(context: Context, repo: Repo) -> None:
 
 
 def _revoke(context: Context, repo: Repo) -> None:
-    from lineclear.wiring.trust import revoke
+    from lineclear.wiring.trust import trust_of
 
-    count = revoke(repo, repo.caller(context.given))
+    count = trust_of(repo).revoke(repo.caller(context.given))
     context.out.data({"revoked": count}, f"{count} records of trust are gone.")
 
 

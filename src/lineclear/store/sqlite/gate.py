@@ -13,7 +13,7 @@ import os
 import time
 from _thread import allocate_lock
 
-from lineclear.core.words.refusals import refuse
+from lineclear.core.words.refusals import Refusal, refuse
 
 
 class Gate:
@@ -119,6 +119,15 @@ def _open(path: str) -> int:
         elif error.errno in (errno.ENOSPC, errno.EDQUOT):
             code = "store.full"
         raise refuse(code, path=path, reason=str(error.strerror)) from error
+
+
+def stuck_holder(path: str, *, limit_s: float) -> str:
+    """Who keeps the gate for so long; "" when it is free by then."""
+    try:
+        with Gate(path, limit_s=limit_s):
+            return ""
+    except Refusal:
+        return holder_of(path)
 
 
 def holder_of(path: str) -> str:

@@ -14,7 +14,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.runs import records
 from lineclear.core.agents.tokens import Bearer, hash_of, write_token
 from lineclear.core.tasks.lists import TaskDraft
-from lineclear.wiring.tokens import new_id, new_secret
+from lineclear.host.tokens import new_id, new_secret
 from tests.world import HOUR_MS, World, refused
 
 PAT, ANN = Caller("pat", is_person=True), Caller("ann")

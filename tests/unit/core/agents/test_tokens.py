@@ -18,7 +18,7 @@ from lineclear.core.agents.tokens import (
     write_token,
 )
 from lineclear.core.log.tables import Token
-from lineclear.wiring.tokens import new_id, new_secret
+from lineclear.host.tokens import new_id, new_secret
 
 ID, SECRET = "0123abcdef", "A" * 43
 TOKEN = write_token(ID, SECRET)

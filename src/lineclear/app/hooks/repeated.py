@@ -12,9 +12,11 @@ from lineclear.core.agents.hooks import (
     AFTER_EDIT,
     AFTER_OTHER,
     AFTER_READ,
+    AFTER_SHELL,
     BEFORE_EDIT,
     BEFORE_OTHER,
     BEFORE_SHELL,
+    STOP,
     HookAnswer,
     is_silent,
 )
@@ -22,8 +24,8 @@ from lineclear.core.quick_json import read_json, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from lineclear.app.hooks.ports import Memory, SessionFiles
     from lineclear.core.agents.hooks import HookCall
-    from lineclear.host.sessions import Session
 
 KIND = "answer"
 # More calls of one session than this are hardly ever on their way at once.
@@ -33,7 +35,7 @@ _LONGEST_ID = 64
 _SAME = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, BEFORE_OTHER, AFTER_OTHER)
 
 
-def keep_answer(memory: Session, call: HookCall, call_id: str, reply: HookAnswer) -> None:
+def keep_answer(memory: Memory, call: HookCall, call_id: str, reply: HookAnswer) -> None:
     """Into the memory, which is yet to be saved; a later call takes its place there."""
     is_needed = memory.is_changed or not is_silent(reply) or call.event not in _SAME
     if is_needed and _is_plain(call_id):
@@ -41,14 +43,19 @@ def keep_answer(memory: Session, call: HookCall, call_id: str, reply: HookAnswer
         memory.set(KIND, _slot(call_id), f"{call_id} {write_json(parts)}")
 
 
-def answer_again(memory: Session, call_id: str) -> HookAnswer | None:
-    """What this call was answered with; None if nobody came so far."""
+def answer_again(memory: Memory, files: SessionFiles, call: HookCall, call_id: str) -> HookAnswer | None:
+    """What this call was answered with; None if nobody came so far. The work that was left is done."""
     known, _, text = memory.get(KIND, _slot(call_id)).partition(" ")
     if known != call_id:
         return None
     is_denied, reason, context, note, path = read_json(text)
     reply = HookAnswer(is_denied=bool(is_denied), reason=reason, context=context, note_to_person=note)
     reply.path = path
+    files.catch_up(
+        memory,
+        ended=call.call_id if call.event == AFTER_SHELL else "",
+        are_all_over=call.event == STOP and call.is_end_unsure,
+    )
     return reply
 
 

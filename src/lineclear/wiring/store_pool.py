@@ -1,15 +1,18 @@
-"""What a process which stays keeps between two hooks: opened stores."""
+"""The opened stores that a server keeps between two hooks."""
 
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock
+from contextlib import contextmanager
+from threading import Lock
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from lineclear.wiring.repo import open_store, state_directory
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lineclear.app.ports import Store
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
@@ -20,40 +23,32 @@ if TYPE_CHECKING:
 FRESH_S = 5.0
 
 
-class Stores:
+class StorePool:
     """Each store is one caller's alone while it is borrowed. None is used whose file was replaced."""
 
-    __slots__ = ("_free", "_is_closed", "_lent", "_lock")
-
     def __init__(self) -> None:
-        self._lock = allocate_lock()
+        self._lock = Lock()
         self._free: dict[Key, list[tuple[float, Store]]] = {}
-        self._lent: dict[int, tuple[Key, float]] = {}
         self._is_closed = False
 
-    def borrow(self, layout: Layout, settings: Settings) -> Store:
+    @contextmanager
+    def borrow(self, layout: Layout, settings: Settings) -> Iterator[Store]:
+        """A store to work with. After an error, wherever it came from, nobody uses it again."""
         # Looked at before it is opened: one that is replaced meanwhile is found to be another.
         key = _key(layout, settings)
         found, old = self._take(key)
         for store in old:
             store.close()
         opened_at, store = found or (monotonic(), open_store(layout, settings, is_hasty=True))
+        try:
+            yield store
+        except BaseException:
+            store.close()
+            raise
         with self._lock:
-            self._lent[id(store)] = key, opened_at
-        return store
-
-    def give_back(self, store: Store) -> None:
-        with self._lock:
-            key, opened_at = self._lent.pop(id(store))
             if not self._is_closed:
                 self._free.setdefault(key, []).append((opened_at, store))
                 return
-        store.close()
-
-    def lose(self, store: Store) -> None:
-        """Something went wrong with it, or on the way: nobody uses it again."""
-        with self._lock:
-            self._lent.pop(id(store), None)
         store.close()
 
     def close(self) -> None:

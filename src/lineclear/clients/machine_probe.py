@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
-from lineclear.app.setup import checking
 from lineclear.app.setup.checking import Fired
 from lineclear.clients.mcp_entry import NAME, START_S
 from lineclear.clients.probe_model import serving
@@ -36,13 +35,6 @@ _GREETING = {
     "capabilities": {},
     "clientInfo": {"name": "lineclear setup --check", "version": "1"},
 }
-
-
-def check(clone: SetupClone, name: str) -> dict[str, Any]:
-    if name != "git":
-        return checking.check_client(clone, name, MachineProbe(clone, name))
-    with tempfile.TemporaryDirectory(prefix="lineclear-probe-") as directory:
-        return checking.check_git(clone, os.path.join(directory, "fired"))
 
 
 class MachineProbe:

@@ -1,0 +1,220 @@
+"""The doctor: is everything lineclear stands on as it must be? Each check answers; none of them raises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from lineclear.app.agents.membership import bury
+from lineclear.app.agents.tokens import list_tokens, verify
+from lineclear.app.log import audit
+from lineclear.app.setup.planning import plan_install
+from lineclear.core.instants import show_wall
+from lineclear.core.words.refusals import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from lineclear.app.agents.trust import Trust
+    from lineclear.app.ports import Caller, Liveness, Store
+    from lineclear.app.setup.clone import SetupClone
+
+    Finding = dict[str, str]
+    Answers = Iterator[tuple[str, str]]
+
+OK, NOTE, PROBLEM = "ok", "note", "problem"
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+LEAST_GIT = (2, 38)
+SOON_NS = 7 * 86_400 * 1_000_000_000
+
+
+def examine(
+    checks: Iterable[tuple[str, Callable[[], Answers]]], failures: tuple[type[Exception], ...]
+) -> list[Finding]:
+    """What every check found. `failures`: errors of the machine or of git, which are a finding, too."""
+    found = []
+    for what, check in checks:
+        try:
+            found += [_finding(state, what, text) for state, text in check()]
+        except Refusal as refusal:
+            found.append(refused(what, refusal))
+        except failures as error:
+            found.append(_finding(PROBLEM, what, f"{type(error).__name__}: {error}"))
+    return found
+
+
+def refused(what: str, refusal: Refusal) -> Finding:
+    return _finding(PROBLEM, what, str(refusal).replace("\n", " "))
+
+
+def _finding(state: str, what: str, text: str) -> Finding:
+    return {"state": state, "what": what, "text": text}
+
+
+def check_git(version: str) -> Answers:
+    """`version`: as git says it."""
+    numbers = tuple(int(part) for part in version.split()[2].split(".")[:2])
+    if numbers >= LEAST_GIT:
+        yield OK, version
+    else:
+        yield PROBLEM, f"{version}; 2.38 or newer is needed (merge-tree --write-tree)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorePlace:
+    """Where the repository and its store lie. `network`: the network file system there, "" for none;
+    `is_open`: others can read the state directory; `branch`: main."""
+
+    common_dir: str
+    state_directory: str
+    network: str
+    free_bytes: int
+    is_open: bool
+    branch: str
+
+
+def check_place(place: StorePlace) -> Answers:
+    if place.network:
+        yield (
+            PROBLEM,
+            f"{place.common_dir} is on {place.network}: use PostgreSQL (lineclear init --store URL)",
+        )
+    is_enough = place.free_bytes >= LEAST_FREE_BYTES
+    free = f"{place.free_bytes // (1024 * 1024)} MiB free where the store lies"
+    yield (OK if is_enough else PROBLEM), free
+    if place.is_open:
+        yield PROBLEM, f"{place.state_directory} can be read by others: chmod 700 it"
+    yield (OK, f"main is {place.branch}") if place.branch else (NOTE, "no main branch found yet")
+
+
+def check_settings(warnings: Iterable[str], strategies: int, idle: Iterable[str]) -> Answers:
+    """`idle`: settings that have no effect in this repository, in words."""
+    for warning in (*warnings, *idle):
+        yield NOTE, warning
+    yield OK, f"{strategies} strategies beside the defaults"
+
+
+def check_trust(trust: Trust) -> Answers:
+    missing = [stated.where for stated in trust.missing()]
+    if missing:
+        named = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        yield (
+            NOTE,
+            f"lineclear.toml asks for what is not trusted: {named}; look with `lineclear trust --show`",
+        )
+    else:
+        yield OK, f"nothing of lineclear.toml waits for trust ({len(trust.judged())} trusted)"
+
+
+def check_store(store: Store, gate_holder: str) -> Answers:
+    """`gate_holder`: who keeps all writers waiting; a transaction holds the gate for milliseconds."""
+    if gate_holder:
+        yield (
+            PROBLEM,
+            f"{gate_holder} holds the gate and does not let go; if it is stopped, continue or end it",
+        )
+    info = store.info()
+    if info["kind"] == "sqlite":
+        safe = (
+            "safe by itself"
+            if info["library_is_safe_alone"]
+            else "has the WAL-reset bug; our gate keeps it safe"
+        )
+        yield OK, f"SQLite {info['library']} ({safe}), schema {info['schema']}, {info['size_bytes']} bytes"
+    else:
+        yield OK, ", ".join(f"{name} {value}" for name, value in sorted(info.items()))
+    for damage in store.check():
+        yield PROBLEM, damage
+
+
+def check_log(store: Store) -> Answers:
+    report = audit(store)
+    for finding in report["findings"][:10]:
+        yield PROBLEM, f"{finding['kind']} at {finding['position']}: {finding['text']}"
+    if not report["findings"]:
+        yield OK, f"{report['events']} events and the tables agree"
+
+
+def check_tokens(store: Store, token: str, now_ns: int) -> Answers:
+    """The one that is shown to us, and those that end soon. `now_ns`: by the wall clock."""
+    soon = show_wall(now_ns + SOON_NS)
+    for row in store.read(list_tokens):
+        if row["state"] == "live" and (row["expires_at"] or "9") <= soon:
+            yield NOTE, f"token {row['id']} of the {row['kind']} {row['name']} ends at {row['expires_at']}"
+    if token:
+        bearer = store.read(lambda view: verify(view, token))
+        yield OK, f"LINECLEAR_TOKEN is the {bearer.kind} {bearer.name}'s"
+
+
+class ServerDoor(Protocol):
+    """What a server, or a run that answers hooks, wrote down about itself."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+    @property
+    def version(self) -> str: ...
+
+
+def check_server(
+    door: ServerDoor | None, *, version: str, is_running: bool, is_supervised: bool, error_log: str
+) -> Answers:
+    """`version`: ours. `is_supervised`: `run` works here. `error_log`: its path, where it says something."""
+    again = "`lineclear serve --stop` and start it again"
+    if door is not None and is_running and door.version != version:
+        yield NOTE, f"the server is version {door.version}, this is {version}: {again}"
+    elif is_running:
+        yield OK, f"served at {door.url} (process {door.pid})" if door else "a server is starting or ending"
+    elif door is not None and is_supervised:
+        yield OK, f"`lineclear run` answers hooks (process {door.pid})"
+    elif door is not None:
+        yield NOTE, "the last server was killed; commands and hooks work without it"
+    if error_log:
+        yield NOTE, f"the server noted errors: {error_log}"
+
+
+class BondFiles(Protocol):
+    """The lock files by which processes are known to live."""
+
+    def ended(self) -> list[str]:
+        """Names of those whose process has ended."""
+
+    def remove(self, name: str, /) -> None: ...
+
+
+def check_leftovers(
+    store: Store, liveness: Liveness, bonds: BondFiles, caller: Callable[[], Caller], *, fix: bool
+) -> Answers:
+    """Agents whose process died keep nothing; files of dead processes go away."""
+    if fix:
+        freed = bury(store, caller(), liveness)
+        if freed:
+            yield OK, f"freed what dead agents held: {', '.join(freed)}"
+    ended = bonds.ended()
+    if fix:
+        for name in ended:
+            bonds.remove(name)
+        yield OK, f"{len(ended)} lock files of ended processes removed"
+    elif ended:
+        yield NOTE, f"{len(ended)} lock files of ended processes; `lineclear doctor --fix` removes them"
+
+
+def check_hooks(errors: list[str] | None, forget: Callable[[], None], *, fix: bool) -> Answers:
+    """Calls that a hook let pass because it failed, a line each; None when there is no log of them. `--fix`
+    forgets them."""
+    if errors is None:
+        return
+    if fix:
+        forget()
+        yield OK, f"{len(errors)} errors of hooks forgotten"
+    elif errors:
+        yield NOTE, f"hooks failed {len(errors)} times and let their calls pass; the last: {errors[-1][:300]}"
+
+
+def check_clients(clone: SetupClone) -> Answers:
+    """Are the hooks of the clients that were set up still as set-up would make them?"""
+    for name in clone.installed_clients():
+        steps = plan_install(clone, name).steps()
+        again = f"; run `lineclear setup {name}`"
+        yield (NOTE, f"{name}: {steps[0]}{again}") if steps else (OK, f"{name} is set up")

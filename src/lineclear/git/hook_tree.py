@@ -1,0 +1,96 @@
+"""A worktree as a hook sees it: where paths lie, what the files contain, what the branch has changed."""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.core.claims.paths import fold
+from lineclear.core.claims.resources import parse_resource
+from lineclear.git.layout import find_layout
+from lineclear.host.sessions import digest_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lineclear.core.claims.resources import Resource
+    from lineclear.git.layout import Layout
+    from lineclear.git.places import Places
+
+_LARGEST_TEXT_BYTES = 1 << 20
+_DIFF_LIMIT_S, _WORKTREE_LIMIT_S = 20.0, 60.0
+
+
+class WorktreeFiles:
+    """The files of a repository's worktrees, seen from a directory. `tree`: our own worktree's name in the
+    store."""
+
+    __slots__ = ("_cwd", "_fold_case", "_nfc", "_places", "_scope")
+
+    def __init__(self, places: Places, cwd: str, tree: str, *, fold_case: bool, nfc: bool) -> None:
+        self._places, self._cwd, self._fold_case, self._nfc = places, cwd, fold_case, nfc
+        self._scope = tree.rpartition("/")[0]
+
+    def find(self, path: str) -> tuple[str, str, Resource]:
+        root, below = self._places.find(path, self._cwd)
+        # By its literal name: a star in it is a star.
+        resource = parse_resource("file:" + below, literal=True, fold_case=self._fold_case, nfc=self._nfc)
+        return root, below, resource
+
+    def tree_at(self, root: str) -> str:
+        name = find_layout(root, {}).tree
+        return f"{self._scope}/{name}" if self._scope else name
+
+    def digest(self, path: str) -> str:
+        return digest_of(path)
+
+    def text(self, path: str) -> str:
+        try:
+            with open(path, "rb", buffering=0) as file:
+                return (file.read(_LARGEST_TEXT_BYTES) or b"").decode("utf-8", "replace")
+        except (OSError, ValueError):
+            return ""
+
+    def is_directory(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+
+def changed_paths(layout: Layout, base: str, *, fold_case: bool, nfc: bool) -> set[str] | None:
+    """What differs both from `base`, the commit that the branch began with, and from main, which may hold it
+    by now; uncommitted and new files included. None when git cannot say."""
+    from lineclear.git.landing import commit_of, landing_ref
+    from lineclear.git.run import GitFailed, git
+
+    root = layout.worktree
+    try:
+        found = _differing(root, base or "HEAD")
+        main = landing_ref(layout)
+        if commit_of(root, main):
+            found &= _differing(root, main)
+        words = ("ls-files", "-z", "--others", "--exclude-standard")
+        found |= set(git(words, root, timeout_s=_DIFF_LIMIT_S).split(b"\0"))
+    except GitFailed:
+        return None
+    return {fold(os.fsdecode(path), case=fold_case, nfc=nfc) for path in found if path}
+
+
+def _differing(root: str, commit: str) -> set[bytes]:
+    from lineclear.git.run import git
+
+    words = ("diff", "--name-only", "-z", "--no-renames", commit, "--")
+    return set(git(words, root, timeout_s=_DIFF_LIMIT_S).split(b"\0"))
+
+
+def make_plain(root: str, name: str) -> str:
+    """A worktree as Claude Code would have made it in the main worktree at `root`: it cannot do without,
+    whatever is wrong with us."""
+    from lineclear.git.run import GitFailed, git
+
+    plain = "".join(ch if ch.isalnum() or ch in "._-" else "-" for ch in name).strip("-.") or "worktree"
+    path = f"{root}/.claude/worktrees/{plain}"
+    if not os.path.isdir(path):
+        words = ("worktree", "add", "--quiet")
+        try:
+            git((*words, "-b", f"worktree-{plain}", path), root, timeout_s=_WORKTREE_LIMIT_S)
+        except GitFailed:
+            # The branch is there from an earlier time.
+            git((*words, path, f"worktree-{plain}"), root, timeout_s=_WORKTREE_LIMIT_S)
+    return path

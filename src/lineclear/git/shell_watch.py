@@ -1,0 +1,121 @@
+"""What commands in a shell have changed: the worktree compared before and after.
+
+Git is asked before the store, or when its transaction is over: nobody else waits for git then.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineclear.host.session_marks import FRESH, LOOKED, stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.app.hooks.ports import Memory
+    from lineclear.git.pictures import Picture
+    from lineclear.host.session_marks import SessionMarks
+
+
+class GitShellWatch:
+    """One worktree, seen by one session. `is_secret`: the content of such a file is not kept."""
+
+    __slots__ = ("_is_secret", "_marks", "_root")
+
+    def __init__(self, root: str, marks: SessionMarks, is_secret: Callable[[str], bool]) -> None:
+        self._root, self._marks, self._is_secret = root, marks, is_secret
+
+    def look(self, memory: Memory, call_ids: list[str], *, is_over: bool) -> GitShellLook | None:
+        from lineclear.git import pictures
+
+        marks = self._marks
+        marks.put_late(memory)
+        found = [one for one in call_ids if os.path.exists(marks.mark_of(one))]
+        try:
+            start_ns = min(marks.start_ns(memory, one) for one in found)
+        except (OSError, ValueError):
+            return None
+        now_ns = 0 if is_over else marks.now_ns()
+        before, after, fresh = pictures.read_picture(marks.picture), None, ""
+        changed: list[str] = []
+        if before is not None:
+            after = pictures.take_picture(self._root, before, self._is_secret)
+            changed = [
+                os.fsdecode(path) for path in pictures.changed_since(self._root, before, after, start_ns)
+            ]
+            fresh = pictures.write_picture(marks.picture, after)
+        return GitShellLook(
+            self._root, marks, found, start_ns, now_ns, before, after, changed, fresh, is_over=is_over
+        )
+
+    def begin(self, memory: Memory, call_id: str, writes_size: int, *, is_fresh: bool) -> None:
+        marks = self._marks
+        marks.make_directory()
+        # A call that looked at other commands has a new picture, and needs the old one until the answer is
+        # kept.
+        if not is_fresh:
+            self._renew_picture(memory, writes_size)
+        marks.clear_pictures()
+        marks.begin(call_id)
+
+    def _renew_picture(self, memory: Memory, writes_size: int) -> None:
+        from lineclear.git import pictures
+
+        marks = self._marks
+        marks.put_late(memory)
+        before = pictures.read_picture(marks.picture)
+        known = _freshness(self._root, stamp_of(marks.picture), writes_size)
+        if before is None or memory.get("picture") != known:
+            picture = pictures.take_picture(self._root, before, self._is_secret)
+            marks.put(pictures.write_picture(marks.picture, picture))
+            memory.set("picture", "", _freshness(self._root, stamp_of(marks.picture), writes_size))
+
+
+class GitShellLook:
+    """The worktree as it is after some commands. `fresh`: the new picture, beside the old one."""
+
+    __slots__ = (
+        "_after", "_before", "_call_ids", "_fresh", "_marks", "_now_ns", "_root", "changed", "is_over",
+        "start_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self, root: str, marks: SessionMarks, call_ids: list[str], start_ns: int, now_ns: int,
+        before: Picture | None, after: Picture | None, changed: list[str], fresh: str, *, is_over: bool,
+    ) -> None:  # fmt: skip
+        self._root, self._marks, self._call_ids, self._now_ns = root, marks, call_ids, now_ns
+        self._before, self._after, self._fresh = before, after, fresh
+        self.start_ns, self.is_over, self.changed = start_ns, is_over, changed
+
+    @property
+    def is_compared(self) -> bool:
+        return self._after is not None
+
+    def undo(self, path: str) -> str:
+        if self._before is None or self._after is None:
+            return ""
+        from lineclear.git import pictures
+
+        return pictures.undo_command(self._root, os.fsencode(path), self._before, self._after)
+
+    def remember(self, memory: Memory, writes_size: int) -> Callable[[], None]:
+        for one in self._call_ids:
+            memory.set(LOOKED, one, "" if self.is_over else str(self._now_ns))
+        if self.is_compared:
+            stamp = stamp_of(self._fresh or self._marks.picture)
+            if not self.is_over:
+                memory.set(FRESH, "", f"{stamp} {self._fresh}" if self._fresh else "")
+            memory.set("picture", "", _freshness(self._root, stamp, writes_size))
+        return self._tidy
+
+    def _tidy(self) -> None:
+        if self.is_over:
+            for one in self._call_ids:
+                self._marks.end(one)
+        self._marks.put(self._fresh)
+
+
+def _freshness(root: str, stamp: str, writes_size: int) -> str:
+    """This very picture still counts while nobody is known to have written since."""
+    return f"{root} {stamp}" if writes_size < 0 else f"{root} {stamp} {writes_size}"
