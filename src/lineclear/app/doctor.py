@@ -100,7 +100,7 @@ def check_trust(trust: Trust) -> Answers:
         named = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
         yield (
             NOTE,
-            f"lineclear.toml asks for what is not trusted: {named}; look with `lineclear trust --show`",
+            f"not trusted yet in lineclear.toml: {named}; review with `lineclear trust --show`",
         )
     else:
         yield OK, f"nothing of lineclear.toml waits for trust ({len(trust.judged())} trusted)"
@@ -118,7 +118,7 @@ def check_store(store: Store, gate_holder: str) -> Answers:
         safe = (
             "safe by itself"
             if info["library_is_safe_alone"]
-            else "has the WAL-reset bug; our gate keeps it safe"
+            else "has the WAL-reset bug; lineclear's write lock keeps it safe"
         )
         yield OK, f"SQLite {info['library']} ({safe}), schema {info['schema']}, {info['size_bytes']} bytes"
     else:
@@ -143,7 +143,7 @@ def check_tokens(store: Store, token: str, now_ns: int) -> Answers:
             yield NOTE, f"token {row['id']} of the {row['kind']} {row['name']} ends at {row['expires_at']}"
     if token:
         bearer = store.read(lambda view: verify(view, token))
-        yield OK, f"LINECLEAR_TOKEN is the {bearer.kind} {bearer.name}'s"
+        yield OK, f"LINECLEAR_TOKEN belongs to the {bearer.kind} {bearer.name}"
 
 
 class ServerDoor(Protocol):

@@ -99,7 +99,7 @@ class CloneFiles:
             notes.append("git-lfs is not installed: files kept in Git LFS are pointers here.")
         outer = _outer_repo(path)
         if outer:
-            notes.append(f"It lies inside another repository, {outer}, which sees it as content.")
+            notes.append(f"It is inside another repository, {outer}, which treats it as content.")
         return notes
 
 

@@ -64,7 +64,7 @@ def wrap(
     places = [os.path.realpath(path) for path in writable]
     for path in places:
         if not os.path.exists(path):
-            raise refuse("sandbox.path", path=path, why="it is not there")
+            raise refuse("sandbox.path", path=path, why="it does not exist")
     binds = [("--bind", path) for path in (common_dir, *places, worktree)]
     binds += [("--ro-bind", path) for path in protected if os.path.exists(path)]
     # A private /tmp hides what lies in the real one; the repository itself must still be found.

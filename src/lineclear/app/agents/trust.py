@@ -57,14 +57,14 @@ class Trust:
     def record(self, caller: Caller, seen: Iterable[Judged]) -> None:
         """Record exactly what was judged, and is shown to the person: not what the file says by now."""
         if not caller.is_person:
-            raise refuse("person.only", what="trust what a repository wants to run", agent=caller.name)
+            raise refuse("person.only", what="trust the commands of a repository", agent=caller.name)
         stated = [one.stated for one in seen]
         self._record.change(lambda text: write_record(with_trust(read_record(text), stated)))
 
     def revoke(self, caller: Caller) -> int:
         """Nothing is trusted any more; says how many records there were."""
         if not caller.is_person:
-            raise refuse("person.only", what="take trust back", agent=caller.name)
+            raise refuse("person.only", what="revoke trust", agent=caller.name)
         counts: list[int] = []
 
         def forget(text: str) -> str:

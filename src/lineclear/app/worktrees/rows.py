@@ -118,7 +118,7 @@ def make(
     try:
         name = git.add(row, wanted.is_new_branch, keep_fds)
     except BaseException:
-        record_removed(store, caller, [row.name], "it could not be made")
+        record_removed(store, caller, [row.name], "it could not be created")
         raise
     if wanted.scope + name != row.name:
         row = _rename(store, caller, row, wanted, name)
@@ -127,7 +127,7 @@ def make(
 
 
 def _settle(store: Store, caller: Caller, row: Worktree) -> None:
-    """The agent it was made for is at home there, so that whoever calls from inside is known by it."""
+    """The agent it was made for is at home there, so that callers from inside are recognised by it."""
     if row.agent and not (row.agent == caller.name and caller.is_person):
         at_home = Caller(row.agent, tree=row.name)
         store.transact(at_home, lambda tx: ensure_agent(tx, at_home))
@@ -373,7 +373,7 @@ def _check_may_remove(store: Store, caller: Caller, row: Worktree, force: bool) 
         if force:
             return
     elif force:
-        raise refuse("person.only", what="remove a worktree with what is in it", agent=caller.name)
+        raise refuse("person.only", what="remove a worktree together with its content", agent=caller.name)
     elif not row.agent or not is_family(row.agent, caller.name):
         raise refuse("worktree.not_yours", name=_short(row), holder=row.agent)
     for run in store.read(lambda view: view.scan(RUN, "state")):
