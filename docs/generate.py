@@ -123,7 +123,7 @@ GROUP_WORDS = {
 EXIT_CODES = {
     0: ("", "done"),
     FAILED: ("FAILED", "failed: a fault of the environment, or of ours"),
-    USAGE: ("USAGE", "the command line, or what it was given, is not usable"),
+    USAGE: ("USAGE", "the command line or a given value is not valid"),
     HELD: ("HELD", "refused: somebody else holds it, or stands before you"),
     NOT_ALLOWED: ("NOT_ALLOWED", "not allowed for you, or not here"),
     NOT_FOUND: ("NOT_FOUND", "not found, or nothing to take"),

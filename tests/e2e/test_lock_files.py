@@ -99,7 +99,7 @@ def test_what_is_not_trusted_is_not_run_and_the_way_to_trust_is_told(
     anchor.ok("land")
     answer = buoy.run("land")
     assert answer.code == 6
-    assert "merge.regenerate[0] of lineclear.toml is not trusted; run `lineclear trust`" in answer.out
+    assert "merge.regenerate[0] in lineclear.toml is not trusted; run `lineclear trust`" in answer.out
     assert "npm install --package-lock-only" in answer.out
 
 

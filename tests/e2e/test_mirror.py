@@ -112,7 +112,7 @@ def test_a_refusal_stands_below_its_line_and_nothing_happened(
     edit(desk / "TASKS.md", "- [ ] T-1", "- [x] T-1")
     line.ok("mirror", "--now")
     text = (repo.path / "TASKS.md").read_text()
-    assert "@ben\n  <!-- lineclear says: ada: T-1 is not yours to end. ben works on it until" in text
+    assert "@ben\n  <!-- lineclear says: ada: Cannot end T-1: it is not yours. ben holds it until" in text
     assert state_of(line, "T-1") == ("taken", "ben")
     line.ok("task", "done", "T-1", "--as", "ben")
     assert "lineclear says" not in (repo.path / "TASKS.md").read_text()

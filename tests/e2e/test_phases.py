@@ -86,7 +86,7 @@ def test_an_agent_is_refused_by_the_hook_and_by_git_and_told_to_propose(
     file.write_text("CREATE TABLE;\n")
     assert way_out in commit(shop, {"LINECLEAR_AGENT": "ada"}, code=1)
     shop.ok("phase", "integrate")
-    assert "is being integrated and not yours to write" in edit(shop, file)
+    assert "while it is being integrated" in edit(shop, file)
     assert "is being integrated" in commit(shop, {"LINECLEAR_AGENT": "ada"}, code=1)
     commit(shop, {}, code=0)
 

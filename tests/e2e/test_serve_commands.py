@@ -368,7 +368,9 @@ def test_whose_answer_is_lost_is_told_that_nobody_knows_what_was_done(
         lost = Asking(line.place, line.environment).run("say", "once", "--as", "ada")
     assert len(fake.asked) == 1
     assert (lost.code, lost.out) == (1, "")
-    assert lost.err.startswith("The server was lost before it answered; whether this was done is unknown.\n")
+    assert lost.err.startswith(
+        "The server ended before it answered; whether the command took effect is unknown.\n"
+    )
     assert "\nNext: run `lineclear say --key own:" in lost.err
 
 

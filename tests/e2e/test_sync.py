@@ -73,7 +73,7 @@ def test_two_agents_change_one_function_and_both_changes_land(
     assert no.err.splitlines() == [
         "  login.py near line 3: content in login",
         *sides,
-        "ada and main do not fit in login.py.",
+        "ada and main conflict in login.py.",
         "Nothing was changed. The next command leaves the merge here, for you to resolve and commit.",
         "Next: run `lineclear sync --keep-conflicts`.",
     ]

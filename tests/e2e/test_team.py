@@ -212,8 +212,8 @@ def test_while_it_is_cut_what_exists_once_is_not_touched(team: Team) -> None:
     left.network.cut()
     reason, _ = left.hook(tree / "logo.png")
     assert reason == (
-        "file:logo.png is locked, and the shared store cannot be asked whose it is.\n"
-        "Nobody changes it until the store is back. Go on with your other files.\n"
+        "Cannot write file:logo.png (locked): the shared store is out of reach.\n"
+        "Its holder is unknown until the store is back. Continue with other files.\n"
         "Next: run `lineclear doctor`."
     )
     assert "file:NOTES.md is single-writer" in left.hook(tree / "NOTES.md")[0]

@@ -342,7 +342,7 @@ def test_variables_that_nobody_trusts_keep_it_from_running(yard: Yard) -> None:
 
     def work(maker: LockMaking) -> None:
         report = yard.merge_by(maker, base="main~1")
-        assert only(report) == "merge.regenerate[0] of lineclear.toml is not trusted; run `lineclear trust`"
+        assert only(report) == "merge.regenerate[0] in lineclear.toml is not trusted; run `lineclear trust`"
         assert yard.calls == 0
 
     in_settings(yard, ALLOWED + '[worktrees.env]\nA = "1"\n', work, is_trusted=False)

@@ -327,7 +327,9 @@ def show_blocker(blocker: Blocker, view: View) -> dict[str, Any]:
 
 def _check(request: Request) -> None:
     if request.mode not in MODES:
-        raise refuse("input.bad", name="mode", given=request.mode, why=f"it is one of {', '.join(MODES)}")
+        raise refuse(
+            "input.bad", name="mode", given=request.mode, why=f"it must be one of {', '.join(MODES)}"
+        )
     if not 1 <= len(request.resources) <= MOST_RESOURCES:
         count = str(len(request.resources))
         raise refuse(

@@ -189,9 +189,7 @@ def _reorder(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once
 def _refuse_stale(field: str, edit: Edit, now: str) -> None:
     """The page that was edited showed another text than the store has: two people changed it."""
     if now != edit.old:
-        raise refuse(
-            "input.bad", name=field, given=edit.value, why=f'it has become "{shorten(now, 60)}" meanwhile'
-        )
+        raise refuse("input.bad", name=field, given=edit.value, why=f'it is now "{shorten(now, 60)}"')
 
 
 def _take(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:

@@ -103,7 +103,7 @@ def _trust(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
         named = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
         yield (
             NOTE,
-            f"lineclear.toml asks for what is not trusted: {named}; look with `lineclear trust --show`",
+            f"not trusted yet in lineclear.toml: {named}; review with `lineclear trust --show`",
         )
     else:
         yield OK, f"nothing of lineclear.toml waits for trust ({len(judged(repo))} trusted)"

@@ -144,7 +144,7 @@ def _rules_at(repo: Repo, main: str) -> Rules:
     return Rules(
         {**repo.environ, **settings.worktrees_env},
         patterns=settings.merge_regenerate,
-        doubt=f"{missing[0].where} of lineclear.toml is not trusted; run `lineclear trust`"
+        doubt=f"{missing[0].where} in lineclear.toml is not trusted; run `lineclear trust`"
         if missing
         else "",
         main=main,

@@ -209,7 +209,7 @@ def sandboxed(
     paths = [os.path.realpath(path) for path in (*stated, *writable)]
     for path in paths:
         if not os.path.exists(path):
-            raise refuse("sandbox.path", path=path, why="it is not there")
+            raise refuse("sandbox.path", path=path, why="it does not exist")
     common_dir = repo.layout.common_dir
     # What would run or be believed outside of the sandbox.
     protected = [

@@ -95,9 +95,7 @@ def write_local_section(directory: str, header: str, keys: list[str]) -> None:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        raise refuse(
-            "input.bad", name=path, given=header, why="the file says it in another place already"
-        ) from None
+        raise refuse("input.bad", name=path, given=header, why="the file already sets it elsewhere") from None
     write_atomically(path, text.encode())
     os.chmod(path, 0o600)
 

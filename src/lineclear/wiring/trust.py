@@ -51,7 +51,7 @@ def require_trust(repo: Repo, places: Iterable[str] = ()) -> None:
 def trust(repo: Repo, caller: Caller, seen: Iterable[Judged]) -> None:
     """Record exactly what was judged, and is shown to the person: not what the file says by now."""
     if not caller.is_person:
-        raise refuse("person.only", what="trust what a repository wants to run", agent=caller.name)
+        raise refuse("person.only", what="trust the commands of a repository", agent=caller.name)
     stated = [one.stated for one in seen]
     change_record_file(_path(repo), lambda text: write_record(with_trust(read_record(text), stated)))
 
@@ -59,7 +59,7 @@ def trust(repo: Repo, caller: Caller, seen: Iterable[Judged]) -> None:
 def revoke(repo: Repo, caller: Caller) -> int:
     """Nothing is trusted any more; says how many records there were."""
     if not caller.is_person:
-        raise refuse("person.only", what="take trust back", agent=caller.name)
+        raise refuse("person.only", what="revoke trust", agent=caller.name)
     counts: list[int] = []
 
     def forget(text: str) -> str:

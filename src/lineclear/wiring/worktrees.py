@@ -79,7 +79,7 @@ def prepare(
     site = Site(repo)
     for row in repo.store.read(lambda view: use_cases.worktrees_of(view, agent)):
         if row.origin == rules.OURS and site.owns(row):
-            discard(repo, caller, row.name, why="its agent begins anew", is_saved=is_saved)
+            discard(repo, caller, row.name, why="its agent starts over", is_saved=is_saved)
     return make(repo, caller, agent=agent, task=task, branch=branch, base=base, run_setup=run_setup)
 
 
@@ -169,7 +169,9 @@ def _place_for(site: Site, name: str, path: str) -> str:
     """The real path of the new worktree: the given one, or in the settings' directory, or beside the repo."""
     place = os.path.realpath(os.path.join(site.root, path)) if path else site.default_place(name)
     if not place.isprintable():
-        raise refuse("input.bad", name="path", given=place, why="it holds a character that cannot be shown")
+        raise refuse(
+            "input.bad", name="path", given=place, why="it contains a character that cannot be shown"
+        )
     rules.check_place(place, site.common_dir, dict(present_worktrees(site.common_dir)))
     if os.path.lexists(place) and (not os.path.isdir(place) or os.listdir(place)):
         raise refuse("worktree.place_taken", path=place)

@@ -165,7 +165,7 @@ def test_a_patch_brings_everything_back(
     kept = salvage(opened).find("ada")
     patch = tmp_path / "work.patch"
     assert salvage(opened).restore_patch(kept, str(patch)) == patch.stat().st_size
-    with pytest.raises(Refusal, match="exists and is not written over"):
+    with pytest.raises(Refusal, match="already exists and was not overwritten"):
         salvage(opened).restore_patch(kept, str(patch))
     with pytest.raises(Refusal, match="could not be written"):
         salvage(opened).restore_patch(kept, str(tmp_path / "no/such/place"))

@@ -77,7 +77,7 @@ def test_a_task_may_be_a_number() -> None:
         ("claim", {"resources": [["a"]]}, "resources must be a list of texts"),
         ("claim", {"resources": ["a"], "note": 1.5}, "note must be a text"),
         ("claim", {"resources": ["a"], "as": "bob"}, "there is no argument as"),
-        ("claim", {"resources": ["a"], "wait": "11m"}, "the most is 10 min"),
+        ("claim", {"resources": ["a"], "wait": "11m"}, "the maximum is 10 min"),
         ("say", {"text": "hi", "urgent": "yes"}, "urgent must be true or false"),
         ("say", {"text": "-"}, "text cannot be a single dash"),
         ("task_add", {"title": "x", "priority": True}, "priority must be a whole number"),

@@ -365,7 +365,7 @@ def _check_may_remove(store: Store, caller: Caller, row: Worktree, force: bool) 
         if force:
             return
     elif force:
-        raise refuse("person.only", what="remove a worktree with what is in it", agent=caller.name)
+        raise refuse("person.only", what="remove a worktree together with its content", agent=caller.name)
     elif not row.agent or not is_family(row.agent, caller.name):
         raise refuse("worktree.not_yours", name=_short(row), holder=row.agent)
     for run in store.read(lambda view: view.scan(RUN, "state")):

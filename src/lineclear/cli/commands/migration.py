@@ -31,7 +31,9 @@ def next_(context: Context, args: Namespace) -> None:
     from lineclear.wiring.migrations import reserve
 
     if not args.name or len(args.name) > MOST_NAME or not _PLAIN.issuperset(args.name):
-        raise refuse("input.bad", name="name", given=args.name, why="it may hold letters, digits, _ and -")
+        raise refuse(
+            "input.bad", name="name", given=args.name, why="it may contain only letters, digits, _ and -"
+        )
     folder = context.repo.resource(args.folder, context.cwd).path if args.folder else ""
     task = args.task or context.own_task
     found = reserve(

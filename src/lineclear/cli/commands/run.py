@@ -54,7 +54,7 @@ def run(context: Context, args: Namespace) -> int:
     if args.join:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
-        raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it is 1 to {MOST_AGENTS}")
+        raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it must be 1 to {MOST_AGENTS}")
     wish = Wish(
         count=args.agents,
         client=args.client,

@@ -154,7 +154,7 @@ def _service(context: Context, *, is_wanted: bool) -> int:
     from lineclear.serve import installing
 
     if not context.repo.caller(context.given).is_person:
-        raise refuse("person.only", what="change what starts with your session", agent=context.caller.name)
+        raise refuse("person.only", what="change the services of your session", agent=context.caller.name)
     if is_wanted:
         report = installing.install(context.repo, context.environ)
         verb = "is written and started" if report["changed"] else "is as it should be"

@@ -109,10 +109,10 @@ def test_a_current_block_needs_nothing() -> None:
 def test_a_block_that_was_edited_is_refused_and_forced() -> None:
     edited = put_in("x\n").replace("Never push", "Always push")
     assert state_of(edited, BODY) == EDITED
-    with pytest.raises(Refusal, match="changed by hand") as refused:
+    with pytest.raises(Refusal, match="edited by hand") as refused:
         plan_block("AGENTS.md", edited, BODY)
     assert refused.value.next == "lineclear setup conventions --force"
-    with pytest.raises(Refusal, match="changed by hand") as refused:
+    with pytest.raises(Refusal, match="edited by hand") as refused:
         plan_removal("AGENTS.md", edited)
     assert refused.value.next == "lineclear setup conventions --remove --force"
     assert plan_block("AGENTS.md", edited, BODY, force=True).text == put_in("x\n")
@@ -130,9 +130,9 @@ def test_a_block_that_was_edited_is_refused_and_forced() -> None:
 )
 def test_marks_out_of_order_are_left_alone(text: str) -> None:
     assert state_of(text, BODY) == BROKEN
-    with pytest.raises(Refusal, match="left as it is"):
+    with pytest.raises(Refusal, match="left unchanged"):
         plan_block("A.md", text, BODY, force=True)
-    with pytest.raises(Refusal, match="left as it is"):
+    with pytest.raises(Refusal, match="left unchanged"):
         plan_removal("A.md", text)
 
 
