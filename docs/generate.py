@@ -590,7 +590,7 @@ def clients_page() -> str:
         "first request or to be searched for; where it says no, set-up registers none.",
         "All of them fail open: a hook that breaks lets the call pass, unless `hooks.on_error` is `closed` "
         "and the client has a switch for it. A client without a probe is set up by its documentation, and "
-        "`lineclear setup CLIENT --check` says that nothing was fired.",
+        "`lineclear setup CLIENT --check` says that its hook was not tried.",
         "[Set up your clients](../how-to/set-up-clients.md) tells how, and which trust steps there are.",
     )
 

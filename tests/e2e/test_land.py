@@ -61,7 +61,7 @@ def test_what_does_not_fit_is_a_finding(agent: CommandLine, repo: TemporaryRepo)
     repo.commit("Mine", {"a.txt": "three\n"})
     words = agent.run("land")
     assert words.code == 6
-    assert "it does not fit main as it is now: a.txt" in words.out
+    assert "it conflicts with the current main: a.txt" in words.out
     assert "; on main: Test Author." in words.out
     data = agent.run("land", "--json")
     assert (data.code, data.data["result"], data.data["files"]) == (6, "sent back", ["a.txt"])

@@ -186,7 +186,7 @@ def test_who_and_the_conventions_tell_of_it(shop: CommandLine, repo: TemporaryRe
     assert "isolated, only in the phase integrate" in shop.ok("who", "migrations/0002.sql").out
     shop.ok("setup", "conventions")
     text = (repo.path / "AGENTS.md").read_text()
-    assert "- Written only in the phase integrate" in text
+    assert "- Written only in the integrate phase" in text
     assert "`lineclear propose PATH --file NEWFILE`: `migrations/`." in text
     assert "isolated, phase integrate" in shop.ok("config", "show").out
 

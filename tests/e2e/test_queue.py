@@ -159,7 +159,7 @@ def test_a_difference_that_does_not_fit_says_so(gated: CommandLine, work: Work, 
     gated.ok("land", "one")
     repo.commit("Meanwhile", {"README": "mine\n"})
     answer = gated.ok("queue", "show", "1", "--diff")
-    assert "warning: it does not fit main as it is now: README" in answer.err
+    assert "warning: it conflicts with the current main: README" in answer.err
     assert "+one" in answer.out
 
 
@@ -503,7 +503,7 @@ def test_a_pull_request_instead_of_a_landing(
     assert repo.git("ls-remote", "origin", "one").startswith(repo.git("rev-parse", "one"))
     repo.commit("Meanwhile", {"one.txt": "mine\n"})
     answer = line.ok("land", "one", "--pr")
-    assert "warning: it does not fit main as it is now: one.txt" in answer.err
+    assert "warning: it conflicts with the current main: one.txt" in answer.err
 
 
 # -- bad input --------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def test_whatever_goes_wrong_is_a_conflict_with_the_doubt_and_the_command(
 def test_one_that_hangs_is_ended_with_all_that_it_started(yard: Yard) -> None:
     pids = yard.programs / "pids"
     yard.npm(f"setsid sleep 1000 & echo $! > '{pids}'; sleep 1000 & echo $! >> '{pids}'; wait")
-    assert only(yard.merge(within_ms=1_500)).startswith("npm was not done within")
+    assert only(yard.merge(within_ms=1_500)).startswith("npm did not finish within")
     for pid in pids.read_text().split():
         assert not is_alive(int(pid))
 
@@ -332,7 +332,7 @@ def test_the_time_is_the_one_that_main_states(yard: Yard) -> None:
     yard.npm("sleep 100")
 
     def work(maker: LockMaking) -> None:
-        assert only(yard.merge_by(maker, base="main~1")) == "npm was not done within 1 s"
+        assert only(yard.merge_by(maker, base="main~1")) == "npm did not finish within 1 s"
 
     in_settings(yard, ALLOWED + 'regenerate_within = "1s"\n', work, is_trusted=True)
 

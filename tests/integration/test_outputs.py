@@ -104,7 +104,7 @@ def test_secrets_huge_files_and_nested_repositories_stay_out_and_are_named(team:
 
 def test_an_agent_that_changed_nothing_is_rejected(team: Team) -> None:
     found = take_over(team)
-    assert (found.how, found.reason) == ("rejected", "its branch holds no change")
+    assert (found.how, found.reason) == ("rejected", "its branch has no changes")
 
 
 def test_changes_that_came_from_main_are_not_the_agents(team: Team, place: Path) -> None:
@@ -212,7 +212,7 @@ def test_files_that_must_be_there_are_looked_for_in_the_commit(team: Team, place
     (place / "notes.log").write_text("ignored, so not in the commit\n")
     found = take_over(team, number)
     assert found.how == "rejected"
-    assert found.reason == "what it has to produce is not there: docs/a.md, notes.log"
+    assert found.reason == "it did not produce: docs/a.md, notes.log"
 
 
 @pytest.mark.parametrize(("policy", "how"), [("warn", "done"), ("refuse", "rejected"), ("off", "done")])
@@ -280,7 +280,7 @@ def test_a_run_without_a_worktree_brings_what_the_task_names(team: Team) -> None
     found = deliver_without_tree(team.repo, task, agent=AGENT, since=since)
     assert (found.how, found.reason) == (
         "rejected",
-        "what it has to produce is not there: value:plan, message",
+        "it did not produce: value:plan, message",
     )
     me = Caller(AGENT, tree=AGENT)
     values.put(team.repo.store, team.repo.liveness, me, [], "plan", '{"a": 1}', version=0)

@@ -408,8 +408,8 @@ def _tell(tx: Tx, caller: Caller, request: Request, claim: Claim) -> None:
     note = f' ("{request.note}")' if request.note else ""
     wanted = ", ".join(resource.text for resource in request.resources[:3])
     text = (
-        f"{caller.name} now holds {wanted} exclusively{note}, where you have announced {claim.resource}. "
-        "Your copy is your own; its work comes first when both are merged."
+        f"{caller.name} now holds {wanted} exclusively{note}, which overlaps your {claim.resource}. "
+        "You keep your own copy, but its work comes first when both are merged."
     )
     audience = f"agent:{claim.agent}"
     tx.append(Draft("MessageSent", audience, audience=audience, urgent=0, text=text))

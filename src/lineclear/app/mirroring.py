@@ -145,9 +145,9 @@ def carry_out(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once
 
 
 _WORDS = {
-    task_page.UNKNOWN: "There is no {id}. Take the id out to make this a new task.",
-    task_page.TWICE: "{id} stands here already. Take the id out to make this a new task.",
-    task_page.FIXED: "Only title, priority, box and name are changed here; use `lineclear task edit {id}`.",
+    task_page.UNKNOWN: "There is no {id}. Remove the id to make this a new task.",
+    task_page.TWICE: "{id} is already on this page. Remove the id to make this a new task.",
+    task_page.FIXED: "Only title, priority, box and name can change here; use `lineclear task edit {id}`.",
 }
 
 

@@ -168,9 +168,7 @@ def idle_patterns(settings: Settings, tracked: Iterable[str]) -> Iterator[str]:
         if any(wanted.matches(path) for path in locks):
             continue
         could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
-        why = (
-            "git tracks no lock file that matches" if could else "no lock file that can be made anew matches"
-        )
+        why = "git tracks no matching lock file" if could else "no lock file that can be regenerated matches"
         yield f'{SETTING}[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'
 
 

@@ -433,7 +433,7 @@ def _last_known(view: View, number: int) -> tuple[Candidate, str, dict[str, Any]
 def _made_anew(git: CloneQueueGit, commit: str) -> list[str]:
     """As the landing's own commit tells it."""
     message = git.clone.objects.read([commit])[commit].decode("utf-8", "replace")
-    return [f"made anew: {words}" for words in made_in(message)]
+    return [f"regenerated: {words}" for words in made_in(message)]
 
 
 def _conflicts(git: CloneQueueGit, row: Candidate) -> list[dict[str, Any]]:

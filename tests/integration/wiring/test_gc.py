@@ -125,7 +125,7 @@ def test_a_landed_worktree_goes_with_its_branch(world: World) -> None:
 def test_unsaved_work_stays(world: World) -> None:
     tree = world.agent("ada")
     (tree / "new.txt").write_text("precious\n")
-    assert kept_for(world.apply(), "ada") == "it holds work that is in no snapshot and not in main"
+    assert kept_for(world.apply(), "ada") == "it holds work that is neither in a snapshot nor in main"
     assert (tree / "new.txt").read_text() == "precious\n"
 
 
@@ -159,7 +159,7 @@ def test_work_that_came_after_the_plan_stays(world: World) -> None:
     assert plan.removals
     (tree / "new.txt").write_text("later\n")
     done = gc.apply(world.repo, world.caller, plan)
-    assert kept_for(done, "ada") == "it holds work that is in no snapshot and not in main"
+    assert kept_for(done, "ada") == "it holds work that is neither in a snapshot nor in main"
     assert (tree / "new.txt").read_text() == "later\n"
 
 

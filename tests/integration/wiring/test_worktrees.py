@@ -248,7 +248,7 @@ def test_set_up_commands_run_in_the_worktree_with_its_environment(site: Site) ->
 
 
 @pytest.mark.parametrize(
-    ("setup", "how"), [("echo almost; false", "ended with 1"), ("exec sleep 60", "was not done in time")]
+    ("setup", "how"), [("echo almost; false", "ended with 1"), ("exec sleep 60", "did not finish in time")]
 )
 def test_a_set_up_that_fails_takes_the_worktree_back(site: Site, setup: str, how: str) -> None:
     site.state(f'[worktrees]\nsetup = ["touch begun", "{setup}", "touch never"]\nsetup_timeout = "1s"\n')

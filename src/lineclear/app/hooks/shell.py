@@ -66,4 +66,4 @@ def _refusal(session: HookSession, file: FileInTree) -> str:
 def _report(why: str, change: ShellChange) -> tuple[str, str]:
     if change.is_sure:
         return why, change.undo
-    return f"{why} (Somebody else may have changed {shorten(change.path, 80)} meanwhile.)", ""
+    return f"{why} (Another agent may have changed {shorten(change.path, 80)} in the meantime.)", ""

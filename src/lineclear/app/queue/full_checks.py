@@ -94,7 +94,7 @@ def run_all(trial: Trial) -> dict[str, Any]:
     chain = _chain(trial, main, part)
     place = _find(trial, chain, part)
     if place == 0:
-        why = f"{trial.lab.name(part)} fails on {chain[0][:12]} too, the oldest state that was looked at"
+        why = f"{trial.lab.name(part)} fails on {chain[0][:12]} too, the oldest state that was checked"
         return _answer(NEEDS_YOU, main, part=part, why=why, output=failed[part].words)
     return _take_back(trial, main, chain[place], part, failed[part].words)
 
@@ -137,7 +137,7 @@ def _run_parts(trial: Trial, commit: str, parts: Sequence[int] = ()) -> dict[int
     if unknown:
         lab.run(commit, tree, unknown, done)
     if len(ended) < len(unknown):
-        raise full_check_unsettled(commit, "a part was called off")
+        raise full_check_unsettled(commit, "a part was cancelled")
     return {part: found for part, found in ended.items() if not found.is_green}
 
 
@@ -211,7 +211,7 @@ def _take_back(trial: Trial, main: str, culprit: str, part: int, output: str) ->
     row = trial.store.read(lambda view: queue.landed_as(view, culprit, MOST_LANDED))
     facts = {"part": part, "culprit": culprit, "output": output}
     if row is None:
-        why = f"{culprit[:12]} broke it, which a person put on {trial.ground.branch}"
+        why = f"{culprit[:12]} broke it; a person put that commit on {trial.ground.branch}"
         return _answer(NEEDS_YOU, main, **facts, why=why)
     facts |= trial.store.read(lambda view: _whose(view, row))
     facts["follow_up"] = _ask_again(trial, row, culprit, facts)
@@ -222,9 +222,7 @@ def _take_back(trial: Trial, main: str, culprit: str, part: int, output: str) ->
     words = landing.message(
         task="", title="", branch=trial.ground.subject_of(culprit), agent="", co_authors=(), verb="Revert"
     )
-    commit = trial.ground.commit(
-        tree, [main], f"{words}\nIt broke all tests; this takes back {culprit}.\n", ""
-    )
+    commit = trial.ground.commit(tree, [main], f"{words}\nIt broke the tests; this reverts {culprit}.\n", "")
     trial.ground.point(branch, commit)
     shown = trial.submit(branch, "", FIRST)
     return _answer(RED, main, **facts, revert=shown["candidate"])
@@ -240,7 +238,7 @@ def _reverted(trial: Trial, main: str, culprit: str) -> tuple[str, str]:
     if not conflicts:
         return report["tree"], ""
     places = "; ".join(landing.tell_conflict(conflict) for conflict in conflicts[: landing.MOST_TOLD])
-    return "", f"{culprit[:12]} broke it and cannot be taken back, since others built on it: {places}"
+    return "", f"{culprit[:12]} broke it and cannot be reverted because later work builds on it: {places}"
 
 
 def _whose(view: View, row: Candidate) -> dict[str, Any]:
@@ -265,9 +263,7 @@ def _ask_again(trial: Trial, row: Candidate, culprit: str, facts: dict[str, Any]
                 return show_id(task.id)
         made = append_task(tx, _follow_up(tx, row, label, facts), [])
         if facts["agent"]:
-            text = (
-                f"{row.branch} broke all tests and is taken back; {show_id(made.id)} says how, and is open."
-            )
+            text = f"{row.branch} broke the tests and is being reverted; {show_id(made.id)} has the details."
             audience = f"agent:{facts['agent']}"
             tx.append(Draft("MessageSent", audience, audience=audience, urgent=1, text=text))
         return show_id(made.id)
@@ -281,10 +277,10 @@ def _follow_up(view: View, row: Candidate, label: str, facts: dict[str, Any]) ->
     what = old.title if old is not None else proposal.resource if proposal is not None else row.branch
     where = [f"It landed as {show_number(row.id)} ({row.branch}, by {facts['agent'] or 'a person'})."]
     if old is not None:
-        where.append(f"What it was for: `lineclear task show {show_id(old.id)}`.")
+        where.append(f"Its task: `lineclear task show {show_id(old.id)}`.")
     if proposal is not None:
-        where.append(f"What was proposed: `lineclear proposal show {proposal.id}`; propose it anew, mended.")
-    body = "With this work on main not all tests pass; it is being taken back. Bring it again, mended.\n\n"
+        where.append(f"Its proposal: `lineclear proposal show {proposal.id}`; fix it and propose it again.")
+    body = "With this work on main the tests fail, so it is being reverted. Fix it and land it again.\n\n"
     return TaskDraft(
         "",
         f"Again: {landing.one_line(what)}"[:MAX_TITLE_CHARS],

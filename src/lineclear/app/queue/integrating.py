@@ -149,7 +149,7 @@ def _work_in(crew: Crew, row: Proposal) -> dict[str, Any]:
     if why:
         return _conclude(crew, row, REJECTED, why)
     if report["tree"] == crew.ground.tree_of(main):
-        return _conclude(crew, row, ACCEPTED, f"{crew.ground.branch} has it already")
+        return _conclude(crew, row, ACCEPTED, f"{crew.ground.branch} already has it")
     return _submit(crew, row, change, main, report)
 
 
@@ -292,10 +292,10 @@ def _owners_task(owner: str, rows: list[Proposal]) -> TaskDraft:
         for row in rows
     ]
     count = "a proposal" if len(rows) == 1 else f"{len(rows)} proposals"
-    body = "You own what these would change. Make the change on your branch, then decide, in this order:\n\n"
+    body = "You own the files to change. Make the changes on your branch, then decide in this order:\n\n"
     return TaskDraft(
         "",
-        f"Work in {count} as the owner",
+        f"Integrate {count} as the owner",
         body=body + "\n".join(lines),
         scope=list(dict.fromkeys(row.resource for row in rows)),
         labels=[_label(row) for row in rows],

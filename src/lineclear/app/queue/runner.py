@@ -287,7 +287,7 @@ class Runner:
     def _is_forbidden(self, row: Candidate) -> bool:
         findings = self._git.forbidden(row, self._main)
         if findings:
-            why = f"it changes what {row.agent or 'its author'} may not change: {tell(findings)}"
+            why = f"it changes files that {row.agent or 'its author'} may not change: {tell(findings)}"
             self._send_back(row, BY_GATE, why, files=[finding.path for finding in findings])
         return bool(findings)
 
@@ -432,7 +432,7 @@ class Runner:
 
         self._done.add(row.id)
         ended = self._store.transact(self._caller, work)
-        self._tell(News("landed", row.id, f"{row.branch} was on {self._git.branch} already", ended))
+        self._tell(News("landed", row.id, f"{row.branch} was already on {self._git.branch}", ended))
 
     def _task(self, row: Candidate) -> Task | None:
         return self._store.read(lambda view: view.get(TASK, (row.task,))) if row.task else None

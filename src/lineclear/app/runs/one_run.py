@@ -308,7 +308,7 @@ def _ending(live: Live, checked: Checked, exit_code: int | None, saved: Saved | 
 
 def _note(ground: Ground, live: Live, notes: list[str], left_behind: int) -> None:
     if left_behind:
-        notes = [*notes, f"stopped {left_behind} processes that it had left behind"]
+        notes = [*notes, f"stopped the processes that it had left behind: {left_behind}"]
     for text in notes:
         tasks.note(ground.store, live.caller, live.task, text[: tasks.MOST_NOTE])
 

@@ -313,9 +313,7 @@ class Supervisor:
             if is_alike and other.phase in (IDLE, RESTING):
                 self._rest(other, f"{outcome.how}: {outcome.reason}", seconds)
         kind = NEEDS if outcome.how == ends.LOGIN else WAITS
-        self._tell(
-            News(kind, f"{slot.client}: {outcome.reason}; tried again in {seconds} s", agent=slot.agent)
-        )
+        self._tell(News(kind, f"{slot.client}: {outcome.reason}; retrying in {seconds} s", agent=slot.agent))
 
     def _close_client(self, slot: Slot, outcome: Outcome) -> None:
         """A program that is not there will not be there for the next task: none is used up on it."""
@@ -351,7 +349,7 @@ class Supervisor:
             if live.is_gone():
                 self._found_ended.add(live.run)
             else:
-                text = f"{show_id(live.task)} {live.title}: still at work"
+                text = f"{show_id(live.task)} {live.title}: still running"
                 self._tell(News(STARTED, text, agent=live.slot.agent, task=live.task))
 
     def _renewed(self, lost: Any) -> None:
@@ -504,7 +502,7 @@ class Supervisor:
                 lives,
                 key=lambda live: self._world.disk_use_bytes(live.place.path) + live.group.output_bytes(),
             )
-            self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk are left", now_ns)
+            self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk space are left", now_ns)
 
     # -- one run ------------------------------------------------------------------------------
 

@@ -126,7 +126,7 @@ def make(
     try:
         name = trees.add(row, wanted.is_new_branch)
     except BaseException:
-        record_removed(store, caller, [row.name], "it could not be made")
+        record_removed(store, caller, [row.name], "it could not be created")
         raise
     if wanted.scope + name != row.name:
         row = _rename(store, caller, row, wanted, name)

@@ -63,17 +63,17 @@ def write_conventions(facts: Facts) -> str:
         "Other agents change this repository at the same time. Run `lineclear` to see who does what.",
         "",
         "- Start: take a task with `lineclear task next`. Work only on that task.",
-        "- Before you edit a file: `lineclear claim PATH --mode intent`. Others are told, not stopped.",
+        "- Before you edit a file: `lineclear claim PATH --mode intent`. Others see it and are not blocked.",
         "- When a command is refused, do what its `Next:` line says. Do not work around it.",
-        "- A build or test error in a file you did not touch is not yours to fix: run "
+        "- Do not fix a build or test error in a file you did not touch: run "
         "`lineclear who PATH`. If somebody holds it, tell them with `lineclear say --to NAME TEXT` and "
-        "go on with your own part; if nobody does, run `lineclear task add TITLE`.",
+        "continue with your own part; if nobody does, run `lineclear task add TITLE`.",
         *_special_lines(facts.rules),
         "- Stay in your own worktree. Never edit files in the worktree of another agent.",
         *_finish_lines(facts),
     ]
     if facts.task_page:
-        lines.append(f"- Without a shell: read and edit `{facts.task_page}`; its first lines say how.")
+        lines.append(f"- Without a shell: read and edit `{facts.task_page}`; its first lines explain how.")
     return "".join(line + "\n" for line in lines)
 
 
@@ -101,8 +101,8 @@ def _phase_lines(rules: tuple[Rule, ...]) -> list[str]:
         found = [_resource(rule) for rule in rules if rule.phase == phase]
         shown = found[:MOST_RESOURCES]
         shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
-        words = f"Written only in the phase {phase} (`lineclear phase` tells); before that, do not change "
-        words += "these, not on your branch either: write the new file outside of the repository and run "
+        words = f"Written only in the {phase} phase (see `lineclear phase`); before that, do not change "
+        words += "these, not even on your branch: write the new file outside the repository and run "
         words += "`lineclear propose PATH --file NEWFILE`"
         lines += [f"- {words}: {', '.join(shown)}."] if shown else []
     return lines
@@ -117,8 +117,8 @@ def _finish_lines(facts: Facts) -> list[str]:
     gate = f" `{shorten(facts.gate, 200)}` must pass." if facts.gate and "`" not in facts.gate else ""
     return [
         f"- Finish: commit everything on your branch.{gate} Then run `lineclear land --task T-N`, unless "
-        "you were told that your work is landed for you. Never push or merge to main yourself.",
-        "- When it has landed, give back what you held: `lineclear release --all`.",
+        "lineclear lands your work for you. Never push or merge to main yourself.",
+        "- When it has landed, release your claims: `lineclear release --all`.",
     ]
 
 

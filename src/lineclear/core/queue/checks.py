@@ -124,9 +124,11 @@ def tell_failure(
 
 def how_it_ended(code: int, timeout_ms: int = 0) -> str:
     if code == OUT_OF_TIME:
-        return f"was not done within {show_duration(timeout_ms)}" if timeout_ms else "was not done in time"
+        return (
+            f"did not finish within {show_duration(timeout_ms)}" if timeout_ms else "did not finish in time"
+        )
     if code == CANCELLED:
-        return "was called off"
+        return "was cancelled"
     if 128 < code <= 128 + _MOST_SIGNAL:
         number = code - 128
         return f"was ended by signal {number}" + (f" ({_SIGNALS[number]})" if number in _SIGNALS else "")

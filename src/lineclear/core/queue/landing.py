@@ -138,7 +138,7 @@ def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
     makers = makers_of(conflicts)
     if makers:
         told.append(f"on {main}: {', '.join(makers)}")
-    text = f"it does not fit {main} as it is now: {'; '.join(told)}"
+    text = f"it conflicts with the current {main}: {'; '.join(told)}"
     return text if len(text) <= MOST_WHY else text[: MOST_WHY - 3] + "..."
 
 

@@ -127,7 +127,7 @@ def unknowns(used: Used, limits: Limits) -> list[str]:
     """Limits that may be passed without our seeing it, as words for the person."""
     return [
         f"{of} {what}: used {show_amount(what, amount)}, "
-        f"so the limit of {_SHOWN[what](allowed)} may be passed unseen"
+        f"so the limit of {_SHOWN[what](allowed)} may be exceeded unnoticed"
         for of, what, amount, allowed in _pairs(used, limits)
         if amount.unknown_parts
     ]

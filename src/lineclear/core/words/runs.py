@@ -55,8 +55,10 @@ ROWS = {
         BUDGET,
         "Cannot start {worker:32}: its cost would be unknown.",
         who=(
-            "{setting} allows {limit:24}, but its client reports no cost and [prices] has none for {model:40}.",
-            "{setting} allows {limit:24}, but its client reports no cost and [prices] has none for its model.",
+            "{setting} allows {limit:24}, but its client reports no cost and [prices] does not list "
+            "{model:40}.",
+            "{setting} allows {limit:24}, but its client reports no cost and [prices] does not list "
+            "its model.",
         ),
         next="lineclear config show",
     ),

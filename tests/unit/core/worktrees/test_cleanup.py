@@ -47,7 +47,7 @@ def test_a_worktree_whose_work_is_kept_elsewhere_may_go(facts: dict[str, object]
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({}, "it holds work that is in no snapshot and not in main"),
+        ({}, "it holds work that is neither in a snapshot nor in main"),
         ({"is_saved": True, "in_use": "ada is alive"}, "ada is alive"),
         ({"is_landed": True, "lock": "on a stick"}, "git has locked it: on a stick"),
         ({"is_landed": True, "was_used": False}, "nobody has worked in it yet"),
@@ -143,7 +143,7 @@ def test_a_check_tree_that_no_check_needs_may_go() -> None:
     [
         (True, False, "a check runs in it"),
         (True, True, "a check runs in it"),
-        (False, True, "the next check begins warm in it; `lineclear gc --checks` lets it go"),
+        (False, True, "the next check starts faster in it; `lineclear gc --checks` removes it"),
     ],
 )
 def test_a_check_tree_that_is_used_or_needed_stays(in_use: bool, is_needed: bool, why: str) -> None:
