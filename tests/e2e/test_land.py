@@ -22,7 +22,7 @@ def test_a_branch_lands_from_its_own_worktree(agent: CommandLine, repo: Temporar
     answer = agent.ok("land")
     commit = repo.git("rev-parse", "main")
     assert answer.out == f"ada is on main as {commit[:12]} (fast-forward, 2 files).\n"
-    assert agent.ok("land").out == "ada holds nothing that main does not have.\n"
+    assert agent.ok("land").out == "ada has no commits that main lacks.\n"
 
 
 def test_a_landing_as_data(agent: CommandLine, repo: TemporaryRepo) -> None:
@@ -81,7 +81,7 @@ def test_a_person_in_the_way_is_waited_for(agent: CommandLine, repo: TemporaryRe
 
 def test_what_is_not_committed_is_told(agent: CommandLine) -> None:
     (agent.place / "late.txt").write_text("x\n")
-    assert "what is not committed on ada does not land: late.txt" in agent.ok("land").err
+    assert "uncommitted files on ada do not land: late.txt" in agent.ok("land").err
 
 
 def test_work_that_is_not_what_the_task_asks_for_stays_with_its_agent(

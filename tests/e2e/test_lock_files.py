@@ -115,11 +115,11 @@ def test_the_doctor_names_the_patterns_that_allow_nothing(line: CommandLine, rep
     ]
     assert told == [
         'merge.regenerate[1] (lineclear.toml) is "go.sum", and no lock file that can be regenerated matches; '
-        "correct it, or take it out",
+        "correct or remove it",
         'merge.regenerate[2] (lineclear.toml) is "web/", and git tracks no matching lock file; '
-        "correct it, or take it out",
+        "correct or remove it",
         'merge.regenerate[5] (lineclear.toml) is "./uv.lock", and git tracks no matching lock file; '
-        "correct it, or take it out",
+        "correct or remove it",
     ]
 
 

@@ -130,7 +130,7 @@ def test_edits_in_two_worktrees_are_both_taken_in(line: CommandLine, repo: Tempo
         assert words in text
     # The second one changed a title that had become another meanwhile: it is told, nothing is overwritten.
     assert "T-1 Sign in" in text
-    assert 'it has become "Sign in" meanwhile' in text
+    assert 'it is now "Sign in"' in text
 
 
 def test_a_page_written_back_late_undoes_nothing(line: CommandLine, repo: TemporaryRepo, desk: Path) -> None:
@@ -312,11 +312,11 @@ def test_uninstall_leaves_no_file_behind(line: CommandLine, repo: TemporaryRepo)
 
 
 def test_the_doctor_tells_of_drift(line: CommandLine, repo: TemporaryRepo, desk: Path) -> None:
-    assert "tasks, coordination in 2 worktrees, as the store says" in line.ok("doctor").out
+    assert "tasks, coordination in 2 worktrees, up to date" in line.ok("doctor").out
     (desk / ".lineclear" / "coordination.json").unlink()
     assert "files are missing or edited in desk" in line.ok("doctor").out
     line.ok("setup", "conventions")
-    assert "AGENTS.md says what the settings say" in line.ok("doctor").out
+    assert "AGENTS.md matches the settings" in line.ok("doctor").out
     (repo.path / "lineclear.toml").write_text(
         '[[strategy]]\nmatch = "vendor/"\nstrategy = "read-only"\n[mirror]\ntasks = true\n'
     )

@@ -304,7 +304,7 @@ def test_a_server_does_no_command_that_is_not_for_it(shared: ServeProcess, fresh
     by_token = HttpPeer(shared, proof=token_for(line, fresh("ada")))
     status, body = ask(by_token)
     assert status == 400
-    assert b"a token is good for tools" in body
+    assert b"a token is valid for tools" in body
 
 
 # -- waiting --------------------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def test_a_tree_whose_paths_lead_out_is_not_written_out(yard: Yard) -> None:
     path.write_bytes(data)
     tree = git.git("hash-object", "-w", "-t", "tree", "--literally", str(path))
     report = yard.merge(right=tree)
-    assert only(report) == "its files cannot be written out: ../package.json"
+    assert only(report) == "its files cannot be written: ../package.json"
     assert yard.calls == 0
 
 

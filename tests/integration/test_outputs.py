@@ -128,7 +128,7 @@ def test_a_detached_head_that_holds_the_branch_brings_it_along(team: Team, place
     (place / "late").write_text("x\n")
     found = take_over(team)
     assert found.how == "done"
-    assert "gone over to no branch" in found.notes[0]
+    assert "switched to no branch" in found.notes[0]
     assert team.git.git("symbolic-ref", "HEAD", at=place) == f"refs/heads/{AGENT}"
     team.git.git("merge-base", "--is-ancestor", commit, AGENT)
     assert found.changed == ["late", "src/a.py"]
@@ -245,7 +245,7 @@ def test_a_red_gate_rejects_with_its_last_words(team: Team, place: Path) -> None
 def test_a_gate_that_never_ends_is_stopped(team: Team, place: Path) -> None:
     set_up(team, '[checks]\ngate = "echo begun; sleep 1000"\ngate_timeout = "1s"\n')
     (place / "src/a.py").write_text("a = 2\n")
-    assert "not done in time" in take_over(team).reason
+    assert "did not finish in time" in take_over(team).reason
 
 
 def test_checks_for_paths_run_for_what_changed(team: Team, place: Path) -> None:

@@ -74,7 +74,7 @@ class Started:
                 output, errors = child.communicate(input or b"", timeout_s)
             except subprocess.TimeoutExpired as error:
                 _end(child)
-                raise GitFailed(self._args, 124, f"not done after {timeout_s} s") from error
+                raise GitFailed(self._args, 124, f"not finished after {timeout_s} s") from error
         if check and child.returncode != 0:
             raise GitFailed(self._args, child.returncode, errors.decode("utf-8", "replace"))
         return output

@@ -75,7 +75,7 @@ def _place(cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     free = free_bytes(layout.common_dir)
     yield (
         (OK if free >= LEAST_FREE_BYTES else PROBLEM),
-        f"{free // (1024 * 1024)} MiB free where the store lies",
+        f"{free // (1024 * 1024)} MiB free on the disk of the store",
     )
     if os.path.isdir(directory) and os.stat(directory).st_mode & 0o077:
         yield PROBLEM, f"{directory} can be read by others: chmod 700 it"
@@ -106,19 +106,19 @@ def _trust(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
             f"not trusted yet in lineclear.toml: {named}; review with `lineclear trust --show`",
         )
     else:
-        yield OK, f"nothing of lineclear.toml waits for trust ({len(judged(repo))} trusted)"
+        yield OK, f"nothing in lineclear.toml needs trust ({len(judged(repo))} trusted)"
 
 
 def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     holder = _gate_holder(repo)
     if holder:
-        yield PROBLEM, f"{holder} holds the gate and does not let go; if it is stopped, continue or end it"
+        yield PROBLEM, f"{holder} keeps holding the write lock; if it is suspended, resume or end it"
     info = repo.store.info()
     if info["kind"] == "sqlite":
         safe = (
             "safe by itself"
             if info["library_is_safe_alone"]
-            else "has the WAL-reset bug; our gate keeps it safe"
+            else "has the WAL-reset bug; lineclear's write lock keeps it safe"
         )
         yield OK, f"SQLite {info['library']} ({safe}), schema {info['schema']}, {info['size_bytes']} bytes"
     else:
@@ -163,7 +163,7 @@ def _tokens(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
             yield NOTE, f"token {row['id']} of the {row['kind']} {row['name']} ends at {row['expires_at']}"
     if token:
         bearer = repo.store.read(lambda view: verify(view, token))
-        yield OK, f"LINECLEAR_TOKEN is the {bearer.kind} {bearer.name}'s"
+        yield OK, f"LINECLEAR_TOKEN belongs to the {bearer.kind} {bearer.name}"
 
 
 def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
@@ -187,7 +187,7 @@ def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     except OSError:
         return
     if errors:
-        yield NOTE, f"the server noted errors: {doors.directory_of(repo.state_directory)}/{doors.LOG}"
+        yield NOTE, f"the server logged errors: {doors.directory_of(repo.state_directory)}/{doors.LOG}"
 
 
 def _leftovers(repo: Repo, fix: bool) -> Iterator[tuple[str, str]]:
@@ -236,6 +236,6 @@ def _hooks(repo: Repo, fix: bool) -> Iterator[tuple[str, str]]:
         return
     if fix:
         os.unlink(path)
-        yield OK, f"{len(lines)} errors of hooks forgotten"
+        yield OK, f"{len(lines)} hook errors cleared"
     elif lines:
         yield NOTE, f"hooks failed {len(lines)} times and let their calls pass; the last: {lines[-1][:300]}"

@@ -91,7 +91,7 @@ def _work(repo: Repo, caller: Caller, main: str, news: str) -> dict[str, Any]:
         timeout_s=repo.settings.budgets_run_time_ms / 1_000 or _NO_LIMIT_S,
     )
     if done.code != 0:
-        how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
+        how = "did not finish in time" if done.code < 0 else f"ended with {done.code}"
         return {"result": FAILED, "candidate": "", "why": f"{_SETTING} {how}", "output": done.tail}
     _, left_out, why = workplace(repo, place.path).commit(
         "Integrate what landed\n\nAgent: integrator\n", INTEGRATOR

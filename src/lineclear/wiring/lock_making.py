@@ -169,7 +169,7 @@ def idle_patterns(settings: Settings, tracked: Iterable[str]) -> Iterator[str]:
             continue
         could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
         why = "git tracks no matching lock file" if could else "no lock file that can be regenerated matches"
-        yield f'{SETTING}[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'
+        yield f'{SETTING}[{place}] ({origin}) is "{pattern}", and {why}; correct or remove it'
 
 
 def _program(maker: Maker, rules: Rules) -> str:
@@ -200,7 +200,7 @@ def _make(question: Question, read: Read, rules: Rules) -> Made:
             room.fill(files)
             return _work(room, question, files, rules)
         except (BadPath, OSError) as error:
-            return Made(doubt=f"its files cannot be written out: {one_line(str(error))}")
+            return Made(doubt=f"its files cannot be written: {one_line(str(error))}")
         except Refusal as refusal:  # a sandbox that is not to be had
             return Made(doubt=refusal.what)
         finally:
@@ -215,7 +215,7 @@ def _work(room: Scratch, question: Question, files: Mapping[str, bytes], rules: 
     if told.code != 0:
         return Made(doubt=_failure(maker, told, rules))
     if version is None:
-        return Made(doubt=f"{maker.name} does not tell its version")
+        return Made(doubt=f"{maker.name} does not report its version")
     by = f"{maker.name} {version[1]}.{version[2]}"
     if (int(version[1]), int(version[2])) < maker.least:
         return Made(

@@ -62,7 +62,7 @@ def _patched(resource: Resource, content: bytes | None, patch: str) -> str | Non
     except GitFailed as error:
         words = error.stderr.strip().replace("error: ", "").split("\n")[0]
         raise refuse(
-            "proposal.nothing", resource=resource.text, why=f"the patch does not fit main: {words}"
+            "proposal.nothing", resource=resource.text, why=f"the patch does not apply to main: {words}"
         ) from None
 
 

@@ -116,7 +116,7 @@ def _set_up(repo: Repo, row: Worktree) -> None:
     failed = run_set_up(repo, run)
     if failed is not None:
         command, done = failed
-        how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
+        how = "did not finish in time" if done.code < 0 else f"ended with {done.code}"
         raise setup_failed(command, how, done.tail)
 
 
@@ -154,7 +154,7 @@ def _notes(site: Site, row: Worktree) -> list[str]:
             notes.append("git-lfs is not installed: files kept in Git LFS are pointers here.")
     outer = _outer_repo(row.path)
     if outer:
-        notes.append(f"It lies inside another repository, {outer}, which sees it as content.")
+        notes.append(f"It is inside another repository, {outer}, which treats it as content.")
     return notes
 
 

@@ -317,7 +317,7 @@ class RepoLanding:
             return Landed(HANDED_OVER)
         self._see_stray()
         found = queueing.submit(self._repo, caller, branch=branch, task=task.id, agent=caller.name)
-        return Landed(HANDED_OVER, f"it waits as {found['candidate']}")
+        return Landed(HANDED_OVER, f"it is queued as {found['candidate']}")
 
     def run_queue(self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[Came], None]) -> int:
         def pass_on(news: queueing.News) -> None:

@@ -88,7 +88,7 @@ def _put_back(repo: Repo, main: LockedMain, stray: Stray) -> str | NeedsYou:
     moved = main.move(stray.new, stray.old, f"lineclear: put back what {stray.agent} moved")
     if moved.how == "moved":
         return kept
-    why = moved.why or f"{main.branch} has moved on since"
+    why = moved.why or f"{main.branch} has moved since"
     return NeedsYou(
         f"{stray.agent} moved {main.branch} itself, and it cannot be put back: {why}", moved.files
     )

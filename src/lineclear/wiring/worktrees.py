@@ -275,7 +275,7 @@ def adopt(repo: Repo, caller: Caller, path: str, *, agent: str = "", task: int =
     entry = _entry_around(site, os.path.realpath(path))
     name = git_trees.name_of(entry.path)
     if not name:
-        words = "its .git file leads nowhere; `git worktree repair` may help"
+        words = "its .git file points nowhere; `git worktree repair` may help"
         raise worktree_failed(path, words)
     if name == "main":
         raise refuse("input.bad", name="worktree", given=name, why="that is the main worktree's name")

@@ -149,7 +149,7 @@ def test_a_branch_is_restored_and_no_work_tree_is_touched(
     with pytest.raises(Refusal, match="The branch rescue exists"):
         salvage(opened).restore_branch(kept, "rescue")
     for bad in ("a b", "-x", "@{-1}", "a..b", "HEAD.lock"):
-        with pytest.raises(Refusal, match="is not a name that git takes"):
+        with pytest.raises(Refusal, match="is not a valid branch name"):
             salvage(opened).restore_branch(kept, bad)
     assert repo.git("show", "rescue:new.txt") == "saved"
     assert (repo.git("status", "--porcelain"), repo.git("status", "--porcelain", at=tree)) == before

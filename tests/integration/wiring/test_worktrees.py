@@ -200,7 +200,7 @@ def test_where_git_demands_lfs_and_has_it_not_it_is_refused(site: Site) -> None:
 
 def test_a_worktree_inside_another_repository_is_told_of(site: Site) -> None:
     site.git.git("init", "--quiet", str(site.path.parent))
-    assert site.make().notes[0].startswith(f"It lies inside another repository, {site.path.parent}, ")
+    assert site.make().notes[0].startswith(f"It is inside another repository, {site.path.parent}, ")
 
 
 def test_no_room_on_the_disk_is_refused_before_anything_is_made(site: Site) -> None:

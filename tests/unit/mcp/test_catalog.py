@@ -131,12 +131,12 @@ def test_whoever_calls_wrongly_is_shown_a_call_with_the_argument_that_was_wrong(
 
 
 def test_a_refusal_that_names_the_help_of_the_verb_names_a_call_instead() -> None:
-    refusal = refuse("usage", command="lineclear claim", message="mode is one of shared, intent")
+    refusal = refuse("usage", command="lineclear claim", message="mode must be one of shared, intent")
     reply = Reply({"error": refusal.as_data()}, str(refusal), is_refused=True)
     told = TOOLS["claim"].retold(reply, {"resources": ["a"], "mode": "mine"})
     example = 'claim {"resources": ["login.py"], "mode": "intent"}'
     assert told.content["error"]["next"] == example
-    assert told.text == f"lineclear claim: mode is one of shared, intent.\nNext: call `{example}`."
+    assert told.text == f"lineclear claim: mode must be one of shared, intent.\nNext: call `{example}`."
     assert told.is_refused
 
 

@@ -24,24 +24,28 @@ MOST_AGENTS = 200
 def _declare_run(parser: ArgumentParser) -> None:
     parser.usage = "lineclear run [-n N] [TASK ...] [--client NAME | -- COMMAND ...]"
     parser.add_argument(
-        "tasks", nargs="*", type=task_number, metavar="TASK", help="only these; without any, every ready task"
+        "tasks",
+        nargs="*",
+        type=task_number,
+        metavar="TASK",
+        help="the tasks to work on (default: every ready task)",
     )
-    parser.add_argument("-n", "--agents", type=int, default=0, metavar="N", help="how many agents at once")
     parser.add_argument(
-        "--client", default="", metavar="NAME", help="a client, or a worker of lineclear.toml"
+        "-n", "--agents", type=int, default=0, metavar="N", help="how many agents work at once"
+    )
+    parser.add_argument(
+        "--client", default="", metavar="NAME", help="a client, or a worker from lineclear.toml"
     )
     parser.add_argument("--model", default="", help="the model to start the clients with")
     parser.add_argument(
         "--stream",
         default="",
         choices=("plain", "lineclear"),
-        help="what a COMMAND writes: text, or our JSON lines",
+        help="the output of COMMAND: text, or lineclear's JSON lines",
     )
     parser.add_argument("--stay", action="store_true", help="wait for more tasks when all are done")
-    parser.add_argument(
-        "--no-land", action="store_true", help="leave finished branches for somebody else to land"
-    )
-    parser.add_argument("--join", action="store_true", help="watch the supervisor that is already at work")
+    parser.add_argument("--no-land", action="store_true", help="leave finished branches for others to land")
+    parser.add_argument("--join", action="store_true", help="watch the supervisor that is already running")
 
 
 def run(context: Context, args: Namespace) -> int:
@@ -117,7 +121,7 @@ def _join(context: Context, board: Any) -> int:
             board.show(found["agents"])
             sleep(1)
             found = read_status(context.repo)
-    context.out.data({"ended": True}, "The supervisor has ended. `lineclear` shows what became of the tasks.")
+    context.out.data({"ended": True}, "The supervisor has ended. `lineclear` shows the state of the tasks.")
     return 0
 
 
@@ -141,7 +145,7 @@ def _report_lines(facts: dict[str, Any]) -> list[Any]:
     rows = [[r["agent"], r["task"], r["result"], r["why"]] for r in facts["runs"]]
     lines: list[Any] = [Table(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
     if facts["is_interrupted"]:
-        lines.append("Stopped. All work is kept; `lineclear run` goes on where this one left off.")
+        lines.append("Stopped. All work is kept; `lineclear run` continues where this one stopped.")
     return lines
 
 
@@ -154,7 +158,7 @@ def _declare_agent(parser: ArgumentParser) -> None:
 
 def _declare_stop(parser: ArgumentParser) -> None:
     _declare_agent(parser)
-    parser.add_argument("--hard", action="store_true", help="kill it at once instead of asking it to end")
+    parser.add_argument("--hard", action="store_true", help="kill it immediately instead of asking it to end")
 
 
 def stop(context: Context, args: Namespace) -> int:
@@ -189,7 +193,7 @@ def _ask(context: Context, agent: str, what: str) -> int:
 def _declare_attach(parser: ArgumentParser) -> None:
     _declare_agent(parser)
     parser.add_argument("--raw", action="store_true", help="the client's own output, byte for byte")
-    parser.add_argument("--all", action="store_true", help="from the beginning, not from now")
+    parser.add_argument("--all", action="store_true", help="start at the beginning, not at the end")
 
 
 def attach(context: Context, args: Namespace) -> int:

@@ -63,7 +63,7 @@ def test_the_block_says_what_is_proposed_and_not_written() -> None:
     text = write_conventions(Facts(rules=rules))
     assert "`lineclear propose PATH --file NEWFILE`: `migrations/`, `schema.sql` (written by ada)." in text
     assert "One writer each" not in text
-    assert "Written only in the phase" not in BODY
+    assert "Written only in" not in BODY
 
 
 def test_the_block_says_what_to_do_about_errors_of_others_and_how_to_finish() -> None:

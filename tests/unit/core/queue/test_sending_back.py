@@ -78,8 +78,8 @@ def test_a_conflict_comes_back_with_all_that_is_needed() -> None:
         "\n"
         "Next:\n"
         "\n"
-        "1. Run `lineclear sync --keep-conflicts` in your worktree: it leaves the merge there with the conflicts "
-        "marked.\n"
+        "1. Run `lineclear sync --keep-conflicts` in your worktree: it leaves the merge there with the "
+        "conflicts marked.\n"
         "2. Keep the intent of both sides; `lineclear task show T-N` shows the other side's task.\n"
         "3. Commit the result (`git add`, `git commit`), run the checks again, and end as usual.\n"
     )

@@ -71,13 +71,13 @@ def test_only_an_empty_directory_goes() -> None:
         directories=[
             Directory(path="/e", is_empty=True),
             Directory(path="/f", is_empty=False),
-            Directory(path="/m", is_empty=True, in_use="somebody is making it"),
+            Directory(path="/m", is_empty=True, in_use="another process is creating it"),
         ]
     )
     assert [item.key for item in found.removals] == ["/e"]
     assert [item.why for item in found.kept] == [
         "git does not know it, and it holds files",
-        "somebody is making it",
+        "another process is creating it",
     ]
 
 
@@ -125,7 +125,7 @@ def test_files_go_when_nothing_needs_them_and_those_of_the_past_after_a_while() 
             File(kind=BOND, name="agent-1", age_s=0),
             File(kind=RUN_LOG, name="runs/1", age_s=20 * DAY_S),
             File(kind=RUN_LOG, name="runs/2", age_s=DAY_S),
-            File(kind=RUN_LOG, name="runs/3", age_s=20 * DAY_S, needed_by="run 3 is not over"),
+            File(kind=RUN_LOG, name="runs/3", age_s=20 * DAY_S, needed_by="run 3 is still active"),
             File(kind=PRESENCE, name="agents/ada", age_s=DAY_S),
         ]
     )
