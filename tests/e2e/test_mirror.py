@@ -329,7 +329,7 @@ def test_the_block_is_planned_applied_checked_and_removed(
     theirs = b"# Mine\r\n\r\nkeep\r\n"
     (repo.path / "CLAUDE.md").write_bytes(theirs)
     planned = bare_line.ok("setup", "conventions", "--dry-run")
-    assert "AGENTS.md: make it, with the block" in planned.out
+    assert "AGENTS.md: create it with the block" in planned.out
     assert "file you did not touch" in planned.out
     assert not (repo.path / "AGENTS.md").exists()
     bare_line.ok("setup", "conventions")

@@ -218,7 +218,7 @@ def release(
 
 
 def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """A person takes resources away from whoever holds them; the holders are told, the log says so."""
+    """A person takes resources away from their holders, who get a message; the log records it."""
     if not caller.is_person:
         raise refuse("person.only", what="take over a claim", agent=caller.name)
     _check(request)

@@ -45,7 +45,7 @@ class Picture:
 
 
 class Editor:
-    """Who edits in one worktree: its agent, else whoever signs, else the person."""
+    """Who edits in one worktree: its agent, else the name that signs, else the person."""
 
     __slots__ = ("branch", "keep_ms", "person", "tree", "tree_agent")
 
@@ -205,7 +205,7 @@ def _take_for(store: Store, liveness: Liveness, editor: Editor, number: int, nam
 
 
 def _done(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
-    """Ended by the worktree's agent, else by whoever stands in the line; taken first if nobody had it."""
+    """Ended by the worktree's agent, else by the name in the line; taken first if nobody had it."""
     task = _known(store, edit.number)
     if task.state in ENDED:
         return edit.number

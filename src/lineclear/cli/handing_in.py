@@ -1,4 +1,4 @@
-"""A branch is handed to the queue, and what became of it is told: for `land` and `undo`."""
+"""Hand a branch to the queue and report what became of it: for `land` and `undo`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ INTERRUPTED = 130
 
 
 def run(argv: list[str], environ: Mapping[str, str] | None = None, around: Surroundings | None = None) -> int:
-    """The exit code; whatever `around` says may pass is raised, everything else is told."""
+    """The exit code; exceptions that `around` lets pass are raised, all others are printed."""
     environ, around = os.environ if environ is None else environ, around or Surroundings()
     is_json = "--json" in before_dashes(argv)
     out = Output(is_json=is_json, environ=environ, out=around.out, err=around.err)

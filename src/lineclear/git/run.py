@@ -80,7 +80,7 @@ class Started:
         return output
 
     def close(self) -> None:
-        """End it if it was not needed after all. Twice is once."""
+        """End it if it was not needed after all. Calling it again has no effect."""
         if self._child.poll() is None:
             _end(self._child)
         for stream in (self._child.stdin, self._child.stdout, self._child.stderr):

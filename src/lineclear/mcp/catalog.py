@@ -1,4 +1,4 @@
-"""Every tool: which verb it is, what it takes, what a model is told of it. Plain data, no SDK.
+"""Every tool: which verb it is, what it takes, what a model reads about it. Plain data, no SDK.
 
 The default set is in every request of a model: its names, descriptions and input schemas are kept short, and
 a test measures them. What a wrong value is told comes from the verb itself; what to do about it is a call of
@@ -25,7 +25,7 @@ NUMBER: dict[str, Any] = {"type": "integer"}
 FLAG: dict[str, Any] = {"type": "boolean"}
 TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
 ANYTHING: dict[str, Any] = {}
-# For the example of a call that whoever called wrongly is shown.
+# For the example in the answer to a wrong call.
 SAMPLES: dict[str, Any] = {
     "resources": ["login.py"], "resource": "login.py", "mode": "intent", "ttl": "30m", "wait": "30s",
     "task": "T-12", "can": ["python"], "state": ["open"], "branch": "topic", "name": "limits",

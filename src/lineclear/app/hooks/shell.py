@@ -17,7 +17,7 @@ MOST_REPORTED = 5
 
 
 def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]:
-    """The words for the model, if there are any. Nothing is undone here: the model is told how."""
+    """The words for the model, if there are any. Nothing is undone here: the text tells the model how."""
     forbidden: list[tuple[str, str]] = []
     own: list[FileInTree] = []
     for change in changes[: hooks.MOST_PATHS]:

@@ -253,7 +253,7 @@ def _whose(view: View, row: Candidate) -> dict[str, Any]:
 
 def _ask_again(trial: Trial, row: Candidate, culprit: str, facts: dict[str, Any]) -> str:
     """A task with what is known, once for each culprit. One that is merged has had its one end, so it is a
-    new one; its author is told."""
+    new one; its author gets a message."""
     label = revert_branch(culprit).rpartition("/")[2]
 
     def work(tx: Tx) -> str:

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
             """Of a file of the commit; that of a plain file when there is none."""
 
         def commit(self, tree: str, parents: Sequence[str], message: str, agent: str, /) -> str:
-            """In the agent's name; "" for whoever commits here."""
+            """In the agent's name; "" for the git user of this clone."""
 
         def point(self, branch: str, commit: str, /) -> None:
             """The branch at this commit, made when it is not there."""

@@ -186,7 +186,7 @@ class Runner:
             self.stop()
 
     def stop(self) -> None:
-        """Let go of what is being checked; whoever goes on asks again."""
+        """Cancel running checks; the next run starts them again."""
         for job in list(self._jobs):
             self._checks.cancel(job)
         self._jobs.clear()

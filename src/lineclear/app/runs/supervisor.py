@@ -149,7 +149,7 @@ class Supervisor:
     # -- the loop -----------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Work until nothing more can be done, or until we are told to stop."""
+        """Work until nothing more can be done, or until asked to stop."""
         self._submit(
             "recover", lambda ground: recover(ground, self._caller, self.slots, self._world.now_ns())
         )
@@ -489,7 +489,7 @@ class Supervisor:
                 self._stop(live, BY_STRAYING, "its worktree is gone", now_ns)
 
     def _watch_disk(self, lives: list[Live], now_ns: int) -> None:
-        """When the disk is nearly full, whoever fills it most is stopped, before others cannot write.
+        """When the disk is nearly full, the run that fills it most is stopped, before others cannot write.
 
         What it has written stays there: the next one is stopped only if the rest goes down as well.
         """

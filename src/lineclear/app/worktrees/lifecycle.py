@@ -135,7 +135,7 @@ def make(
 
 
 def _settle(store: Store, caller: Caller, row: Worktree) -> None:
-    """The agent it was made for is at home there, so that whoever calls from inside is known by it."""
+    """The agent it was made for is at home there, so that callers from inside are recognised by it."""
     if row.agent and not (row.agent == caller.name and caller.is_person):
         at_home = Caller(row.agent, tree=row.name)
         store.transact(at_home, lambda tx: ensure_agent(tx, at_home))

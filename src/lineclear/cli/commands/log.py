@@ -92,7 +92,7 @@ def _first(context: Context, args: Namespace) -> tuple[list[dict[str, Any]], int
 
 
 def _follow(context: Context, args: Namespace, events: list[dict[str, Any]], head: int) -> None:
-    """What is there, then what comes; a position is told once, because each look starts behind the last."""
+    """What is there, then what comes; a position is printed once: each read starts after the last."""
     from lineclear.app.arrivals import follow
 
     after, _ = args.since

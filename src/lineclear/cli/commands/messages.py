@@ -96,7 +96,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
 
 
 def _mark(context: Context, messages: list[dict[str, Any]]) -> int | None:
-    """The answer is out already: a refusal now is told beside it, not as a second answer."""
+    """The answer is already printed: a refusal now is a warning beside it, not a second answer."""
     from lineclear.app.messages import mark_read
 
     if not messages:

@@ -118,7 +118,7 @@ def run(context: Context, args: Namespace) -> int:
 
 
 def _greet(context: Context, *, is_once: bool) -> None:
-    """Who finds the queue paused is told; one that stays waits until it is resumed."""
+    """Warn if the queue is paused; a run that stays waits until it is resumed."""
     from lineclear.app.queue import candidates as queue
     from lineclear.core.words.refusals import refuse
 

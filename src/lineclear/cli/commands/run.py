@@ -107,7 +107,7 @@ def _answering_hooks(context: Context) -> Iterator[None]:
 
 
 def _join(context: Context, board: Any) -> int:
-    """Look at another process's supervisor until it ends, or until we are told to go (it works on)."""
+    """Watch another process's supervisor until it ends or until interrupted (it keeps working)."""
     from time import sleep
 
     from lineclear.wiring.supervising import read_status

@@ -148,26 +148,26 @@ def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -
     if state == CURRENT:
         return Change(path=path, state=state, text=text, is_needed=False)
     if text is None:
-        new, what = _block(body, before=0, made=1), "make it, with the block"
+        new, what = _block(body, before=0, made=1), "create it with the block"
     elif state == MISSING:
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
         ends = "\r\n" if "\r\n" in text else "\n"
         new = text + (gap + _block(body, before=len(gap), made=0)).replace("\n", ends)
         what = "add the block at the end"
     else:
-        new, what = _replaced(text, body), "write the block anew"
+        new, what = _replaced(text, body), "update the block"
     return Change(path=path, state=state, text=new, is_needed=True, what=what)
 
 
 def plan_pointer(path: str, text: str | None, *, force: bool = False) -> Change:
-    """A file of one client that leads to AGENTS.md; one that does so already is left alone."""
+    """A file of one client that points to AGENTS.md; one that already does is left alone."""
     if text is not None and state_of(text, POINTER + "\n") == MISSING and _POINTED.search(_plain(text)):
         return Change(path=path, state=CURRENT, text=text, is_needed=False)
     return plan_block(path, text, POINTER + "\n", force=force)
 
 
 def plan_removal(path: str, text: str | None, *, force: bool = False) -> Change:
-    """Take out exactly what was put in; a file that we made and nobody wrote to goes."""
+    """Remove exactly what was added; a file that we made and nobody else wrote to is deleted."""
     state = state_of(text, "")
     if text is None or state == MISSING:
         return Change(path=path, state=MISSING, text=text, is_needed=False)

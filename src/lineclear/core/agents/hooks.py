@@ -1,4 +1,4 @@
-"""What a coding agent's hook tells us, what we answer, and the words of what the model is told.
+"""What a coding agent's hook tells us, what we answer, and the texts that the model reads.
 
 On the hook's path: pure, and cheap to import. Knows no client: clients/*/hook.py translate. Decides nothing
 about claims (core/claims/rules.py) or strategies (core/claims/strategies.py).
@@ -60,7 +60,7 @@ class HookCall:
 
 
 class HookAnswer:
-    """What the client is told. An empty one lets the call pass in silence.
+    """The answer to the client. An empty one lets the call pass in silence.
 
     `is_denied` at a stop means "not yet": the model reads the reason and goes on. `path`: the worktree that
     was asked for.

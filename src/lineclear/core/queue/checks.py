@@ -111,7 +111,7 @@ def manifests_digest(entries: Iterable[tuple[str, str, str]]) -> str:
 def tell_failure(
     command: str, code: int, tail: str, *, timeout_ms: int = 0, tries: int = 1, secrets: Sequence[str] = ()
 ) -> str:
-    """For whoever gets the work back, in at most 4 KB: the command, how it ended, its last lines. Those are
+    """For the author, in at most 4 KB: the command, how it ended, its last lines. Those are
     marked as quoted, without control characters and secrets."""
     again = f", {tries} times in a row" if tries > 1 else ""
     shown = shorten(mask(command, secrets).replace("`", "'"), _MOST_COMMAND_CHARS)

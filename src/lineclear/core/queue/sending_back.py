@@ -1,4 +1,4 @@
-"""What the author of work that came back is told: why, where, who else was at it, and what to do next.
+"""What the author of returned work reads: why, where, who else changed it, and what to do next.
 
 Titles, reasons, paths and output are the words of others: they stand in quoted lines (core/words/quoting.py),
 never in a line of ours. Pure.

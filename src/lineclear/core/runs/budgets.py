@@ -86,7 +86,7 @@ class Breach:
         return f"{self.of} {self.what}: used {shown}, allowed {_SHOWN[self.what](self.allowed)}"
 
 
-# In the order in which they are told: what this run did itself comes before what came together.
+# In the order in which they are reported: what this run did itself comes before what came together.
 _FIELDS: tuple[tuple[str, str, str], ...] = (
     (RUN, MEMORY, "run_memory_bytes"),
     (RUN, TIME, "run_time_ms"),

@@ -59,7 +59,7 @@ class EndFacts:
 
     exit_code: int | None = None  # negative, or 128 and more: a signal; None: nobody saw it end
     stopped_by: str = ""
-    detail: str = ""  # the words of whoever stopped it: which loop, which budget
+    detail: str = ""  # why it was stopped: which loop, which budget
     start_error: str = ""  # why its program could not be started
     program: str = ""
     # What the client's own stream said; `end_ok` is None when it said nothing about its end.

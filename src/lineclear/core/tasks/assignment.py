@@ -208,7 +208,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _spread(reasons: dict[int, str], deps: Mapping[int, Iterable[int]]) -> None:
-    """Whoever comes after a stuck task is stuck too."""
+    """A task that comes after a stuck task is stuck too."""
     after: dict[int, list[int]] = {}
     for number in sorted(reasons):
         for dep in deps.get(number, ()):

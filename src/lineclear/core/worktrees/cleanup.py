@@ -55,7 +55,7 @@ class Directory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTree:
-    """A tree in which checks run. Nobody's work is in it; making it anew costs time."""
+    """A tree in which checks run. It holds nobody's work; making it again costs time."""
 
     path: str
     in_use: bool
