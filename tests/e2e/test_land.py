@@ -18,7 +18,10 @@ def agent(line: CommandLine, repo: TemporaryRepo) -> CommandLine:
 
 
 def test_a_branch_lands_from_its_own_worktree(agent: CommandLine, repo: TemporaryRepo) -> None:
-    assert "ada fits main (fast-forward, 2 files). Nothing was changed." in agent.ok("land", "--dry-run").out
+    assert (
+        "ada merges cleanly into main (fast-forward, 2 files). Nothing was changed."
+        in agent.ok("land", "--dry-run").out
+    )
     answer = agent.ok("land")
     commit = repo.git("rev-parse", "main")
     assert answer.out == f"ada is on main as {commit[:12]} (fast-forward, 2 files).\n"

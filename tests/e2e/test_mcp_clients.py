@@ -73,7 +73,12 @@ CALLS: list[tuple[str, dict[str, Any], str, str]] = [
         '"author":"ME","base_version":1,"payload":{"most":4},"note":"more","state":"open"',
         "for value:limits was created.",
     ),
-    ("check", {}, '"branch":"topic","main":"main","fits":true', "topic fits main (fast-forward, 1 file)."),
+    (
+        "check",
+        {},
+        '"branch":"topic","main":"main","fits":true',
+        "topic merges cleanly into main (fast-forward, 1 file).",
+    ),
     ("land", {}, '"result":"landed"', "topic is on main as"),
 ]
 INBOX = [name for name, *_ in CALLS].index("inbox")

@@ -425,7 +425,7 @@ def test_a_dropped_candidate_keeps_its_branch(line: CommandLine, work: Work, rep
 
 def test_a_look_whether_a_branch_would_land(gated: CommandLine, work: Work, repo: TemporaryRepo) -> None:
     work("one")
-    assert gated.ok("check", "one").out == "one fits main (fast-forward, 1 file).\n"
+    assert gated.ok("check", "one").out == "one merges cleanly into main (fast-forward, 1 file).\n"
     assert "  `echo looking; test ! -f bad` passed\n" in gated.ok("check", "one", "--run").out
     data = gated.json("check", "one", "--run")
     assert (data["fits"], data["findings"], data["checks"][0]["result"]) == (True, [], "passed before")
