@@ -53,7 +53,7 @@ def test_two_migrations_land_renumbered_and_a_red_test_sends_the_right_one_back(
     shop.ok("queue", "run", "--once")
     assert migrations(repo) == ["0001_users.sql", "0002_email.sql", "0003_phone.sql"]
     shown = shop.ok("phase").out
-    assert "begun by" in shown
+    assert "started by" in shown
     assert ": Friday." in shown
     assert "proposals: 2 accepted, 0 rejected, 0 in the queue, 0 undecided\n" in shown
     assert shown.endswith("Next: run `lineclear phase test`.\n")

@@ -67,7 +67,7 @@ def test_what_was_left_uncommitted_is_committed(team: Team, place: Path) -> None
     who = team.git.git("show", "-s", "--format=%an <%ae> %cn", AGENT)
     assert who == f"{AGENT} <author@example.invalid> Test Author"
     assert team.git.git("status", "--porcelain", at=place) == ""
-    assert "committed what claude-1 had left" in found.notes[0]
+    assert "committed the uncommitted work of claude-1" in found.notes[0]
 
 
 def test_deletions_and_odd_names_are_committed(team: Team, place: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_live_agents_worktree_stays(world: World) -> None:
     world.agent("ada")
     Caller("ada", tree="ada")
     world.repo.presence.touch("ada")
-    assert "ada was here" in kept_for(world.plan(), "ada")
+    assert "ada was active" in kept_for(world.plan(), "ada")
 
 
 def test_a_worktree_in_which_nobody_worked_yet_stays(world: World) -> None:
