@@ -72,7 +72,7 @@ def test_an_editor_is_opened_on_the_worktree(line: CommandLine, tree: Path) -> N
     assert answer.out == f"edit {tree}"
     nothing = line.run("open", "ada", "--editor")
     assert nothing.code == 2
-    assert "Neither $VISUAL nor $EDITOR" in nothing.err
+    assert "neither $VISUAL nor $EDITOR is set" in nothing.err
     refused = line.run("open", "ada", "--editor", env={"EDITOR": "no-such-editor"})
     assert refused.code == 1
     assert "no-such-editor could not be started" in refused.err
