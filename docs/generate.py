@@ -123,7 +123,7 @@ GROUP_WORDS = {
 EXIT_CODES = {
     0: ("", "done"),
     FAILED: ("FAILED", "failed: a fault of the environment, or of ours"),
-    USAGE: ("USAGE", "the command line, or what it was given, is not usable"),
+    USAGE: ("USAGE", "the command line or a given value is not valid"),
     HELD: ("HELD", "refused: somebody else holds it, or stands before you"),
     NOT_ALLOWED: ("NOT_ALLOWED", "not allowed for you, or not here"),
     NOT_FOUND: ("NOT_FOUND", "not found, or nothing to take"),
@@ -590,7 +590,7 @@ def clients_page() -> str:
         "first request or to be searched for; where it says no, set-up registers none.",
         "All of them fail open: a hook that breaks lets the call pass, unless `hooks.on_error` is `closed` "
         "and the client has a switch for it. A client without a probe is set up by its documentation, and "
-        "`lineclear setup CLIENT --check` says that nothing was fired.",
+        "`lineclear setup CLIENT --check` says that its hook was not tried.",
         "[Set up your clients](../how-to/set-up-clients.md) tells how, and which trust steps there are.",
     )
 

@@ -163,7 +163,7 @@ def test_a_file_as_large_as_may_be_is_read_and_one_byte_more_refused(tmp_path: P
     file.write_text(text)
     assert loaded(tmp_path).tasks_attempts == 7
     file.write_text(text + "#")
-    with pytest.raises(Refusal, match="at most 256 KiB") as caught:
+    with pytest.raises(Refusal, match="the limit is 256 KiB") as caught:
         loaded(tmp_path)
     assert caught.value.code == "settings.size"
 

@@ -97,7 +97,7 @@ def test_agents_work_on_when_their_supervisor_is_killed_and_are_found_again(crew
     first.kill()
     assert len(crew.processes()) >= 4  # for each agent its shell, and the one that notes how it ends
     second = crew.run("-n", "2", "--stream", "lineclear", command=command)
-    crew.until(lambda: second.said.count("still at work") == 2, second)
+    crew.until(lambda: second.said.count("still running") == 2, second)
     crew.mark("go")
     assert second.code() == 0, second.said
     assert_ended_once(crew)

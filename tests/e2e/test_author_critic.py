@@ -27,7 +27,7 @@ SPELT = GUIDE.replace("Instal it", "Install it")
 NAMED = GUIDE.replace("Then run it", "Then run `shop serve`")
 BOTH = SPELT.replace("Then run it", "Then run `shop serve`")
 PAIRS = [("gemini", "codex"), ("claude", "gemini")]
-NOT_OWNER = "file:docs/guide.md has a single writer, and it is not you."
+NOT_OWNER = "Cannot write file:docs/guide.md: it has a single writer."
 PROPOSE = "lineclear propose file:docs/guide.md --file PATH"
 
 
@@ -233,7 +233,7 @@ def test_real_clients_play_both_parts_in_two_sessions_each(office: Office, write
         wrong = "Instal it.", "Install it."
         denied, made = session(reader, "critic-1", edit("docs/guide.md", *wrong), _propose(SPELT))
         assert NOT_OWNER in denied
-        assert f"{author} writes it." in denied
+        assert f"{author} is its writer." in denied
         session(reader, "critic-2", _propose(NAMED))
         (one, two) = [found["id"] for found in office.line.json("proposal", "list")["proposals"]]
         assert str(one) in made

@@ -59,7 +59,7 @@ def test_a_person_is_warned_and_goes_on(shell: Shell, repo: TemporaryRepo) -> No
     change(repo, "logo.png")
     done = shell.git("commit", "-am", "new logo")
     assert done.returncode == 0
-    assert "warning: file:logo.png is shared by locking" in done.stderr
+    assert "warning: Cannot write file:logo.png without an exclusive claim" in done.stderr
 
 
 def test_a_read_only_file_is_no_agents(shell: Shell, repo: TemporaryRepo) -> None:
@@ -150,7 +150,7 @@ def test_a_push_past_the_commit_gate_is_stopped(shell: Shell, line: CommandLine,
     assert refused.returncode == 1
     assert "logo.png" in refused.stderr
     past = shell.git("push", "origin", "HEAD:refs/heads/main", at=tree, env=AGENT)
-    assert "moved by landing only" in past.stderr
+    assert "Only landings move" in past.stderr
 
 
 def test_a_merge_of_main_is_not_held_against_the_agent(
@@ -261,7 +261,7 @@ def test_without_a_store_git_goes_on(shell: Shell, repo: TemporaryRepo) -> None:
     change(repo, "logo.png")
     done = shell.git("commit", "-am", "x", env=AGENT)
     assert done.returncode == 0
-    assert "git goes on" in done.stderr
+    assert "git continues" in done.stderr
 
 
 def test_a_broken_interpreter_stops_nobody(shell: Shell, repo: TemporaryRepo) -> None:

@@ -348,7 +348,7 @@ def test_a_broken_store_lets_the_edit_pass_unless_told_otherwise(
     for name in ("state.db-wal", "state.db-shm"):
         (store.parent / name).unlink(missing_ok=True)
     store.write_bytes(b"this is no database" * 1_000)
-    assert ("could not judge this edit" in edit(line, repo.path / "README.md")) is is_denied
+    assert ("could not check this edit" in edit(line, repo.path / "README.md")) is is_denied
     assert "hook claude PreToolUse" not in errors(line)
     assert "claude PreToolUse" in errors(line)
 

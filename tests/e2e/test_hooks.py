@@ -44,7 +44,7 @@ def test_of_two_in_one_tree_one_is_denied_and_its_model_reads_why(
         office.run(first, "ada", model)
         office.run(second, "bob", model)
         assert model.heard("ada", "is yours"), office.output("ada")
-        assert model.heard("bob", "file:login.py is not yours to take"), office.output("bob")
+        assert model.heard("bob", "Cannot claim file:login.py"), office.output("bob")
         assert model.heard("bob", f"{first}-1 holds file:login.py (exclusive)")
         # Said once, when it wanted to stop.
         assert model.heard("ada", "you still hold file:login.py exclusively")
@@ -84,7 +84,7 @@ def test_a_shell_edit_of_a_locked_file_is_noticed_and_can_be_undone(office: Offi
     steps = {"ada": [shell("echo mine >> logo.svg"), shell("git status --short"), say("Done.")]}
     with running_model(steps) as model:
         office.run(client, "ada", model)
-        assert model.heard("ada", "your command changed what it may not change"), office.output("ada")
+        assert model.heard("ada", "your command changed files that you may not change"), office.output("ada")
         assert model.heard("ada", "logo.svg is locked: only one agent at a time")
         undo = next(
             line.partition("Undo: run `")[2].partition("`")[0]

@@ -49,7 +49,7 @@ def test_hooks_work_and_what_the_model_runs_cannot_write_to_git(office: Office) 
     with running_model(steps) as model:
         office.run("codex", "ada", model)
         assert model.heard("ada", "logo.svg is locked: only one agent at a time"), office.output("ada")
-        assert model.heard("ada", "your command changed what it may not change")
+        assert model.heard("ada", "your command changed files that you may not change")
         assert model.heard("ada", "The store cannot be written from here; nothing was changed.")
         assert model.heard("ada", "index.lock': Read-only file system")
     assert (office.repo.path / "login.py").read_text() == "one = 2\n"

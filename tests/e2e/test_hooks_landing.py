@@ -47,10 +47,10 @@ def test_a_shell_edit_of_a_locked_file_passes_neither_the_commit_nor_the_queue(
     }
     with running_model(steps) as model:
         office.run(client, "ada", model, tree)
-        assert model.heard("ada", "your command changed what it may not change"), office.output("ada")
+        assert model.heard("ada", "your command changed files that you may not change"), office.output("ada")
         if client != "gemini":
             assert model.heard("ada", "lineclear claim file:logo.svg --mode exclusive"), office.output("ada")
-        assert model.heard("ada", f"it changes what {client}-1 may not change"), office.output("ada")
+        assert model.heard("ada", f"it changes files that {client}-1 may not change"), office.output("ada")
     assert office.repo.git("log", "--format=%s", "-1", at=tree) == "logo"
     assert office.repo.git("rev-parse", "main") == main
     (candidate,) = office.line.json("queue", "list", "--all")["ended"]

@@ -82,8 +82,8 @@ def test_two_in_one_tree_a_denial_a_message_and_a_command_that_went_too_far(
         assert ada.wait(90) == 0, studio.output("ada")
         # The claim was made in the shell, the edit seen by the hook: one agent.
         assert model.heard("bob", f"{client}-1 holds file:login.py (exclusive)"), studio.output("bob")
-        assert model.heard("bob", "file:login.py is not yours to take")
-        assert model.heard("ada", "your command changed what it may not change")
+        assert model.heard("bob", "Cannot claim file:login.py")
+        assert model.heard("ada", "your command changed files that you may not change")
         assert model.heard("ada", "Undo: run `")
         assert model.heard("ada", "> the port is 4711"), studio.output("ada")
         assert model.heard("ada", f"{client}-2 (message")
@@ -120,7 +120,7 @@ def test_a_command_that_fails_is_looked_at_all_the_same(studio: Studio) -> None:
     with running_model(steps) as model:
         studio.run("droid", "ada", model)
         asked = {request.step: json.dumps(request.body) for request in model.asked}
-    told = "your command changed what it may not change"
+    told = "your command changed files that you may not change"
     assert [asked[step].count(told) for step in sorted(asked)] == [0, 0, 1, 1, 2], studio.output("ada")
 
 
@@ -153,7 +153,7 @@ def test_what_a_sub_agent_of_goose_changed_is_told_to_its_parent(studio: Studio)
     }
     with running_model(steps) as model:
         studio.run("goose", "ada", model)
-        assert model.heard("ada", "your command changed what it may not change"), studio.output("ada")
+        assert model.heard("ada", "your command changed files that you may not change"), studio.output("ada")
         assert model.heard("ada", "Undo: run `")
 
 

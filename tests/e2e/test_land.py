@@ -18,11 +18,14 @@ def agent(line: CommandLine, repo: TemporaryRepo) -> CommandLine:
 
 
 def test_a_branch_lands_from_its_own_worktree(agent: CommandLine, repo: TemporaryRepo) -> None:
-    assert "ada fits main (fast-forward, 2 files). Nothing was changed." in agent.ok("land", "--dry-run").out
+    assert (
+        "ada merges cleanly into main (fast-forward, 2 files). Nothing was changed."
+        in agent.ok("land", "--dry-run").out
+    )
     answer = agent.ok("land")
     commit = repo.git("rev-parse", "main")
     assert answer.out == f"ada is on main as {commit[:12]} (fast-forward, 2 files).\n"
-    assert agent.ok("land").out == "ada holds nothing that main does not have.\n"
+    assert agent.ok("land").out == "ada has no commits that main lacks.\n"
 
 
 def test_a_landing_as_data(agent: CommandLine, repo: TemporaryRepo) -> None:
@@ -61,7 +64,7 @@ def test_what_does_not_fit_is_a_finding(agent: CommandLine, repo: TemporaryRepo)
     repo.commit("Mine", {"a.txt": "three\n"})
     words = agent.run("land")
     assert words.code == 6
-    assert "it does not fit main as it is now: a.txt" in words.out
+    assert "it conflicts with the current main: a.txt" in words.out
     assert "; on main: Test Author." in words.out
     data = agent.run("land", "--json")
     assert (data.code, data.data["result"], data.data["files"]) == (6, "sent back", ["a.txt"])
@@ -81,7 +84,7 @@ def test_a_person_in_the_way_is_waited_for(agent: CommandLine, repo: TemporaryRe
 
 def test_what_is_not_committed_is_told(agent: CommandLine) -> None:
     (agent.place / "late.txt").write_text("x\n")
-    assert "what is not committed on ada does not land: late.txt" in agent.ok("land").err
+    assert "uncommitted files on ada do not land: late.txt" in agent.ok("land").err
 
 
 def test_work_that_is_not_what_the_task_asks_for_stays_with_its_agent(

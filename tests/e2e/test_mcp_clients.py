@@ -58,7 +58,7 @@ CALLS: list[tuple[str, dict[str, Any], str, str]] = [
         '"state":"accepted"',
         "T-1 is accepted\nStill held for it: port:8080.",
     ),
-    ("say", {"text": "done", "to": "bob"}, '"audience":"agent:bob"', "is sent to agent bob."),
+    ("say", {"text": "done", "to": "bob"}, '"audience":"agent:bob"', "was sent to agent bob."),
     ("inbox", {}, '"text":"the port is 4711"', "> the port is 4711"),
     (
         "value_put",
@@ -71,9 +71,14 @@ CALLS: list[tuple[str, dict[str, Any], str, str]] = [
         "propose",
         {"resource": "value:limits", "value": {"most": 4}, "note": "more"},
         '"author":"ME","base_version":1,"payload":{"most":4},"note":"more","state":"open"',
-        "for value:limits is made.",
+        "for value:limits was created.",
     ),
-    ("check", {}, '"branch":"topic","main":"main","fits":true', "topic fits main (fast-forward, 1 file)."),
+    (
+        "check",
+        {},
+        '"branch":"topic","main":"main","fits":true',
+        "topic merges cleanly into main (fast-forward, 1 file).",
+    ),
     ("land", {}, '"result":"landed"', "topic is on main as"),
 ]
 INBOX = [name for name, *_ in CALLS].index("inbox")

@@ -112,7 +112,7 @@ def test_a_refusal_stands_below_its_line_and_nothing_happened(
     edit(desk / "TASKS.md", "- [ ] T-1", "- [x] T-1")
     line.ok("mirror", "--now")
     text = (repo.path / "TASKS.md").read_text()
-    assert "@ben\n  <!-- lineclear says: ada: T-1 is not yours to end. ben works on it until" in text
+    assert "@ben\n  <!-- lineclear says: ada: Cannot end T-1: it is not yours. ben holds it until" in text
     assert state_of(line, "T-1") == ("taken", "ben")
     line.ok("task", "done", "T-1", "--as", "ben")
     assert "lineclear says" not in (repo.path / "TASKS.md").read_text()
@@ -130,7 +130,7 @@ def test_edits_in_two_worktrees_are_both_taken_in(line: CommandLine, repo: Tempo
         assert words in text
     # The second one changed a title that had become another meanwhile: it is told, nothing is overwritten.
     assert "T-1 Sign in" in text
-    assert 'it has become "Sign in" meanwhile' in text
+    assert 'it is now "Sign in"' in text
 
 
 def test_a_page_written_back_late_undoes_nothing(line: CommandLine, repo: TemporaryRepo, desk: Path) -> None:
@@ -312,11 +312,11 @@ def test_uninstall_leaves_no_file_behind(line: CommandLine, repo: TemporaryRepo)
 
 
 def test_the_doctor_tells_of_drift(line: CommandLine, repo: TemporaryRepo, desk: Path) -> None:
-    assert "tasks, coordination in 2 worktrees, as the store says" in line.ok("doctor").out
+    assert "tasks, coordination in 2 worktrees, up to date" in line.ok("doctor").out
     (desk / ".lineclear" / "coordination.json").unlink()
     assert "files are missing or edited in desk" in line.ok("doctor").out
     line.ok("setup", "conventions")
-    assert "AGENTS.md says what the settings say" in line.ok("doctor").out
+    assert "AGENTS.md matches the settings" in line.ok("doctor").out
     (repo.path / "lineclear.toml").write_text(
         '[[strategy]]\nmatch = "vendor/"\nstrategy = "read-only"\n[mirror]\ntasks = true\n'
     )
@@ -329,7 +329,7 @@ def test_the_block_is_planned_applied_checked_and_removed(
     theirs = b"# Mine\r\n\r\nkeep\r\n"
     (repo.path / "CLAUDE.md").write_bytes(theirs)
     planned = bare_line.ok("setup", "conventions", "--dry-run")
-    assert "AGENTS.md: make it, with the block" in planned.out
+    assert "AGENTS.md: create it with the block" in planned.out
     assert "file you did not touch" in planned.out
     assert not (repo.path / "AGENTS.md").exists()
     bare_line.ok("setup", "conventions")

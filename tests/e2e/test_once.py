@@ -33,7 +33,7 @@ def test_a_replayed_grant_says_whether_it_still_holds(line: CommandLine) -> None
     line.ok(*words)
     assert "replayed: file:a is still yours." in line.ok(*words).out
     line.ok("release", "a", "--as", "codex-1")
-    assert line.ok(*words).out == "replayed: file:a was yours and is no longer.\n"
+    assert line.ok(*words).out == "replayed: file:a is no longer yours.\n"
     assert line.json(*words)["still_valid"] is False
     line.ok("task", "add", "One")
     take = ("task", "next", "--as", "codex-1", "--key", "op-2")

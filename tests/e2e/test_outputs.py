@@ -239,7 +239,7 @@ def on_terminal(line: CommandLine, *words: str, **variables: str) -> str:
 
 
 def test_a_terminal_gets_colour_and_a_model_does_not(line: CommandLine) -> None:
-    assert on_terminal(line, "task", "list") == "There are no such tasks.\r\n"
+    assert on_terminal(line, "task", "list") == "No matching tasks.\r\n"
     line.ok("task", "add", "[bold]not markup[/bold]")
     shown = on_terminal(line, "task", "list")
     assert "\x1b[" in shown

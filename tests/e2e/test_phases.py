@@ -48,21 +48,21 @@ def test_two_migrations_land_renumbered_and_a_red_test_sends_the_right_one_back(
     first = propose(shop, "ada", "migrations/0002_email.sql", EMAIL)
     second = propose(shop, "ben", "migrations/0002_phone.sql", PHONE)
     begun = shop.ok("phase", "integrate", "--note", "Friday").out
-    assert f"proposal {first} for file:migrations/0002_email.sql: waits to land as Q-1\n" in begun
+    assert f"proposal {first} for file:migrations/0002_email.sql: is queued as Q-1\n" in begun
     assert begun.endswith("Next: run `lineclear queue run --once`.\n")
     shop.ok("queue", "run", "--once")
     assert migrations(repo) == ["0001_users.sql", "0002_email.sql", "0003_phone.sql"]
     shown = shop.ok("phase").out
-    assert "begun by" in shown
+    assert "started by" in shown
     assert ": Friday." in shown
     assert "proposals: 2 accepted, 0 rejected, 0 in the queue, 0 undecided\n" in shown
     assert shown.endswith("Next: run `lineclear phase test`.\n")
 
     red = shop.run("phase", "test")
     assert red.code == 6, red
-    assert f"broke it: proposal {second} of ben. T-1 asks for it again, mended.\n" in red.out
+    assert f"broke it: proposal {second} of ben. T-1 asks for a fixed version.\n" in red.out
     assert "sh check.sh [1/2] failed on" in red.err
-    assert "T-1 says how, and is open" in shop.ok("inbox", "--as", "ben").out
+    assert "T-1 has the details" in shop.ok("inbox", "--as", "ben").out
     assert "migrations/0003_phone.sql" in shop.ok("task", "show", "T-1").out
     shop.ok("queue", "run", "--once")
     assert migrations(repo) == ["0001_users.sql", "0002_email.sql"]
@@ -71,7 +71,7 @@ def test_two_migrations_land_renumbered_and_a_red_test_sends_the_right_one_back(
     green = shop.ok("phase", "test").out
     assert green.endswith("Next: run `lineclear phase parallel`.\n")
     assert "tests: 2 of 2 parts passed" in shop.ok("phase").out
-    assert shop.ok("phase", "parallel").out == "The phase is parallel now.\n"
+    assert shop.ok("phase", "parallel").out == "The phase is now parallel.\n"
     assert shop.json("audit")["findings"] == []
 
 
@@ -86,7 +86,7 @@ def test_an_agent_is_refused_by_the_hook_and_by_git_and_told_to_propose(
     file.write_text("CREATE TABLE;\n")
     assert way_out in commit(shop, {"LINECLEAR_AGENT": "ada"}, code=1)
     shop.ok("phase", "integrate")
-    assert "is being integrated and not yours to write" in edit(shop, file)
+    assert "while it is being integrated" in edit(shop, file)
     assert "is being integrated" in commit(shop, {"LINECLEAR_AGENT": "ada"}, code=1)
     commit(shop, {}, code=0)
 
@@ -141,7 +141,7 @@ def test_a_file_is_proposed_whole_as_a_patch_or_away(shop: CommandLine, repo: Te
     new = repo.path.parent / "new.sql"
     new.write_text(EMAIL)
     words = shop.ok("propose", "migrations/0002_email.sql", "--file", str(new), "--as", "ada").out
-    assert words.endswith("It is worked in when a person begins integrate.\n")
+    assert words.endswith("It will be integrated when a person starts the integrate phase.\n")
     patch = (
         "--- a/migrations/0001_users.sql\n+++ b/migrations/0001_users.sql\n@@ -1 +1 @@\n-CREATE;\n+CREATED;\n"
     )
@@ -154,10 +154,10 @@ def test_a_file_is_proposed_whole_as_a_patch_or_away(shop: CommandLine, repo: Te
     assert ", for T-1):\n> ALTER TABLE users ADD email text;\n" in told[0]
     assert "new content (made from main at" in told[1]
     assert "> CREATED;\n" in told[1]
-    assert "the file goes (made from main at" in told[2]
+    assert "the file is removed (made from main at" in told[2]
     assert "new content (made from main at" in told[3]
     rows = shop.ok("proposal", "list").out.splitlines()[1:]
-    whats = ["new file", "new content", "the file goes", "new content"]
+    whats = ["new file", "new content", "the file is removed", "new content"]
     assert [what in row for row, what in zip(rows, whats, strict=True)] == [True] * 4
 
 
@@ -178,15 +178,15 @@ def test_one_way_to_propose_at_a_time(shop: CommandLine, words: list[str], code:
 def test_what_is_proposed_during_integration_waits_for_the_next_time(shop: CommandLine) -> None:
     shop.ok("phase", "integrate")
     answer = shop.run("propose", "migrations/0002_email.sql", "--file", "-", "--as", "ada", stdin=EMAIL)
-    assert answer.out.endswith("It is worked in the next time a person begins integrate.\n")
+    assert answer.out.endswith("It will be integrated the next time a person starts the integrate phase.\n")
     assert shop.json("phase", "integrate")["results"] == []
 
 
 def test_who_and_the_conventions_tell_of_it(shop: CommandLine, repo: TemporaryRepo) -> None:
-    assert "isolated, only in the phase integrate" in shop.ok("who", "migrations/0002.sql").out
+    assert "isolated, only in the integrate phase" in shop.ok("who", "migrations/0002.sql").out
     shop.ok("setup", "conventions")
     text = (repo.path / "AGENTS.md").read_text()
-    assert "- Written only in the phase integrate" in text
+    assert "- Written only in the integrate phase" in text
     assert "`lineclear propose PATH --file NEWFILE`: `migrations/`." in text
     assert "isolated, phase integrate" in shop.ok("config", "show").out
 

@@ -56,7 +56,7 @@ def test_with_a_check_a_landing_is_handed_in_and_says_what_is_next(gated: Comman
     work("one")
     work("two")
     assert gated.ok("land", "one").out == (
-        "one is submitted as Q-1.\nNext: run `lineclear queue run --once`.\n"
+        "one was submitted as Q-1.\nNext: run `lineclear queue run --once`.\n"
     )
     data = gated.json("land", "two")
     assert {name: data[name] for name in ("result", "candidate", "position", "waits_for", "next")} == {
@@ -66,7 +66,7 @@ def test_with_a_check_a_landing_is_handed_in_and_says_what_is_next(gated: Comman
         "waits_for": "",
         "next": "lineclear queue run --once",
     }
-    assert "two waits as Q-2, behind 1 other." in gated.ok("land", "two").out
+    assert "two is queued as Q-2, behind 1 other." in gated.ok("land", "two").out
 
 
 def test_who_waits_sees_it_land(gated: CommandLine, work: Work, repo: TemporaryRepo) -> None:
@@ -113,7 +113,7 @@ def test_a_branch_lands_after_the_one_it_needs(gated: CommandLine, work: Work) -
 
 
 def test_the_list_says_what_waits_and_with_all_what_ended(gated: CommandLine, work: Work) -> None:
-    assert gated.ok("queue", "list").out == "Nothing waits to land.\n"
+    assert gated.ok("queue", "list").out == "Nothing is waiting to land.\n"
     work("one")
     work("two")
     gated.ok("land", "one", "--wait")
@@ -159,7 +159,7 @@ def test_a_difference_that_does_not_fit_says_so(gated: CommandLine, work: Work, 
     gated.ok("land", "one")
     repo.commit("Meanwhile", {"README": "mine\n"})
     answer = gated.ok("queue", "show", "1", "--diff")
-    assert "warning: it does not fit main as it is now: README" in answer.err
+    assert "warning: it conflicts with the current main: README" in answer.err
     assert "+one" in answer.out
 
 
@@ -292,7 +292,7 @@ def test_a_paused_queue_lands_nothing_and_says_so(line: CommandLine, work: Work)
     assert "The queue is paused by" in line.ok("queue", "list").out
     assert "The queue is paused by" in line.ok("status").out
     assert line.json("queue", "pause") == {"queue": "paused"}
-    assert line.ok("queue", "resume").out == "The queue goes on.\n"
+    assert line.ok("queue", "resume").out == "The queue is running again.\n"
     assert line.json("queue", "resume") == {"queue": "open"}
     assert line.ok("queue", "run", "--once").out.endswith("1 landed, 0 sent back, 0 still waiting.\n")
 
@@ -324,7 +324,7 @@ def test_nothing_lands_before_a_person_has_approved_it(line: CommandLine, work: 
     assert line.refused("queue", "approve", "1", "--as", "ada", code=4)["code"] == "person.only"
     approved = line.ok("queue", "approve", "Q-1", "--note", "fine").out
     assert approved.startswith("Q-1 (one at ")
-    assert approved.endswith(") is approved.\n")
+    assert approved.endswith(") was approved.\n")
     assert line.json("status")["needs_you"] == []
     assert "1 landed" in line.ok("queue", "run", "--once").out
     assert "> fine" in line.ok("queue", "show", "1").out
@@ -334,7 +334,7 @@ def test_a_rejected_candidate_goes_back_with_the_note(line: CommandLine, work: W
     reviewed(line, "person")
     work("one")
     line.ok("land", "one")
-    assert "is rejected and goes back" in line.ok("queue", "reject", "1", "--note", "needs a test").out
+    assert "was rejected and goes back" in line.ok("queue", "reject", "1", "--note", "needs a test").out
     data = line.json("queue", "show", "1")
     assert (data["state"], data["kind"], data["why"].partition(" ")[2]) == (
         "sent back",
@@ -410,7 +410,7 @@ def test_a_dropped_candidate_keeps_its_branch(line: CommandLine, work: Work, rep
     work("one")
     line.ok("land", "one", "--no-wait")
     assert line.ok("queue", "drop", "1", "--why", "not wanted").out == (
-        "Q-1 is dropped; the branch one stays.\n"
+        "Q-1 was dropped; the branch one stays.\n"
     )
     assert repo.git("rev-parse", "one")
     assert line.refused("queue", "drop", "1", code=4)["code"] == "queue.ended"
@@ -425,14 +425,14 @@ def test_a_dropped_candidate_keeps_its_branch(line: CommandLine, work: Work, rep
 
 def test_a_look_whether_a_branch_would_land(gated: CommandLine, work: Work, repo: TemporaryRepo) -> None:
     work("one")
-    assert gated.ok("check", "one").out == "one fits main (fast-forward, 1 file).\n"
+    assert gated.ok("check", "one").out == "one merges cleanly into main (fast-forward, 1 file).\n"
     assert "  `echo looking; test ! -f bad` passed\n" in gated.ok("check", "one", "--run").out
     data = gated.json("check", "one", "--run")
     assert (data["fits"], data["findings"], data["checks"][0]["result"]) == (True, [], "passed before")
     work("wrong", bad="x\n")
     failed = gated.run("check", "wrong", "--run")
     assert failed.code == 6
-    assert failed.out.startswith("wrong fits main, and its checks fail:\n")
+    assert failed.out.startswith("wrong merges cleanly into main, but its checks fail:\n")
     assert "| looking" in failed.out
     work("other", README="other\n")
     repo.commit("Meanwhile", {"README": "mine\n"})
@@ -444,7 +444,7 @@ def test_a_look_whether_a_branch_would_land(gated: CommandLine, work: Work, repo
         "Work on other",
     ]
     lines = gated.run("check", "other").out.splitlines()
-    assert lines[0] == "other does not fit main as it is now:"
+    assert lines[0] == "other conflicts with the current main:"
     assert [line.split()[0] for line in lines[1:]] == ["README", "main:", "other:"]
     assert order(gated) == []
 
@@ -455,7 +455,7 @@ def test_a_landing_is_taken_back(line: CommandLine, work: Work, repo: TemporaryR
     for branch in ("one", "two"):
         line.ok("land", branch)
     answer = line.ok("undo", "Q-1")
-    assert answer.err == "lineclear/undo-Q-1 takes back Q-1 (one).\n"
+    assert answer.err == "lineclear/undo-Q-1 undoes Q-1 (one).\n"
     assert answer.out.startswith("lineclear/undo-Q-1 is on main as ")
     assert sorted(path.name for path in repo.path.glob("*.txt")) == ["two.txt"]
     assert line.refused("undo", "1", code=5)["code"] == "queue.undone"
@@ -467,7 +467,7 @@ def test_a_landing_is_taken_back(line: CommandLine, work: Work, repo: TemporaryR
 def test_with_a_check_taking_back_is_handed_in_like_anything_else(gated: CommandLine, work: Work) -> None:
     work("one")
     gated.ok("land", "one", "--wait")
-    assert "lineclear/undo-Q-1 is submitted as Q-2" in gated.ok("undo").out
+    assert "lineclear/undo-Q-1 was submitted as Q-2" in gated.ok("undo").out
     assert "1 landed" in gated.ok("queue", "run", "--once").out
 
 
@@ -495,7 +495,7 @@ def test_a_pull_request_instead_of_a_landing(
     line.environment["PATH"] = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     work("one")
     assert line.ok("land", "one", "--pr").out == (
-        "one is pushed to origin; its pull request is open: https://example.invalid/pull/7\n"
+        "one was pushed to origin; its pull request is open: https://example.invalid/pull/7\n"
     )
     data = line.json("land", "one", "--pr")
     assert (data["result"], data["remote"], data["tool"]) == ("pull request", "origin", "gh")
@@ -503,7 +503,7 @@ def test_a_pull_request_instead_of_a_landing(
     assert repo.git("ls-remote", "origin", "one").startswith(repo.git("rev-parse", "one"))
     repo.commit("Meanwhile", {"one.txt": "mine\n"})
     answer = line.ok("land", "one", "--pr")
-    assert "warning: it does not fit main as it is now: one.txt" in answer.err
+    assert "warning: it conflicts with the current main: one.txt" in answer.err
 
 
 # -- bad input --------------------------------------------------------------------------------

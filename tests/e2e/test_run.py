@@ -264,7 +264,7 @@ def test_an_interrupt_leaves_everything_as_it_is_and_the_next_run_goes_on_there(
     begun(crew, shift, 2)
     shift.interrupt()
     assert shift.code() == 130, shift.said
-    assert "goes on where this one left off" in shift.said
+    assert "continues where this one stopped" in shift.said
     assert crew.ends(1) + crew.ends(2) == ["interrupted", "interrupted"]
     assert [(crew.row(n).state, crew.row(n).attempt) for n in (1, 2)] == [("open", 0), ("open", 0)]
     assert crew.processes() == []

@@ -144,7 +144,7 @@ def test_an_agent_that_does_nothing_more_is_hung(pair: Crew) -> None:
 def test_what_is_not_the_agents_fault_waits_and_is_no_attempt(pair: Crew, code: int, how: str) -> None:
     shift = start(pair, f"exit {code}")
     pair.until(lambda: how in pair.ends(BAD), shift)
-    pair.until(lambda: "tried again in 30 s" in shift.said, shift)
+    pair.until(lambda: "retrying in 30 s" in shift.said, shift)
     pair.mark("go")
     pair.until(lambda: pair.row(GOOD).state == "merged", shift)
     assert (pair.row(BAD).state, pair.row(BAD).attempt) == ("open", 0)
@@ -166,7 +166,7 @@ def test_a_limit_that_says_when_it_ends_is_waited_for_that_long_and_the_work_goe
     assert pair.ends(BAD) == ["limited", "done"]
     assert [run.attempt for run in pair.runs(BAD)] == [1, 1]
     assert pair.on_main("half.txt") == "half"
-    assert "tried again in 1 s" in shift.said
+    assert "retrying in 1 s" in shift.said
 
 
 def test_a_budget_in_money_without_a_price_refuses_to_start(crew: Crew) -> None:
@@ -327,7 +327,7 @@ def test_who_fills_the_disk_is_stopped_and_the_other_one_lands(
 ) -> None:  # fmt: skip
     with opened_on(small_disk, repo) as crew:
         shift = start(crew, "head -c 57000000 /dev/zero >big.bin; await never", {**RESERVE})
-        run = finish(crew, shift, "disk", "MiB of disk are left")
+        run = finish(crew, shift, "disk", "MiB of disk space are left")
         assert crew.rescued(run.snapshot, "half.txt") == "half"
 
 

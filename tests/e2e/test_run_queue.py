@@ -57,7 +57,7 @@ def test_work_that_does_not_fit_comes_back_as_a_merge_with_the_conflict_in_it(cr
     assert (crew.marks / "status").read_text() == "UU door.txt\n"
     assert "green" in (crew.marks / "conflict").read_text()
     told = (crew.marks / "prompt").read_text()
-    assert "Your worktree holds the merge already" in told
+    assert "Your worktree already holds the merge" in told
     assert re.search(r'^> T-1 by [\w-]+, last in \w{7} "Paint the door green"$', told, re.M)
     assert re.search(r'^> T-2 by .+, last in \w{7} "Paint the door red"$', told, re.M)
     assert crew.findings() == []

@@ -48,7 +48,7 @@ def test_work_whose_worktree_is_gone_is_shown_as_it_was_saved(line: CommandLine,
     os.rename(tree, tree.with_name("elsewhere"))
     answer = line.ok("diff", "ada", "--stat")
     assert "new.txt" in answer.out
-    assert "its worktree is not there" in answer.err
+    assert "its worktree does not exist" in answer.err
     assert line.refused("open", "ada", code=5)["code"] == "snapshot.no_worktree"
 
 
@@ -72,7 +72,7 @@ def test_an_editor_is_opened_on_the_worktree(line: CommandLine, tree: Path) -> N
     assert answer.out == f"edit {tree}"
     nothing = line.run("open", "ada", "--editor")
     assert nothing.code == 2
-    assert "Neither $VISUAL nor $EDITOR" in nothing.err
+    assert "neither $VISUAL nor $EDITOR is set" in nothing.err
     refused = line.run("open", "ada", "--editor", env={"EDITOR": "no-such-editor"})
     assert refused.code == 1
     assert "no-such-editor could not be started" in refused.err
@@ -85,7 +85,7 @@ def test_snapshots_from_taking_to_restoring(line: CommandLine, repo: TemporaryRe
     taken = there.ok("salvage", "take", "--as", "ada")
     assert taken.out == "Snapshot ada/1 is taken\n"
     assert ".env (secret name)" in taken.err
-    assert there.ok("salvage", "take", "--as", "ada").out == "Snapshot ada/1 holds all of it already\n"
+    assert there.ok("salvage", "take", "--as", "ada").out == "Snapshot ada/1 already holds all of it\n"
     assert "ada/1" in line.ok("salvage", "list", "--agent", "ada").out
     assert line.json("salvage", "list", "--agent", "ben")["snapshots"] == []
     shown = line.ok("salvage", "show", "ada").out
@@ -138,5 +138,5 @@ def test_clearing_away_shows_first_and_removes_when_told(
     assert not tree.exists()
     assert "new.txt" in line.ok("diff", "ada", "--stat").out
     line.ok("gc", "--apply")
-    assert line.ok("gc").out.startswith("Can go\nNothing can go.\n")
+    assert line.ok("gc").out.startswith("Can go\nThere is nothing to remove.\n")
     line.ok("audit")

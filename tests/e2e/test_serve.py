@@ -220,7 +220,7 @@ def test_a_service_is_written_shown_and_taken_away(line: CommandLine, tmp_path: 
     assert unit.read_text() in shown
     assert str(line.place) in unit.read_text()
     assert f"enable {unit.name}" in told.read_text().replace("--now ", "")
-    assert "is as it should be" in there.ok("serve", "--install").out
+    assert "is up to date" in there.ok("serve", "--install").out
     assert there.refused("serve", "--install", "--as", "ada", code=4)["code"]
     assert "is removed" in there.ok("serve", "--uninstall").out
     assert not unit.exists()

@@ -304,7 +304,7 @@ def test_a_server_does_no_command_that_is_not_for_it(shared: ServeProcess, fresh
     by_token = HttpPeer(shared, proof=token_for(line, fresh("ada")))
     status, body = ask(by_token)
     assert status == 400
-    assert b"a token is good for tools" in body
+    assert b"a token is valid for tools" in body
 
 
 # -- waiting --------------------------------------------------------------------------------------
@@ -368,7 +368,9 @@ def test_whose_answer_is_lost_is_told_that_nobody_knows_what_was_done(
         lost = Asking(line.place, line.environment).run("say", "once", "--as", "ada")
     assert len(fake.asked) == 1
     assert (lost.code, lost.out) == (1, "")
-    assert lost.err.startswith("The server was lost before it answered; whether this was done is unknown.\n")
+    assert lost.err.startswith(
+        "The server ended before it answered; whether the command took effect is unknown.\n"
+    )
     assert "\nNext: run `lineclear say --key own:" in lost.err
 
 

@@ -340,7 +340,7 @@ def test_a_session_of_a_former_server_has_no_news_and_is_told_so(line: CommandLi
     peer.served = start()
     assert peer.send(b"", "GET").status == 405
     refused = peer.ask("resources/subscribe", {"uri": "lineclear://status"}).error
-    assert "begin a new one" in refused["message"]
+    assert "start a new one" in refused["message"]
     assert peer.send(b"", "DELETE").status == 405
 
 

@@ -109,7 +109,7 @@ def test_a_tracked_file_gets_no_path_of_this_machine(line: CommandLine, repo: Te
     assert "lineclear/hook" in text
     # What another worktree has checked out is not changed under its agent.
     assert repo.git("status", "--porcelain", at=tree) == ""
-    assert "other worktrees get our part when you commit it" in told.err
+    assert "other worktrees get this change when you commit it" in told.err
 
 
 def test_the_command_of_a_shared_file_finds_the_hook_from_anywhere(
@@ -194,7 +194,7 @@ def test_check_says_what_it_could_not_try(line: CommandLine) -> None:
     assert told.code == 0
     assert "not installed" in told.out
     line.ok("setup", "cursor")
-    assert "no probe is known" in line.ok("setup", "cursor", "--check").out
+    assert "its hook was not tried" in line.ok("setup", "cursor", "--check").out
 
 
 def test_the_doctor_sees_what_was_changed_since(line: CommandLine, repo: TemporaryRepo) -> None:

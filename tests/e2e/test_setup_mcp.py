@@ -128,7 +128,7 @@ def test_a_server_of_that_name_that_is_the_users_own_stays(
     file.write_text(file.read_text().replace("mine]", "lineclear]").replace('"mine": {', '"lineclear": {'))
     own = servers_in(name, repo)
     told = line.ok("setup", name)
-    assert "has a server of its own called lineclear" in told.err
+    assert "already has a server called lineclear" in told.err
     assert servers_in(name, repo) == own
     line.ok("setup", name, "--remove")
     assert servers_in(name, repo) == own
@@ -195,7 +195,7 @@ def test_check_says_when_the_server_does_not_answer(line: CommandLine, tmp_path:
     (tmp_path / "mcp.py").write_text("raise SystemExit(1)\n")
     told = line.run("setup", "cursor", "--check", env={"PYTHONPATH": str(tmp_path)})
     assert told.code == 6, told
-    assert "gave no list of its tools" in told.out
+    assert "did not list its tools" in told.out
 
 
 # -- with the real programs ----------------------------------------------------------------------
@@ -235,4 +235,4 @@ def test_a_client_that_hides_the_tools_is_found_out(line: CommandLine, tmp_path:
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"mcp": {"excluded": ["lineclear"]}}))
     told = mine.run("setup", "gemini", "--check")
     assert told.code == 6, told
-    assert "shown none of them, twice" in told.out
+    assert "saw none of them in two attempts" in told.out

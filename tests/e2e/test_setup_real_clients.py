@@ -62,7 +62,7 @@ def test_a_folder_that_is_not_to_be_trusted_is_left_so_and_told(
         folders.write_text(f'[folders."{repo.path}"]\ntrusted = false\n')
     else:
         (place / ".gemini/trustedFolders.json").write_text(f'{{"{repo.path}": "DO_NOT_TRUST"}}')
-    assert "told not to trust" in mine.ok("setup", name).err
+    assert "set not to trust" in mine.ok("setup", name).err
     told = mine.run("setup", name, "--check")
     assert told.code == 6, told
     assert "did not run the hook" in told.out

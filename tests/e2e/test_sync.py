@@ -32,12 +32,12 @@ def ada(ben: CommandLine, line: CommandLine, repo: TemporaryRepo) -> CommandLine
 
 def test_a_branch_is_brought_up_to_main(ada: CommandLine, repo: TemporaryRepo) -> None:
     repo.commit("Mine", {"b.txt": "mine\n"}, at=ada.place)
-    said = "main fits into ada (merge, 2 files). Nothing was changed.\n"
+    said = "main merges cleanly into ada (merge, 2 files). Nothing was changed.\n"
     assert ada.ok("sync", "--dry-run").out == said
     answer = ada.ok("sync", "--as", "ada")
     commit = repo.git("rev-parse", "ada")
-    assert answer.out == f"ada holds all of main now, as {commit[:12]} (merge, 2 files).\n"
-    assert ada.ok("sync").out == "ada holds all of main already.\n"
+    assert answer.out == f"ada now contains all of main, as {commit[:12]} (merge, 2 files).\n"
+    assert ada.ok("sync").out == "ada already contains all of main.\n"
     assert ada.run("audit").code == 0
 
 
@@ -73,7 +73,7 @@ def test_two_agents_change_one_function_and_both_changes_land(
     assert no.err.splitlines() == [
         "  login.py near line 3: content in login",
         *sides,
-        "ada and main do not fit in login.py.",
+        "ada and main conflict in login.py.",
         "Nothing was changed. The next command leaves the merge here, for you to resolve and commit.",
         "Next: run `lineclear sync --keep-conflicts`.",
     ]
@@ -81,10 +81,10 @@ def test_two_agents_change_one_function_and_both_changes_land(
     kept = ada.run("sync", "--keep-conflicts")
     assert kept.code == 6
     assert kept.out.splitlines() == [
-        "main is being merged into ada, and this is open:",
+        "main is being merged into ada, with these conflicts:",
         no.err.splitlines()[0],
         *reversed(sides),
-        "Everything else is staged. Edit, `git add` and `git commit`; `git merge --abort` takes it all back.",
+        "Everything else is staged. Edit, `git add` and `git commit`; `git merge --abort` cancels the merge.",
     ]
     assert ada.refused("sync", code=4)["code"] == "sync.in_progress"
     both = BASE["login.py"].replace("return True", "return audit(user) and code(user)")

@@ -212,11 +212,11 @@ def test_while_it_is_cut_what_exists_once_is_not_touched(team: Team) -> None:
     left.network.cut()
     reason, _ = left.hook(tree / "logo.png")
     assert reason == (
-        "file:logo.png is locked, and the shared store cannot be asked whose it is.\n"
-        "Nobody changes it until the store is back. Go on with your other files.\n"
+        "Cannot write file:logo.png (locked): the shared store is out of reach.\n"
+        "Its holder is unknown until the store is back. Continue with other files.\n"
         "Next: run `lineclear doctor`."
     )
-    assert "file:NOTES.md is single-writer" in left.hook(tree / "NOTES.md")[0]
+    assert "Cannot write file:NOTES.md (single-writer)" in left.hook(tree / "NOTES.md")[0]
     assert "read-only" in left.hook(tree / "LICENSE")[0]
 
 
@@ -228,14 +228,14 @@ def test_while_it_is_cut_git_goes_on_for_copies_and_stops_for_what_exists_once(t
     (tree / "a.py").write_text("two\n")
     done = left.git("commit", "-qam", "mine", at=tree, env=ADA)
     assert done.returncode == 0, done.stderr
-    assert "the shared store is out of reach. Git goes on with what you have a copy of." in done.stderr
+    assert "the shared store is out of reach. Git continues with your local copy." in done.stderr
     (tree / "logo.png").write_text("2")
     stopped = left.git("commit", "-qam", "logo", at=tree, env=ADA)
     assert stopped.returncode == 1
-    assert "file:logo.png is locked, and the shared store cannot be asked" in stopped.stderr
+    assert "Cannot write file:logo.png (locked): the shared store is out of reach" in stopped.stderr
     person = left.git("commit", "-qam", "logo", at=tree)
     assert person.returncode == 0
-    assert "You are a person, so git goes on." in person.stderr
+    assert "You are a person, so git continues." in person.stderr
     (tree / "NOTES.md").write_text("two\n")
     assert left.git("commit", "-qam", "notes", at=tree, env=ADA).returncode == 0  # its owner, by the settings
 
@@ -248,7 +248,7 @@ def test_a_repository_that_asks_to_stop_stops(
         left.line.ok("setup", "git")
         tree = left.clone.add_worktree("ada")
         left.network.cut()
-        assert "lineclear could not judge this edit" in left.hook(tree / "a.py")[0]
+        assert "lineclear could not check this edit" in left.hook(tree / "a.py")[0]
         (tree / "a.py").write_text("two\n")
         stopped = left.git("commit", "-qam", "mine", at=tree, env=ADA)
         assert stopped.returncode == 1
@@ -388,14 +388,14 @@ def test_a_claim_of_a_machine_that_is_cut_off_ends_and_work_under_it_does_not_la
     granted = right.line.json("claim", "logo.png", "--as", "ben", "--wait", "50s")
     assert granted["claims"][0]["resource"] == "file:logo.png"
     # The one that is cut off cannot know, so its own gate is closed; somebody goes round it.
-    assert "cannot be asked" in left.hook(tree / "logo.png")[0]
+    assert "Cannot write file:logo.png (locked): the shared store" in left.hook(tree / "logo.png")[0]
     (tree / "logo.png").write_text("ada's")
     assert left.git("commit", "-qam", "logo", "--no-verify", at=tree, env=ADA).returncode == 0
     before = team.main()
     left.back()
     landed = left.line.at(tree).run("land", "--as", "ada", "--json")
     assert landed.code != 0, landed
-    assert "file:logo.png is not yours to write" in landed.data["why"]
+    assert "Cannot write file:logo.png: another agent holds it" in landed.data["why"]
     assert team.main() == before
     ended = right.line.json("log", "--kind", "ClaimExpired", "--limit", "10")["events"]
     assert [event["subject"] for event in ended] == ["file:logo.png"]

@@ -255,8 +255,8 @@ def test_tokens_are_listed_and_the_doctor_looks_at_them(line: CommandLine) -> No
     said = line.ok("doctor").out
     assert f"token {ada[3:13]} of the agent ada ends at {found['ada']['expires_at']}" in said
     assert "LINECLEAR_TOKEN" not in said
-    assert "LINECLEAR_TOKEN is the agent ada's" in line.run("doctor", env={"LINECLEAR_TOKEN": ada}).out
-    assert "not known here" in line.run("doctor", env={"LINECLEAR_TOKEN": ada[:-1]}).out
+    assert "LINECLEAR_TOKEN belongs to the agent ada" in line.run("doctor", env={"LINECLEAR_TOKEN": ada}).out
+    assert "not valid here" in line.run("doctor", env={"LINECLEAR_TOKEN": ada[:-1]}).out
 
 
 def test_completion_offers_what_can_be_revoked(line: CommandLine) -> None:

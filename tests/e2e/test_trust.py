@@ -79,7 +79,7 @@ def test_trust_is_taken_back(line: CommandLine) -> None:
     ]
     assert "2 records of trust are gone." in line.ok("trust", "--revoke").out
     assert set(states(line).values()) == {"new"}
-    assert "Nothing is trusted here." in line.ok("trust", "--list").out
+    assert "Nothing is trusted here yet." in line.ok("trust", "--list").out
 
 
 def test_what_is_no_longer_stated_is_listed_as_such(line: CommandLine) -> None:
@@ -106,7 +106,7 @@ def test_the_doctor_names_what_is_not_trusted(line: CommandLine) -> None:
     state(line, SETTINGS)
     assert "not trusted: worktrees.setup[0], checks.gate;" in line.ok("doctor").out
     line.ok("trust")
-    assert "nothing of lineclear.toml waits for trust (2 trusted)" in line.ok("doctor").out
+    assert "nothing in lineclear.toml needs trust (2 trusted)" in line.ok("doctor").out
 
 
 def test_nothing_that_is_not_trusted_may_run(line: CommandLine, opened: Repo) -> None:

@@ -16,7 +16,7 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("init", [], "is now under lineclear", "engine", ""),
     ("doctor", [], "ok", "checks", ""),
     ("config show", ["--origin"], "claims.ttl", "settings", ""),
-    ("trust", [], "asks for nothing that needs trust", "stated", ""),
+    ("trust", [], "contains nothing that needs trust", "stated", ""),
     (
         "task add",
         ["Login form", "--scope", "src/auth/", "--label", "ui", "--body", "-"],
@@ -31,7 +31,7 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("task next", ["--as", "codex-1"], 'T-1 is yours: "Login form"', "crowded", ""),
     ("task note", ["T-1", "half way", "--as", "codex-1"], "Noted at T-1", "note", ""),
     ("task show", ["1"], "> half way", "notes", ""),
-    ("task edit", ["T-1", "--priority", "1", "--not-after", "T-2"], "T-1 is changed", "task", ""),
+    ("task edit", ["T-1", "--priority", "1", "--not-after", "T-2"], "T-1 was changed", "task", ""),
     ("task done", ["T-1", "--branch", "main", "--as", "codex-1"], "T-1 is handed over", "task", ""),
     ("task done", ["T-1"], "T-1 is merged", "task", ""),
     ("task fail", ["T-2", "--reason", "no idea"], "T-2 is failed", "task", ""),
@@ -50,25 +50,25 @@ STORY: list[tuple[str, list[str], str, str, str]] = [
     ("value list", [], "draft", "copies", ""),
     ("value merge", ["draft"], "limits is now version 2", "merged", ""),
     ("value fork", ["other", "limits"], "The copy other", "copy", ""),
-    ("value drop", ["other"], "other is gone", "copy", ""),
+    ("value drop", ["other"], "other was dropped", "copy", ""),
     ("value history", ["limits"], "VERSION", "versions", ""),
-    ("value delete", ["limits", "--version", "2"], "limits is deleted", "deleted", ""),
-    ("say", ["look at T-4", "--to", "codex-1"], "is sent to agent codex-1", "id", ""),
+    ("value delete", ["limits", "--version", "2"], "limits was deleted", "deleted", ""),
+    ("say", ["look at T-4", "--to", "codex-1"], "was sent to agent codex-1", "id", ""),
     ("inbox", ["--as", "codex-1"], "> look at T-4", "messages", ""),
     ("topic", ["api", "--as", "codex-1"], "You listen to api", "topics", ""),
     ("worktree add", ["desk", "--agent", "codex-1"], "branch lineclear/desk", "path", ""),
     ("worktree list", [], "lineclear/desk", "worktrees", ""),
-    ("worktree adopt", ["../repo.worktrees/desk"], "The worktree desk was known already", "name", ""),
-    ("worktree remove", ["desk"], "The worktree desk is gone", "branch", ""),
+    ("worktree adopt", ["../repo.worktrees/desk"], "The worktree desk was already known", "name", ""),
+    ("worktree remove", ["desk"], "The worktree desk was removed", "branch", ""),
     ("agent list", [], "codex-1", "agents", ""),
     ("agent leave", ["codex-1"], "codex-1 has left", "freed", ""),
     ("token add", ["codex-1", "--note", "desk"], "lc_", "secret", ""),
     ("token list", [], "codex-1", "tokens", ""),
-    ("token revoke", ["codex-1"], "is revoked", "revoked", ""),
+    ("token revoke", ["codex-1"], "was revoked", "revoked", ""),
     ("log", ["--since", "1h"], "TaskMerged", "events", ""),
     ("audit", [], "the log and the tables agree", "findings", ""),
     ("db info", [], "sqlite", "kind", ""),
-    ("db verify", [], "sound", "findings", ""),
+    ("db verify", [], "intact", "findings", ""),
     ("db backup", ["copy.db"], "copy.db", "path", ""),
     ("db copy", ["other-store"], "events copied", "events", ""),
     ("completion", ["zsh"], "lineclear", "script", ""),
@@ -163,7 +163,7 @@ def test_proposals_from_the_first_word_to_the_decision(line: CommandLine) -> Non
     assert line.refused("proposal", "accept", first, "--as", "helper", code=4)["holder"] == "owner"
     assert line.refused("proposal", "accept", third, "--as", "owner", code=3)["first"] == int(first)
     assert "now version 1" in line.ok("proposal", "accept", first, "--as", "owner").out
-    assert "is rejected" in line.ok("proposal", "reject", third, "--as", "owner", "--reason", "enough").out
+    assert "was rejected" in line.ok("proposal", "reject", third, "--as", "owner", "--reason", "enough").out
     states = {p["id"]: p["state"] for p in line.json("proposal", "list", "--state", "all")["proposals"]}
     assert states == {int(first): "accepted", int(second): "superseded", int(third): "rejected"}
     told = line.ok("inbox", "--as", "helper").out

@@ -25,7 +25,7 @@ def test_a_worktree_from_the_first_word_to_the_last(repo: TemporaryRepo, line: C
     repo.git("add", "a.py", at=path)
     repo.git("commit", "--quiet", "--message=Work", at=path)
     assert inside.ok("worktree", "remove", "ada").out.splitlines() == [
-        "The worktree ada is gone.",
+        "The worktree ada was removed.",
         "Its branch lineclear/T-1-login-form stays.",
     ]
     assert not path.exists()

@@ -88,7 +88,7 @@ def test_while_somebody_else_runs_the_queue_it_waits_and_then_takes_over(site: S
     with landings_of(site.repo).turns.take():
         background = site.begin()
         site.submit("work", {"a.txt": "1\n"})
-        until(lambda: background.status()["queue"]["state"] == "somebody else runs it")
+        until(lambda: background.status()["queue"]["state"] == "another process runs it")
         assert site.state("work") == "waiting"
     until(lambda: site.state("work") == "landed", background.status)
     assert background.status()["queue"]["last_error"] == ""

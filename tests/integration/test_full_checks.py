@@ -85,7 +85,7 @@ def test_a_red_run_sends_the_right_proposal_back_and_takes_it_off_main(repo: Tem
         assert len(runs(team)) - before <= 4
         (task,) = team.tasks()
         assert (task.state, f"lineclear proposal show {made['ben']}" in task.body) == ("open", True)
-        assert "broke all tests" in team.inbox("ben")[0]
+        assert "broke the tests" in team.inbox("ben")[0]
         assert outcome(team)["result"] == "reverting"
         team.run_queue()
         assert team.migrations()[1:] == ["0002_ada.sql", "0004_cleo.sql", "0005_dan.sql"]
@@ -125,7 +125,7 @@ def test_a_check_that_never_passed_is_nobodys_fault(repo: TemporaryRepo) -> None
         integrate(team, ada=GOOD)
         answer = outcome(team)
         assert (answer["result"], answer["culprit"]) == ("needs you", "")
-        assert "the oldest state that was looked at" in answer["why"]
+        assert "the oldest state that was checked" in answer["why"]
         assert team.tasks() == []
 
 
@@ -138,7 +138,7 @@ def test_what_others_built_on_is_not_taken_back_by_force(repo: TemporaryRepo) ->
         team.begin(INTEGRATE)
         answer = outcome(team)
         assert (answer["result"], answer["agent"], answer["revert"]) == ("needs you", "ada", "")
-        assert "cannot be taken back, since others built on it: a.txt" in answer["why"]
+        assert "cannot be reverted because later work builds on it: a.txt" in answer["why"]
         assert answer["follow_up"] == "T-1"
         assert outcome(team)["follow_up"] == "T-1"
 

@@ -161,5 +161,5 @@ def test_what_is_not_trusted_is_said_and_keeps_nothing_from_landing(team: Phased
     landings_of(team.repo).run_once(team.person, tell=lambda one: news.append(f"{one.kind}: {one.text}"))
     assert [row.state for row in team.candidates()] == ["landed"]
     assert [text for text in news if text.startswith("warned")] == [
-        "warned: after the landing: queue.integrator of lineclear.toml is not trusted."
+        "warned: after the landing: Not trusted yet in lineclear.toml: queue.integrator."
     ]

@@ -113,7 +113,7 @@ def test_who_built_on_it_is_named(team: Team) -> None:
     land(team, "ben", BEN, task=task)
     with refused("queue.undo_conflicts") as caught:
         prepare(team.repo.store, wired.undo_git_of(team.repo), team.person, number)
-    assert "a.txt near line 2: content; since then T-1 by ben." in str(caught.value)
+    assert "a.txt near line 2: content; landed since: T-1 by ben." in str(caught.value)
 
 
 def test_twice_is_refused_while_the_first_waits_and_after_it_landed(team: Team) -> None:

@@ -72,10 +72,10 @@ PERSON = Caller("pat", is_person=True)
 # The hook has words and codes of its own for a model in the middle of an edit; they mean the same.
 MEANS = {
     "is read-only for agents": "write.read_only",
-    "is not written in the phase": "write.phase",
+    "until then, propose changes": "write.phase",
     "is being integrated": "write.integrated",
     "has a single writer": "write.not_owner",
-    "is not yours to take": "write.held",
+    "Cannot claim": "write.held",
     "no longer covers": "fence.stale",
     "is locked: only one agent": "write.unlocked",
     "is in another agent's worktree": "gate.foreign_tree",

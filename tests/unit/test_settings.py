@@ -226,7 +226,7 @@ def test_bytes_that_are_no_text_are_refused_in_a_variable() -> None:
 
 def test_a_key_where_a_section_belongs_is_refused() -> None:
     assert str(refused(local="claims = 3")) == (
-        "claims (local.toml) is not usable: 3.\n"
+        "claims (local.toml) has an invalid value: 3.\n"
         "Expected: a section, [claims].\n"
         "Next: run `lineclear config show`."
     )
@@ -379,9 +379,9 @@ def test_a_match_is_spelled_in_one_unicode_form_unless_told_otherwise() -> None:
     [
         ("strategy = 'locked'", "match is missing"),
         ("match = 1\nstrategy = 'locked'", "match is missing"),
-        ("match = 'a'", "strategy is none of"),
-        ("match = 'a'\nstrategy = 'lock'", "strategy is none of isolated, single-writer"),
-        ("match = 'a'\nstrategy = ['locked']", "strategy is none of"),
+        ("match = 'a'", "strategy is not one of"),
+        ("match = 'a'\nstrategy = 'lock'", "strategy is not one of isolated, single-writer"),
+        ("match = 'a'\nstrategy = ['locked']", "strategy is not one of"),
         ("match = ''\nstrategy = 'locked'", "match is wrong"),
         ("match = '/a'\nstrategy = 'locked'", "it is absolute"),
         ("match = '../a'\nstrategy = 'locked'", "it climbs above its root"),
@@ -583,7 +583,7 @@ def test_any_text_as_a_variable_or_flag_gives_settings_or_a_refusal(name: str, t
             ),
             "settings.value",
             2,
-            'claims.ttl (lineclear.toml) is not usable: "soon".\n'
+            'claims.ttl (lineclear.toml) has an invalid value: "soon".\n'
             'Expected: a duration from 1s to 24h, like "90s" or "1h30m".',
         ),
         (
@@ -592,40 +592,40 @@ def test_any_text_as_a_variable_or_flag_gives_settings_or_a_refusal(name: str, t
             ),
             "settings.strategy",
             2,
-            "[[strategy]] number 3 in lineclear.toml is not usable.\nIts owner is not an agent's name.",
+            "[[strategy]] number 3 in lineclear.toml is not valid.\nIts owner is not an agent's name.",
         ),
         (
             refuse("settings.strategies", origin="local.toml", most=1_000),
             "settings.strategies",
             2,
             "local.toml has too many [[strategy]] entries.\n"
-            "At most 1000 count, in all files together; a glob can stand for many paths.",
+            "At most 1000 are allowed in all files together; one glob can cover many paths.",
         ),
         (
             broken_settings("lineclear.toml", 7, "Invalid value"),
             "settings.syntax",
             2,
-            "The settings cannot be read because of line 7 of lineclear.toml.\n"
-            "The reader says: Invalid value.",
+            "Cannot read the settings: line 7 of lineclear.toml is not valid.\n"
+            "The parser says: Invalid value.",
         ),
         (
             broken_settings("lineclear.toml", 0, "it is nested too deeply"),
             "settings.syntax",
             2,
-            "The settings cannot be read because of lineclear.toml.\n"
-            "The reader says: it is nested too deeply.",
+            "Cannot read the settings: lineclear.toml is not valid.\n"
+            "The parser says: it is nested too deeply.",
         ),
         (
             settings_too_large("lineclear.toml", 262_144),
             "settings.size",
             2,
-            "lineclear.toml is too large: at most 256 KiB are read.",
+            "lineclear.toml is too large: the limit is 256 KiB.",
         ),
         (
             refuse("settings.unreadable", origin="local.toml", path="/a/local.toml", why="Permission denied"),
             "settings.unreadable",
             1,
-            "local.toml is there, but cannot be read: Permission denied.\nIt is /a/local.toml",
+            "local.toml exists but cannot be read: Permission denied.\nIt is /a/local.toml",
         ),
         (
             refuse("settings.unknown", name="claims", hint="."),

@@ -218,7 +218,7 @@ def release(
 
 
 def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """A person takes resources away from whoever holds them; the holders are told, the log says so."""
+    """A person takes resources away from their holders, who get a message; the log records it."""
     if not caller.is_person:
         raise refuse("person.only", what="take over a claim", agent=caller.name)
     _check(request)
@@ -327,7 +327,9 @@ def show_blocker(blocker: Blocker, view: View) -> dict[str, Any]:
 
 def _check(request: Request) -> None:
     if request.mode not in MODES:
-        raise refuse("input.bad", name="mode", given=request.mode, why=f"it is one of {', '.join(MODES)}")
+        raise refuse(
+            "input.bad", name="mode", given=request.mode, why=f"it must be one of {', '.join(MODES)}"
+        )
     if not 1 <= len(request.resources) <= MOST_RESOURCES:
         count = str(len(request.resources))
         raise refuse(
@@ -406,8 +408,8 @@ def _tell(tx: Tx, caller: Caller, request: Request, claim: Claim) -> None:
     note = f' ("{request.note}")' if request.note else ""
     wanted = ", ".join(resource.text for resource in request.resources[:3])
     text = (
-        f"{caller.name} now holds {wanted} exclusively{note}, where you have announced {claim.resource}. "
-        "Your copy is your own; its work comes first when both are merged."
+        f"{caller.name} now holds {wanted} exclusively{note}, which overlaps your {claim.resource}. "
+        "You keep your own copy, but its work comes first when both are merged."
     )
     audience = f"agent:{claim.agent}"
     tx.append(Draft("MessageSent", audience, audience=audience, urgent=0, text=text))

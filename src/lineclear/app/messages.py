@@ -34,7 +34,7 @@ def say(
             "input.bad",
             name="message",
             given=text,
-            why=f"it has 1 to {MAX_TEXT_BYTES} bytes, this one {size}",
+            why=f"a message has 1 to {MAX_TEXT_BYTES} bytes, this one has {size}",
         )
 
     def work(tx: Tx) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Picture:
 
 
 class Editor:
-    """Who edits in one worktree: its agent, else whoever signs, else the person."""
+    """Who edits in one worktree: its agent, else the name that signs, else the person."""
 
     __slots__ = ("branch", "keep_ms", "person", "tree", "tree_agent")
 
@@ -160,9 +160,9 @@ def carry_out(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once
 
 
 _WORDS = {
-    task_page.UNKNOWN: "There is no {id}. Take the id out to make this a new task.",
-    task_page.TWICE: "{id} stands here already. Take the id out to make this a new task.",
-    task_page.FIXED: "Only title, priority, box and name are changed here; use `lineclear task edit {id}`.",
+    task_page.UNKNOWN: "There is no {id}. Remove the id to make this a new task.",
+    task_page.TWICE: "{id} is already on this page. Remove the id to make this a new task.",
+    task_page.FIXED: "Only title, priority, box and name can change here; use `lineclear task edit {id}`.",
 }
 
 
@@ -204,9 +204,7 @@ def _reorder(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once
 def _refuse_stale(field: str, edit: Edit, now: str) -> None:
     """The page that was edited showed another text than the store has: two people changed it."""
     if now != edit.old:
-        raise refuse(
-            "input.bad", name=field, given=edit.value, why=f'it has become "{shorten(now, 60)}" meanwhile'
-        )
+        raise refuse("input.bad", name=field, given=edit.value, why=f'it is now "{shorten(now, 60)}"')
 
 
 def _take(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
@@ -222,7 +220,7 @@ def _take_for(store: Store, liveness: Liveness, editor: Editor, number: int, nam
 
 
 def _done(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
-    """Ended by the worktree's agent, else by whoever stands in the line; taken first if nobody had it."""
+    """Ended by the worktree's agent, else by the name in the line; taken first if nobody had it."""
     task = _known(store, edit.number)
     if task.state in ENDED:
         return edit.number

@@ -32,7 +32,7 @@ MOST_NOTE = 2_000
 
 
 def owner_of(view: View, resource: Resource, rules: list[Rule]) -> str:
-    """Who decides: the owner that lineclear.toml names, else whoever holds it exclusively."""
+    """Who decides: the owner that lineclear.toml names, else its exclusive holder."""
     sharing = strategy_for(resource, rules)
     if sharing.owner:
         return sharing.owner
@@ -43,7 +43,7 @@ def propose(
     store: Store, caller: Caller, rules: list[Rule], resource: Resource, payload: str, *, note: str = "",
     version: int | None = None, supersedes: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
-    """Ask the owner for a change; the owner is told. `version` is what the proposal is based on."""
+    """Ask the owner for a change and notify the owner. `version` is what the proposal is based on."""
     json = canonical(parse_json(payload))
     check_words("note", note, MOST_NOTE)
 

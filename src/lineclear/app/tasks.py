@@ -287,7 +287,7 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
         task, other = known_task(tx, number), known_task(tx, same_as)
         if number == same_as:
             raise refuse(
-                "input.bad", name="task", given=show_id(number), why="a task cannot be the same as itself"
+                "input.bad", name="task", given=show_id(number), why="a task cannot be a duplicate of itself"
             )
         if other.same_as:
             raise refuse("task.same", task=show_id(other.id), same_as=show_id(other.same_as))
@@ -558,7 +558,7 @@ def check_texts(title: str, body: str) -> None:
     check_words("title", title, MOST_TITLE, least_chars=1)
     if not title.strip() or "\n" in title:
         raise refuse(
-            "input.bad", name="title", given=title, why=f"it is one line of 1 to {MOST_TITLE} characters"
+            "input.bad", name="title", given=title, why=f"it must be one line of 1 to {MOST_TITLE} characters"
         )
     check_words("body", body, MOST_BODY)
 
@@ -566,7 +566,9 @@ def check_texts(title: str, body: str) -> None:
 def check_numbers(priority: int, attempts_max: int) -> None:
     if not 0 <= priority <= LEAST_PRIORITY:
         raise refuse(
-            "input.bad", name="priority", given=str(priority), why=f"it is 0 (first) to {LEAST_PRIORITY}"
+            "input.bad", name="priority", given=str(priority), why=f"it must be 0 (first) to {LEAST_PRIORITY}"
         )
     if not 1 <= attempts_max <= MOST_ATTEMPTS:
-        raise refuse("input.bad", name="attempts", given=str(attempts_max), why=f"it is 1 to {MOST_ATTEMPTS}")
+        raise refuse(
+            "input.bad", name="attempts", given=str(attempts_max), why=f"it must be 1 to {MOST_ATTEMPTS}"
+        )

@@ -37,7 +37,7 @@ def value_resource(key: str) -> Resource:
         raise refuse("input.bad", name="key", given=key, why=f"it is longer than {MOST_KEY} characters")
     resource = parse_resource(f"value:{key}", literal=True)
     if resource.kind != "name":
-        raise refuse("input.bad", name="key", given=key, why="it names one value, not a pattern")
+        raise refuse("input.bad", name="key", given=key, why="it must name one value, not a pattern")
     return resource
 
 

@@ -32,7 +32,7 @@ def claim_or_wait(
 ) -> dict[str, Any]:
     """Grant now, or wait up to the limit. However it ends, no ticket is left behind.
 
-    `on_wait` is told once, when the waiting begins, who is in the way.
+    `on_wait` is called once, when the waiting begins, with who is in the way.
     """
     if limit_ms <= 0:
         return ask(store, liveness, caller, request)

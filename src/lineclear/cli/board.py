@@ -45,7 +45,7 @@ class Board:
             self._out.news(item, f"needs you: {text}" if news.kind == NEEDS else text)
 
     def greet(self, agents: list[dict[str, Any]]) -> None:
-        """Whoever begins to look is told what there is to see, also where nothing is drawn."""
+        """Print what there is to see when watching begins, also where nothing is drawn."""
         for agent in () if self._screen.is_live else agents:
             name, task, state = row(agent)[:3]
             self._out.news(agent, f"{name}: {state} on {task}" if task else f"{name}: {state}")

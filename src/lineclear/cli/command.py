@@ -102,7 +102,7 @@ class Context:
             try:
                 beat(self.store, self.repo.presence, self._caller)
             except Refusal:
-                # Who only reads may do so where nothing can be written; who writes is told by its own write.
+                # Reading is allowed where nothing can be written; a write fails with its own refusal.
                 pass
         return self._caller
 

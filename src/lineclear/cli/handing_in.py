@@ -1,4 +1,4 @@
-"""A branch is handed to the queue, and what became of it is told: for `land` and `undo`."""
+"""Hand a branch to the queue and report what became of it: for `land` and `undo`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def declare_wait(parser: ArgumentParser) -> None:
         const=FOR_EVER_MS,
         default=AS_FITS_MS,
         metavar="DURATION",
-        help="stay until it has landed or gone back (what needs no check and no review is waited for anyway)",
+        help="wait until it has landed or gone back (the default if it needs no check and no review)",
     )
     parser.add_argument(
-        "--no-wait", dest="wait", action="store_const", const=NOT_MS, help="only put it into the queue"
+        "--no-wait", dest="wait", action="store_const", const=NOT_MS, help="only add it to the queue"
     )
 
 
@@ -79,11 +79,12 @@ def tell(context: Context, facts: dict[str, Any], result: Landed | SentBack | Ne
 
 def _landed(facts: dict[str, Any], result: Landed) -> str:
     if result.how == "nothing":
-        return f"{facts['branch']} holds nothing that {result.main} does not have."
+        return f"{facts['branch']} has no commits that {result.main} lacks."
     count = len(result.files)
     files = f"{count} file{'' if count == 1 else 's'}"
     if facts.get("dry_run"):
-        return f"{facts['branch']} fits {result.main} ({result.how}, {files}). Nothing was changed."
+        how = f"({result.how}, {files})"
+        return f"{facts['branch']} merges cleanly into {result.main} {how}. Nothing was changed."
     task = f"; {facts['task']} is merged" if facts.get("task") else ""
     return f"{facts['branch']} is on {result.main} as {result.commit[:12]} ({result.how}, {files}){task}."
 
@@ -92,7 +93,7 @@ def _sent_back(facts: dict[str, Any], result: SentBack) -> list[str]:
     lines = [f"{facts['branch']}: {result.why}."]
     if not facts.get("dry_run"):
         task = f"; {facts['task']} went back." if facts.get("task") else "."
-        lines.append(f"Its branch is as it was{task}")
+        lines.append(f"Its branch is unchanged{task}")
     return [*lines, f"`{_look(facts)}` shows all of it."]
 
 
@@ -117,14 +118,14 @@ def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_
     following = _next(name, own, seen, is_running=landings.turns.is_taken())
     data = {**facts, "result": "waiting" if has_waited else "submitted", "position": own["position"],
             "waits_for": own["waits_for"], "eta_ms": own["eta_ms"], "next": following}  # fmt: skip
-    head = f"{branch} is submitted as {name}" if is_new else f"{branch} waits as {name}"
+    head = f"{branch} was submitted as {name}" if is_new else f"{branch} is queued as {name}"
     behind = own["position"] - 1
     head += f", behind {behind} other{'' if behind == 1 else 's'}" if behind else ""
     eta = ready_in(own["eta_ms"])
     lines = [f"{head}; one check takes {eta}." if eta and not behind else f"{head}."]
     if own["waits_for"]:
         lines.append(f"It {own['waits_for']}." if own["waits_for"].startswith("waits") else own["waits_for"])
-    lines.append(f"Next: run `{following}`." if following else "The queue that runs here brings it to main.")
+    lines.append(f"Next: run `{following}`." if following else "The queue that is running here will land it.")
     context.out.data(data, *lines)
     return TIMED_OUT if has_waited else 0
 
@@ -136,7 +137,9 @@ def _tell_ended(context: Context, facts: dict[str, Any]) -> int:
     result = landings_of(context.repo).result_of(int(facts["candidate"][2:]))
     if result is not None:
         return tell(context, facts, result)
-    words = f"{plain(facts['branch'])} was dropped: `lineclear queue show {facts['candidate']}` says by whom."
+    words = (
+        f"{plain(facts['branch'])} was dropped: `lineclear queue show {facts['candidate']}` shows by whom."
+    )
     context.out.data({**facts, "result": "dropped", "next": _look(facts)}, words)
     return FINDINGS
 
@@ -169,5 +172,5 @@ def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
     branch = handed_over or branch_here(context.repo)
     left = uncommitted(context.repo, branch)
     if left:
-        context.out.warn(f"what is not committed on {branch} does not land: {few(left)}")
+        context.out.warn(f"uncommitted files on {branch} do not land: {few(left)}")
     return branch, task

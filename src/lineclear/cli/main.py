@@ -31,7 +31,7 @@ INTERRUPTED = 130
 
 
 def run(argv: list[str], environ: Mapping[str, str] | None = None, around: Surroundings | None = None) -> int:
-    """The exit code; whatever `around` says may pass is raised, everything else is told."""
+    """The exit code; exceptions that `around` lets pass are raised, all others are printed."""
     environ, around = os.environ if environ is None else environ, around or Surroundings()
     is_json = "--json" in before_dashes(argv)
     out = Output(is_json=is_json, environ=environ, out=around.out, err=around.err)
@@ -146,7 +146,7 @@ def _run_verb(
     args.command = arguments[len(own) + 1 :]
     cwd = os.path.abspath(os.path.join(around.cwd, args.cwd)) if args.cwd else around.cwd
     if cwd and not os.path.isdir(cwd):
-        raise refuse("input.bad", name="directory", given=args.cwd, why="it is not there")
+        raise refuse("input.bad", name="directory", given=args.cwd, why="it does not exist")
     given = args.given or environ.get("LINECLEAR_AGENT", "")
     if given:
         agent_name(given)  # now, not when half of the answer is out
@@ -188,7 +188,7 @@ def _refuse_unreadable(verb: str, words: list[str]) -> None:
     """Arguments are text; what is not UTF-8 reaches us as half of a surrogate pair."""
     for word in words:
         if any("\ud800" <= ch <= "\udfff" for ch in word):
-            raise refuse("input.bad", name="argument", given=word, why="it holds bytes that are not UTF-8")
+            raise refuse("input.bad", name="argument", given=word, why="it contains bytes that are not UTF-8")
     for word in before_dashes(words):
         # argparse of Python 3.11 takes such a `--` out and leaves the option without any value.
         if word.startswith("-") and word.endswith(("=--", "-C--")):

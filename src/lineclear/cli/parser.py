@@ -52,7 +52,10 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 18) or not least <= int(text) <= most:
             raise refuse(
-                "input.bad", name="number", given=text, why=f"it is a whole number from {least} to {most}"
+                "input.bad",
+                name="number",
+                given=text,
+                why=f"it must be a whole number from {least} to {most}",
             )
         return int(text)
 
@@ -63,5 +66,5 @@ def candidate_number(text: str) -> int:
     """A candidate of the queue, written `7` or `Q-7`."""
     word = text[2:] if text[:2] in ("Q-", "q-") else text
     if not (word.isascii() and word.isdigit() and len(word) <= 15) or int(word) < 1:
-        raise refuse("input.bad", name="candidate", given=text, why="it is a number such as 7 or Q-7")
+        raise refuse("input.bad", name="candidate", given=text, why="it must be a number such as 7 or Q-7")
     return int(word)

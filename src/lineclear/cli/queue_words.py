@@ -30,7 +30,7 @@ def as_data(facts: dict[str, Any]) -> dict[str, Any]:
 def list_lines(facts: dict[str, Any], *, with_ended: bool) -> list[str | Table]:
     lines: list[str | Table] = [paused_line(facts)] if facts["queue"] == "paused" else []
     rows = [_row(found) for found in facts["candidates"]]
-    lines.append(Table(COLUMNS, rows, empty="Nothing waits to land."))
+    lines.append(Table(COLUMNS, rows, empty="Nothing is waiting to land."))
     if with_ended:
         over = [_ended_row(found) for found in facts["ended"]]
         lines += ["", Table(ENDED_COLUMNS, over, empty="Nothing has ended yet.")]
@@ -39,7 +39,7 @@ def list_lines(facts: dict[str, Any], *, with_ended: bool) -> list[str | Table]:
 
 def paused_line(facts: dict[str, Any]) -> str:
     why = f": {plain(facts['why'])}" if facts["why"] else ""
-    return f"The queue is paused by {plain(facts['by'])}{why}. `lineclear queue resume` lets it go on."
+    return f"The queue is paused by {plain(facts['by'])}{why}. `lineclear queue resume` restarts it."
 
 
 def _row(found: dict[str, Any]) -> list[Any]:
@@ -147,23 +147,23 @@ def _others(item: dict[str, Any], own: str) -> str:
 
 def _landing(item: dict[str, Any], own: str) -> str:
     others = _others(item, own)
-    return "main begins to move" + (f", {others}" if others else "")
+    return "main is about to move" + (f", {others}" if others else "")
 
 
 def _landed(item: dict[str, Any], _own: str) -> str:
     if item["how"] == "nothing":
-        return "all of it was on main already"
+        return "all of it was already on main"
     return f"landed as {item['commit'][:12]} ({item['how']})"
 
 
 _WORDS: dict[str, Any] = {
     "CandidateSubmitted": lambda item, _: f"submitted by {item['actor']} at {item['tip'][:12]}",
     "CandidateRenewed": lambda item, _: (
-        f"new commits by {item['actor']}, now at {item['tip'][:12]}; a review is asked again"
+        f"new commits by {item['actor']}, now at {item['tip'][:12]}; a new review is needed"
     ),
     "CandidateReviewed": lambda item, _: f"{item['verdict']} by {item['actor']} at {item['tip'][:12]}",
     "CandidateHeld": lambda item, _: f"held by {item['actor']}{_because(item)}",
-    "CandidateFreed": lambda item, _: f"set free by {item['actor']}",
+    "CandidateFreed": lambda item, _: f"released by {item['actor']}",
     "CandidateStopped": lambda item, _: f"needs you{_because(item)}",
     "CandidateLanded": _landed,
     "CandidateSentBack": lambda item, _: f"sent back{_because(item)}",

@@ -105,7 +105,7 @@ class Output:
             self._put(self._err, f"{harmless(str(refusal))}\n")
 
     def clear(self) -> None:
-        """Start the screen anew, for `--watch` on a terminal."""
+        """Clear the screen, for `--watch` on a terminal."""
         if self.is_rich:
             self._put(self._out, "\x1b[H\x1b[2J")
 
@@ -165,7 +165,7 @@ class Output:
 
 
 class Screen:
-    """Lines that are drawn anew in place, on a terminal; elsewhere nothing is drawn."""
+    """Lines that are redrawn in place, on a terminal; elsewhere nothing is drawn."""
 
     __slots__ = ("_live", "_out")
 
@@ -212,7 +212,7 @@ class Screen:
 
 
 def _stream(stream: TextIO | None) -> TextIO:
-    """One that takes any text; closed by whoever started us (`>&-`) means that nobody wants to read."""
+    """One that takes any text; if our parent closed it (`>&-`), nobody wants to read."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
     if isinstance(stream, TextIOWrapper):

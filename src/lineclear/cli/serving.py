@@ -439,8 +439,8 @@ def _one(parser: ArgumentParser, action: Action, value: Any) -> Any:
         return value
     text = str(value)
     if not text.isascii() and any("\ud800" <= ch <= "\udfff" for ch in text):
-        parser.error(f"{action.dest} holds half of a surrogate pair")
+        parser.error(f"{action.dest} contains half of a surrogate pair")
     converted = text if action.type is None else parser._get_value(action, text)
     if action.choices is not None and converted not in action.choices:
-        parser.error(f"{action.dest} is one of {', '.join(action.choices)}")
+        parser.error(f"{action.dest} must be one of {', '.join(action.choices)}")
     return converted

@@ -162,7 +162,7 @@ def _free(plan: SetupPlan, text: str, servers: Sequence[Entry], path: str) -> li
         if jsonc.node_at(root, where) is None:
             free.append((where, value))
         else:
-            plan.notes.append(f"{path} has a server of its own called {where[-1]}; it stays as it is")
+            plan.notes.append(f"{path} already has a server called {where[-1]}; it was left unchanged")
     return free
 
 

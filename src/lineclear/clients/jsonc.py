@@ -54,7 +54,7 @@ def parse(text: str) -> JsonNode:
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, start, 0)
     if _skip(text, node.end) != len(text):
-        raise UnreadableJson(f"there is something after its end ({_place(text, node.end)})")
+        raise UnreadableJson(f"there is text after its end ({_place(text, node.end)})")
     return node
 
 
@@ -76,7 +76,7 @@ def _value(text: str, at: int, depth: int) -> JsonNode:
         return _container(text, at, depth, "object" if first == "{" else "array")
     found = (_STRING if first == '"' else _PLAIN).match(text, at)
     if found is None:
-        raise UnreadableJson(f"it stops being JSON at {_place(text, at)}")
+        raise UnreadableJson(f"it is not valid JSON at {_place(text, at)}")
     node = JsonNode("plain", at)
     node.end = found.end()
     node.value = _decoded(text, found.group(), at)
@@ -87,7 +87,7 @@ def _decoded(text: str, piece: str, at: int) -> Any:
     try:
         return json.loads(piece)
     except ValueError:
-        raise UnreadableJson(f"it stops being JSON at {_place(text, at)}") from None
+        raise UnreadableJson(f"it is not valid JSON at {_place(text, at)}") from None
 
 
 def _container(text: str, at: int, depth: int, kind: str) -> JsonNode:
@@ -104,7 +104,7 @@ def _container(text: str, at: int, depth: int, kind: str) -> JsonNode:
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
         elif text[at : at + 1] != close:
-            raise UnreadableJson(f"it stops being JSON at {_place(text, at)}")
+            raise UnreadableJson(f"it is not valid JSON at {_place(text, at)}")
     node.end = at + 1
     return node
 
@@ -113,7 +113,7 @@ def _key(text: str, at: int, node: JsonNode) -> tuple[str, int]:
     found = _STRING.match(text, at)
     colon = _skip(text, found.end()) if found else at
     if found is None or text[colon : colon + 1] != ":":
-        raise UnreadableJson(f"it stops being JSON at {_place(text, at)}")
+        raise UnreadableJson(f"it is not valid JSON at {_place(text, at)}")
     key: str = _decoded(text, found.group(), at)
     if node.member(key) is not None:
         raise UnreadableJson(f'the key "{key[:40]}" is given twice')
@@ -153,7 +153,7 @@ def put(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
     """The insertions that add a member under this name; the name must be free."""
     node, missing = _reach(text, path[:-1])
     if not missing and node.member(path[-1]) is not None:
-        raise UnreadableJson(f'"{".".join(path)}" is there already')
+        raise UnreadableJson(f'"{".".join(path)}" already exists')
     return _append(text, node, Style(text), *_nested([*missing, path[-1]], value))
 
 

@@ -147,7 +147,7 @@ _ROWS = (
     Client(
         "kimi", "Kimi Code", HOOK, SETUP, PROBE, program="kimi",
         guarantees=Guarantees(
-            context="at a prompt; else a call is held back, once", subagents=_NONE, tools=AT_ONCE,
+            context="at a prompt; otherwise a call is stopped once", subagents=_NONE, tools=AT_ONCE,
         ),
     ),
     Client(
@@ -167,12 +167,12 @@ _ROWS = (
         "aider", "aider", SETUP, START, STREAM,
         program="aider", install="pipx install aider-chat", home_paths=("~/.aider",),
         guarantees=Guarantees(
-            edits=TOLD, context="AGENTS.md, if it is told to read it", shell=TOLD, subagents=NO,
+            edits=TOLD, context="AGENTS.md, if configured to read it", shell=TOLD, subagents=NO,
             cost="nothing", seen="documentation",
         ),
     ),
     Client("plain", "any command", START, STREAM),
-    Client("lineclear", "any command that writes our lines of JSON", START, STREAM, tells_cost=True),
+    Client("lineclear", "any command that writes lineclear's JSON lines", START, STREAM, tells_cost=True),
     Client("git", "git's own hooks: commit, push, main", SETUP),
     Client("git-merge", "git's merge driver and mergetool", SETUP),
 )  # fmt: skip
@@ -232,5 +232,5 @@ def why_missing(name: str, program: str) -> str:
     """What to tell a person when the program of a client could not be facts."""
     row = CLIENTS[name]
     if not row.install or program != row.program:
-        return f"{program} is not installed, or not on the PATH"
-    return f"{row.title} is not installed, or not on the PATH; `{row.install}` installs it"
+        return f"{program} is not installed or not on the PATH"
+    return f"{row.title} is not installed or not on the PATH; `{row.install}` installs it"

@@ -275,14 +275,14 @@ class StreamReader:
 
     def _how(self, exit_code: int | None) -> str:
         if exit_code is None:
-            return f"{self._client} is gone, and how it ended is unknown"
+            return f"{self._client} is gone; how it ended is unknown"
         if exit_code < 0:
             return f"{self._client} was ended by signal {-exit_code}"
         if exit_code > 0:
             return f"{self._client} ended with exit code {exit_code}"
         if self._ended or self._trouble_text:
             return f"{self._client} ended with an error"
-        return f"{self._client} ended without a word about its result"
+        return f"{self._client} ended without reporting a result"
 
 
 def micros_of(dollars: object) -> int:

@@ -27,7 +27,7 @@ def install(
     text = facts.text(path)
     base = text_blocks.without_block(text, path, facts.record, block) if text is not None else None
     if mcp_entry.NAME in table(parsed(path, base or ""), "mcp_servers"):
-        plan.notes.append(f"{path} has a server of its own called {mcp_entry.NAME}; it stays as it is")
+        plan.notes.append(f"{path} already has a server called {mcp_entry.NAME}; it was left unchanged")
         return
     words = mcp_entry.command(facts, path)
     lines = [
@@ -60,4 +60,4 @@ def check_toml(path: str, text: str) -> None:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise CannotSetUp(path, f"it would not be TOML any more ({error})") from None
+        raise CannotSetUp(path, f"it would no longer be TOML ({error})") from None

@@ -50,8 +50,8 @@ def add(
 def tell(plan: SetupPlan, facts: SetupFacts, client: str, path: str) -> None:
     """Trust is more than a file of ours: it holds for all that the project brings."""
     plan.notes.append(
-        f"{client} is told in {path} to trust {facts.root}: it heeds all that the project's files tell it, "
-        "not only our part; --remove takes that back"
+        f"{path} tells {client} to trust {facts.root}: it follows all of the project's files, "
+        "not only our part; --remove undoes that"
     )
 
 

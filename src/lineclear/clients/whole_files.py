@@ -16,7 +16,7 @@ def install(plan: SetupPlan, facts: SetupFacts, path: str, text: str, *, is_prog
     """A file of that name which is not ours is never overwritten."""
     before = facts.text(path)
     if before is not None and not _is_ours(facts, path, before):
-        raise CannotSetUp(path, "it is there already, and not ours")
+        raise CannotSetUp(path, "it already exists and is not ours")
     plan.change(path, before, text, is_program=is_program)
     plan.record.setdefault("files", {})[path] = {"made": True, "sha256": digest(text)}
     if path not in facts.shared:
@@ -31,7 +31,7 @@ def remove(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
     if digest(text) == facts.record.get("files", {}).get(path, {}).get("sha256", ""):
         plan.change(path, text, None)
     else:
-        plan.notes.append(f"{path} was edited since; it stays, remove it yourself if you do not need it")
+        plan.notes.append(f"{path} was edited since, so it stays; remove it yourself if you do not need it")
 
 
 def _is_ours(facts: SetupFacts, path: str, text: str) -> bool:

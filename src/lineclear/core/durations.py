@@ -29,9 +29,11 @@ def parse_duration(text: str, *, least_ms: int = 0, most_ms: int = LONGEST_MS) -
     if total_ms is None:
         raise refuse("input.bad", name="duration", given=text, why=_FORM)
     if total_ms < least_ms:
-        raise refuse("input.bad", name="duration", given=text, why=f"the least is {show_duration(least_ms)}")
+        raise refuse(
+            "input.bad", name="duration", given=text, why=f"the minimum is {show_duration(least_ms)}"
+        )
     if total_ms > most_ms:
-        raise refuse("input.bad", name="duration", given=text, why=f"the most is {show_duration(most_ms)}")
+        raise refuse("input.bad", name="duration", given=text, why=f"the maximum is {show_duration(most_ms)}")
     return total_ms
 
 

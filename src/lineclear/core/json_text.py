@@ -22,9 +22,9 @@ MAX_DEPTH = 64
 MAX_DIGITS = 1_000
 
 _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH} levels"
-_TOO_LONG_NUMBER = f"it holds a whole number of more than {MAX_DIGITS} digits"
-_NOT_FINITE = "it holds a number that is not finite"
-_HALF_PAIR = "it holds half of a surrogate pair, which is not text"
+_TOO_LONG_NUMBER = f"it contains a whole number of more than {MAX_DIGITS} digits"
+_NOT_FINITE = "it contains a number that is not finite"
+_HALF_PAIR = "it contains half of a surrogate pair, which is not text"
 _TOO_BIG = 10**MAX_DIGITS
 
 # A string up to its end or the end of the text (it never fails, so no text makes it try again), or a bracket.
@@ -52,7 +52,7 @@ def parse_json(text: str, *, limit_bytes: int = LIMIT_BYTES) -> object:
         )
         _check(value, 0)
     except json.JSONDecodeError as error:
-        why = f"it stops being JSON at line {error.lineno}, column {error.colno}"
+        why = f"it is not valid JSON at line {error.lineno}, column {error.colno}"
         raise _refused(text, why) from None
     except _UnusableError as error:
         raise _refused(text, error.why) from None
@@ -135,7 +135,7 @@ def _integer(text: str) -> int:
 def _decimal(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise _UnusableError(text, "it holds a number too large to keep")
+        raise _UnusableError(text, "it contains a number too large to keep")
     return number
 
 

@@ -29,9 +29,9 @@ def parse_size(text: str, *, least_bytes: int = 0, most_bytes: int = LARGEST_BYT
     if size_bytes is None:
         raise refuse("input.bad", name="size", given=text, why=_FORM)
     if size_bytes < least_bytes:
-        raise refuse("input.bad", name="size", given=text, why=f"the least is {write_size(least_bytes)}")
+        raise refuse("input.bad", name="size", given=text, why=f"the minimum is {write_size(least_bytes)}")
     if size_bytes > most_bytes:
-        raise refuse("input.bad", name="size", given=text, why=f"the most is {write_size(most_bytes)}")
+        raise refuse("input.bad", name="size", given=text, why=f"the maximum is {write_size(most_bytes)}")
     return size_bytes
 
 

@@ -162,7 +162,9 @@ class Mover:
         self._write_journal(old, new, place, touched=False)
         if not _lock_index(place):
             self._remove_journal()
-            return Moved("blocked", f"another git is at work in {place.path}, or left its index.lock there")
+            return Moved(
+                "blocked", f"another git process is running in {place.path} or left its index.lock there"
+            )
         try:
             is_moved = self._value() == old  # nobody can commit here any more: better seen now than later
             if is_moved:

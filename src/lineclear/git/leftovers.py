@@ -40,13 +40,13 @@ class GitWorkplace:
             return "", ""
         where = at.removeprefix("refs/heads/") or "no branch"
         if at == self._main_ref:
-            return f"it went over to {where} itself", ""
+            return f"it switched to {where} itself", ""
         head, tip = commit_of(self._path, "HEAD"), commit_of(self._path, ref)
         if not head or (tip and not self._holds(head, tip)):
-            return f"it went over to {where}, which does not hold its branch {branch}", ""
+            return f"it switched to {where}, which does not contain its branch {branch}", ""
         self._git("update-ref", "-m", "lineclear: return", ref, head, tip or "0" * len(head))
         self._git("symbolic-ref", "-m", "lineclear: return", "HEAD", ref)
-        return "", f"it had gone over to {where}; {branch} was moved along to its last commit"
+        return "", f"it had switched to {where}; {branch} was moved to its last commit"
 
     def _holds(self, head: str, tip: str) -> bool:
         return self._git("merge-base", head, tip, check=False) == tip

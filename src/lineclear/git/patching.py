@@ -25,10 +25,10 @@ def apply_patch(path: str, content: bytes | None, patch: bytes) -> bytes | None:
         rows = git(["apply", "--numstat", "-z"], directory, input=patch, env=env).split(b"\0")[:-1]
         names = {row.split(b"\t", 2)[-1] for row in rows}
         if names != {os.fsencode(path)}:
-            raise NotApplied(f"the patch is not about {path} alone")
+            raise NotApplied(f"the patch changes more than {path}")
         git(["apply", "--whitespace=nowarn"], directory, input=patch, env=env)
         if os.path.islink(place):
-            raise NotApplied("it makes a link of the file")
+            raise NotApplied("it turns the file into a link")
         if not os.path.isfile(place):
             return None
         with open(place, "rb") as file:

@@ -49,7 +49,7 @@ class Places:
             raise refuse(
                 "resource.bad",
                 resource=text,
-                why="it is empty" if not text else "it holds a control character",
+                why="it is empty" if not text else "it contains a control character",
             )
         if literal:
             return self._place(text, text, cwd)
@@ -87,7 +87,7 @@ class Places:
             raise refuse(
                 "resource.bad",
                 resource=name,
-                why="it is empty" if not name else "it holds a control character",
+                why="it is empty" if not name else "it contains a control character",
             )
         real, _ = self._resolve(name if name[0] == "/" else f"{cwd}/{name}")
         return self._split_at_root(real, name)

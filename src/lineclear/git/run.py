@@ -79,13 +79,13 @@ class Started:
                 output, errors = child.communicate(input or b"", timeout_s)
             except subprocess.TimeoutExpired as error:
                 _end(child)
-                raise GitFailed(self._args, 124, f"not done after {timeout_s} s") from error
+                raise GitFailed(self._args, 124, f"not finished after {timeout_s} s") from error
         if check and child.returncode != 0:
             raise GitFailed(self._args, child.returncode, errors.decode("utf-8", "replace"))
         return output
 
     def close(self) -> None:
-        """End it if it was not needed after all. Twice is once."""
+        """End it if it was not needed after all. Calling it again has no effect."""
         if self._child.poll() is None:
             _end(self._child)
         for stream in (self._child.stdin, self._child.stdout, self._child.stderr):

@@ -87,7 +87,7 @@ def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
 
     data = read_json(read().decode("utf-8", "replace"))
     if type(data) is not dict:
-        raise ValueError("the host's JSON is no object")
+        raise ValueError("the client's JSON is not an object")
     now.call = now.hooking.read_call(now.event, data)
     if now.call is None:
         return b"", 0

@@ -79,7 +79,7 @@ def _read_input() -> bytes:
         pieces.append(piece)
         size += len(piece)
         if size > MOST_INPUT_BYTES:
-            raise ValueError(f"the host's JSON is larger than {MOST_INPUT_BYTES} bytes")
+            raise ValueError(f"the client's JSON is larger than {MOST_INPUT_BYTES} bytes")
     return b"".join(pieces)
 
 

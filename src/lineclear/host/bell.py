@@ -51,7 +51,7 @@ class Listener:
         return True
 
     def close(self) -> None:
-        """Remove the pipe. Twice is once."""
+        """Remove the pipe. Calling it again has no effect."""
         try:
             os.unlink(self._path)
         except OSError:

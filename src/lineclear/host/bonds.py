@@ -49,7 +49,7 @@ class Bond:
         return self._fd
 
     def release(self) -> None:
-        """End the bond, also for children that inherited it. Twice is once."""
+        """End the bond, also for children that inherited it. Calling it again has no effect."""
         if self._fd < 0:
             return
         fd, self._fd = self._fd, -1

@@ -41,7 +41,7 @@ class BoundedLog:
         self._left_out += excess
 
     def close(self) -> None:
-        """Twice is once."""
+        """Calling it again has no effect."""
         if self._fd < 0:
             return
         self._cut_tail()

@@ -19,7 +19,7 @@ class Outage:
         self._path = f"{state_directory}/{FILE}"
 
     def is_fresh(self) -> bool:
-        """Was it out of reach just now? Who is told no tries for all, who are told yes meanwhile."""
+        """Was it out of reach just now? One caller gets False and tries for all others."""
         try:
             age_ns = time.time_ns() - os.stat(self._path).st_mtime_ns
             if 0 <= age_ns < REMEMBERED_NS:

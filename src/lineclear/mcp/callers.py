@@ -1,6 +1,6 @@
 """How a client shows itself where its environment does not: as the variables that it sets for its shell.
 
-Whoever calls a tool is an agent, never the person: the last sign is always there.
+The caller of a tool is an agent, never the person: the last sign is always there.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ TASK, HOLDERS = "lineclear://task/", "lineclear://holders/"
 
 # address -> (name, what it shows)
 PAGES = {
-    STATUS: ("status", "Agents, claims, waits, tasks and the queue, as they are now"),
-    TASKS: ("tasks", "Every task that is not finished"),
+    STATUS: ("status", "The current agents, claims, waits, tasks and queue"),
+    TASKS: ("tasks", "All unfinished tasks"),
 }
 TEMPLATES = {
     TASK + "{task}": ("task", "One task with its notes and history"),

@@ -50,7 +50,7 @@ class Watch:
             raise unknown_page(address)
         session = _session_of(asked)
         if session is None:
-            words = "This session is not kept any more: begin a new one to be told of changes"
+            words = "This session is no longer kept: start a new one to receive changes"
             raise MCPError(types.INVALID_REQUEST, words)
         wanted = self._subscribed.setdefault(session, {})
         if address not in wanted and len(wanted) >= MOST_PAGES:
@@ -128,7 +128,7 @@ def unknown_page(address: str) -> MCPError:
 
 
 def _too_many() -> MCPError:
-    return MCPError(types.INVALID_REQUEST, f"At most {MOST_PAGES} resources can be listened to")
+    return MCPError(types.INVALID_REQUEST, f"At most {MOST_PAGES} resources can be watched")
 
 
 def _session_of(asked: ServerRequestContext[Any, Any]) -> str | None:

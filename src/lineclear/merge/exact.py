@@ -115,7 +115,7 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
             return None  # what is more on the one side may be what the other side dropped
         dropped = _names_in(gone) - _names_in(kept)
         if any(not dropped.isdisjoint(_names_in([line])) for line in more):
-            return None  # also where the lines were wrapped anew
+            return None  # also where the lines were rewrapped
         return taken if any(_SAYS_SOMETHING.search(line) for line in kept) else None
     return _taken(gone or come, middle, at)
 

@@ -17,7 +17,7 @@ _SAYS_SO = re.compile(
     r"|\bgenerated\b.*\bdo not (?:edit|modify|change)\b",
     re.I,
 )
-# (name of the file, what makes it anew)
+# (name of the file, what regenerates it)
 _BY_NAME = (
     (re.compile(r".*\.snap"), "run the tests so that they update their snapshots (`jest -u`, `vitest -u`)"),
     (re.compile(r".*\.ambr"), "run `pytest --snapshot-update`"),

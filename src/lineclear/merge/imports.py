@@ -313,7 +313,7 @@ def _sorted_in(base: list[str], ours: list[str], theirs: list[str], language: La
     keys = (str, str.lower, cased) if max(len(ours), len(theirs)) > 2 else ()
     orders = [[key for key in keys if side == sorted(side, key=key)] for side in (ours, theirs, base)]
     both = [key for key in orders[0] if key in orders[1]]
-    # Or one side sorted them anew, in another order than before.
+    # Or one side sorted them again, in another order than before.
     anew = [key for key in (*orders[0], *orders[1]) if orders[0] and orders[1] and key not in orders[2]]
     if both or (anew and base):
         return sorted([*names, *added], key=(both or anew)[0])

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 _BLOCK = {
-    "current": (OK, "{name} says what the settings say"),
-    "missing": (OK, "{name} has no block of lineclear; `lineclear setup conventions` writes it"),
+    "current": (OK, "{name} matches the settings"),
+    "missing": (OK, "{name} has no lineclear block; `lineclear setup conventions` writes it"),
     "outdated": (NOTE, "the block in {name} is not up to date; `lineclear setup conventions` renews it"),
-    "edited": (NOTE, "the block in {name} was changed by hand; see `lineclear setup conventions --check`"),
+    "edited": (NOTE, "the block in {name} was edited by hand; see `lineclear setup conventions --check`"),
     "broken": (NOTE, "the marks of the block in {name} are out of order"),
 }
 
@@ -70,7 +70,7 @@ def _conventions(cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, st
         if name == "AGENTS.md" or (is_used and state != "current"):
             how, words = _BLOCK[state]
             if name != "AGENTS.md" and state == "missing":
-                how, words = NOTE, "{name} does not lead to AGENTS.md; `lineclear setup conventions` adds it"
+                how, words = NOTE, "{name} does not point to AGENTS.md; `lineclear setup conventions` adds it"
             yield how, words.format(name=name)
 
 
@@ -98,7 +98,7 @@ def _mirror(repo: Repo) -> Iterator[tuple[str, str]]:
     elif published.get("head") != head:
         yield NOTE, f"the files show position {published.get('head', 0)}, the log is at {head}"
     else:
-        yield OK, f"{', '.join(parts)} in {len(live_trees(repo))} worktrees, as the store says"
+        yield OK, f"{', '.join(parts)} in {len(live_trees(repo))} worktrees, up to date"
 
 
 def _is_there(state: State, tree: str, path: str, parts: tuple[str, ...]) -> bool:

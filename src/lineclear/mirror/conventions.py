@@ -92,7 +92,7 @@ def _read(root: str, name: str) -> str | None:
     except IsADirectoryError:
         raise refuse("conventions.broken", path=name, why="it is a directory") from None
     if len(data) > MOST_BYTES or b"\0" in data:
-        raise refuse("conventions.broken", path=name, why="it is not a text of reasonable size")
+        raise refuse("conventions.broken", path=name, why="it is not text, or too large")
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -100,5 +100,5 @@ def _real(root: str, name: str) -> str:
     """The file itself: a link is followed, but not out of the repository."""
     path = os.path.realpath(os.path.join(root, name))
     if not path.startswith(os.path.realpath(root) + "/"):
-        raise refuse("conventions.broken", path=name, why="it is a link that leads out of the repository")
+        raise refuse("conventions.broken", path=name, why="it is a link that points outside the repository")
     return path

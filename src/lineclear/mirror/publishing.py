@@ -80,7 +80,7 @@ class Page:
 
 
 class Done:
-    """What a pass did, for whoever asked for it."""
+    """What a pass did, for its caller."""
 
     __slots__ = ("edits", "head", "troubles", "trees")
 
@@ -319,7 +319,7 @@ def publish_noted(repo: Repo, *, wait_s: float = WAIT_S) -> Done | None:
 
 
 def publish_quietly(repo: Repo, *, wait_s: float = WAIT_S) -> None:
-    """After a change, by whoever made it: what goes wrong here never becomes the caller's trouble."""
+    """Called after a change by its author: a failure here never becomes a failure of the caller."""
     with suppress(Exception):  # the one boundary of this surface; the doctor tells of it
         publish_noted(repo, wait_s=wait_s)
 

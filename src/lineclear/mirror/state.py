@@ -1,6 +1,6 @@
 """What was last published, per worktree, and the one lock that lets one process publish at a time.
 
-Kept in `.git/lineclear/mirror/`. All of it can be lost: the next pass writes it anew.
+Kept in `.git/lineclear/mirror/`. All of it can be lost: the next pass writes it again.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Commands:
 
     async def answer(self, visitor: Visitor, body: bytes, receive: Receive, send: Send) -> None:
         if visitor.proof != LOCAL:
-            raise refuse("serve.call", why="a token is good for tools and hooks, not for commands")
+            raise refuse("serve.call", why="a token is valid for tools and hooks, not for commands")
         words, call = _read(body, visitor)
         answer, out = _Answer(send), io.StringIO()
         err = _Lines(lambda text: from_thread.run(answer.send, frame(ERR, _encode(text))))

@@ -252,5 +252,5 @@ def _notes(repo: Repo, environ: Mapping[str, str], *, is_first: bool) -> list[st
             f"The service does not see {', '.join(unseen)}: put that into .git/lineclear/local.toml."
         )
     if is_first and doors.is_held(repo.state_directory):
-        notes.append("A server that is no service runs already; the service follows when that one has ended.")
+        notes.append("Another server is already running; the service takes over when it has ended.")
     return notes

@@ -44,7 +44,7 @@ YIELD_S = 5.0
 TURN_EVERY_S = 1.0
 # What stands in a candidate's way (a person's files, a main that fails) may go without a word.
 FIRST_RETRY_S, LONGEST_RETRY_S = 5.0, 60.0
-RUNNING, ELSEWHERE, WAITING = "running", "somebody else runs it", "waiting"
+RUNNING, ELSEWHERE, WAITING = "running", "another process runs it", "waiting"
 
 
 def hear(ground: Ground) -> None:

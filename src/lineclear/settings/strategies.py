@@ -59,7 +59,7 @@ def _read_rule(settings: Settings, origin: str, number: int, entry: object, fold
             "settings.strategy",
             origin=origin,
             number=number,
-            reason="form is wrong: it begins with [[strategy]]",
+            reason="form is wrong: an entry begins with [[strategy]]",
         )
     for key in entry:
         if key not in STRATEGY_KEYS:
@@ -81,7 +81,7 @@ def _fault_in_rule(match: object, strategy: object, owner: object) -> str:
     if not isinstance(match, str):
         return "match is missing: a path, a glob or another resource, as text"
     if strategy not in STRATEGIES:
-        return "strategy is none of " + ", ".join(STRATEGIES)
+        return "strategy is not one of " + ", ".join(STRATEGIES)
     if not isinstance(owner, str):
         return "owner is not an agent's name"
     return "owner makes no sense: only single-writer has one" if owner and strategy != SINGLE_WRITER else ""
@@ -89,7 +89,7 @@ def _fault_in_rule(match: object, strategy: object, owner: object) -> str:
 
 def _fault_in_phase(phase: object, strategy: object) -> str:
     if phase and phase not in BINDABLE:
-        return "phase is none of " + ", ".join(BINDABLE)
+        return "phase is not one of " + ", ".join(BINDABLE)
     return "phase makes no sense: read-only is never written" if phase and strategy == READ_ONLY else ""
 
 

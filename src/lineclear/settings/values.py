@@ -143,7 +143,7 @@ def _check_size(setting: Setting, given: object) -> int | None:
 
 
 def _check_money(setting: Setting, given: object) -> int | None:
-    """Zero is refused: whoever writes it means "spend nothing", and would get "no limit"."""
+    """Zero is refused: the user means "spend nothing" and would get "no limit"."""
     if given == "":
         return 0
     micros = micros_of(given)

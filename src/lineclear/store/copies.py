@@ -39,7 +39,7 @@ def backup(store: Store, path: str) -> dict[str, Any]:
     path = os.path.abspath(path)
     if os.path.lexists(path):
         raise refuse(
-            "input.bad", name="file", given=path, why="it exists already; a backup overwrites nothing"
+            "input.bad", name="file", given=path, why="it already exists; a backup overwrites nothing"
         )
     if not os.path.isdir(os.path.dirname(path)):
         raise refuse("input.bad", name="file", given=path, why="its directory does not exist")

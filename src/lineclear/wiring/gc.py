@@ -73,7 +73,7 @@ def _remove(repo: Repo, caller: Caller, item: Item) -> str:
         return _remove_branch(repo, item.key)
     if item.kind == rules.SNAPSHOT:
         kept = [found for found in list_snapshots(repo.layout.common_dir) if found.ref == item.key]
-        return "" if not kept or delete_snapshots(repo.layout.common_dir, kept) else "git would not remove it"
+        return "" if not kept or delete_snapshots(repo.layout.common_dir, kept) else "git did not remove it"
     return _remove_file(repo, item)
 
 
@@ -165,7 +165,7 @@ class Ground:
     def _in_use(self, tree: str) -> str:
         repo = self.repo
         if self.worktrees.is_busy(tree):
-            return "somebody is making or removing it"
+            return "another process is creating or removing it"
         return self.known.in_use(tree, repo.liveness, repo.presence, repo.settings.agents_silence_ms)
 
     def _is_landed(self, path: str) -> bool:
@@ -248,7 +248,7 @@ class Ground:
         found = []
         for name in _names_in(os.path.join(self.repo.state_directory, _RUNS)):
             run = self.known.runs.get(int(name)) if name.isdecimal() else None
-            needed_by = f"run {name} is not over" if run is not None and run.state != ENDED else ""
+            needed_by = f"run {name} is still active" if run is not None and run.state != ENDED else ""
             key = os.path.join(_RUNS, name)
             found.append(
                 rules.File(kind=rules.RUN_LOG, name=key, age_s=self._age_s(key), needed_by=needed_by)

@@ -68,7 +68,7 @@ class IntegratorWorktree:
             timeout_s=repo.settings.budgets_run_time_ms / 1_000 or _NO_LIMIT_S,
         )
         if done.code != 0:
-            how = "was not done in time" if done.code < 0 else f"ended with {done.code}"
+            how = "did not finish in time" if done.code < 0 else f"ended with {done.code}"
             return IntegratorRun(why=f"{_SETTING} {how}", output=done.tail)
         message = "Integrate what landed\n\nAgent: integrator\n"
         _, left_out, why = workplace_of(repo, place.path).commit(message, INTEGRATOR)

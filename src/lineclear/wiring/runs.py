@@ -33,7 +33,6 @@ from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo, settings_root
 from lineclear.wiring.strays import strays_of
 from lineclear.wiring.trust import trust_of
-from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import sandboxed, saved_work_in, worktree_files, worktrees_in
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def test_whatever_goes_wrong_is_a_conflict_with_the_doubt_and_the_command(
 def test_one_that_hangs_is_ended_with_all_that_it_started(yard: Yard) -> None:
     pids = yard.programs / "pids"
     yard.npm(f"setsid sleep 1000 & echo $! > '{pids}'; sleep 1000 & echo $! >> '{pids}'; wait")
-    assert only(yard.merge(within_ms=1_500)).startswith("npm was not done within")
+    assert only(yard.merge(within_ms=1_500)).startswith("npm did not finish within")
     for pid in pids.read_text().split():
         assert not is_alive(int(pid))
 
@@ -238,7 +238,7 @@ def test_a_tree_whose_paths_lead_out_is_not_written_out(yard: Yard) -> None:
     path.write_bytes(data)
     tree = git.git("hash-object", "-w", "-t", "tree", "--literally", str(path))
     report = yard.merge(right=tree)
-    assert only(report) == "its files cannot be written out: ../package.json"
+    assert only(report) == "its files cannot be written: ../package.json"
     assert yard.calls == 0
 
 
@@ -340,7 +340,7 @@ def test_the_time_is_the_one_that_main_states(yard: Yard) -> None:
     yard.npm("sleep 100")
 
     def work(maker: LockMaker) -> None:
-        assert only(yard.merge_by(maker, base="main~1")) == "npm was not done within 1 s"
+        assert only(yard.merge_by(maker, base="main~1")) == "npm did not finish within 1 s"
 
     in_settings(yard, ALLOWED + 'regenerate_within = "1s"\n', work, is_trusted=True)
 
@@ -350,7 +350,7 @@ def test_variables_that_nobody_trusts_keep_it_from_running(yard: Yard) -> None:
 
     def work(maker: LockMaker) -> None:
         report = yard.merge_by(maker, base="main~1")
-        assert only(report) == "merge.regenerate[0] of lineclear.toml is not trusted; run `lineclear trust`"
+        assert only(report) == "merge.regenerate[0] in lineclear.toml is not trusted; run `lineclear trust`"
         assert yard.calls == 0
 
     in_settings(yard, ALLOWED + '[worktrees.env]\nA = "1"\n', work, is_trusted=False)

@@ -88,7 +88,7 @@ def test_what_takes_too_long_is_ended_with_all_it_started(checks: Range) -> None
     command = f"sleep 600 & echo $! >> {pids}; setsid sleep 600 & echo $! >> {pids}; trap '' TERM; wait"
     (ended,) = checks.run(checks.candidate({}), check(command, timeout_ms=4_000))
     assert (ended.code, ended.is_green) == (OUT_OF_TIME, False)
-    assert "was not done within 4 s" in ended.words
+    assert "did not finish within 4 s" in ended.words
     assert [is_alive(int(pid)) for pid in pids.read_text().split()] == [False, False]
 
 

@@ -67,7 +67,7 @@ def test_what_was_left_uncommitted_is_committed(team: Team, place: Path) -> None
     who = team.git.git("show", "-s", "--format=%an <%ae> %cn", AGENT)
     assert who == f"{AGENT} <author@example.invalid> Test Author"
     assert team.git.git("status", "--porcelain", at=place) == ""
-    assert "committed what claude-1 had left" in found.notes[0]
+    assert "committed the uncommitted work of claude-1" in found.notes[0]
 
 
 def test_deletions_and_odd_names_are_committed(team: Team, place: Path) -> None:
@@ -104,7 +104,7 @@ def test_secrets_huge_files_and_nested_repositories_stay_out_and_are_named(team:
 
 def test_an_agent_that_changed_nothing_is_rejected(team: Team) -> None:
     found = take_over(team)
-    assert (found.how, found.reason) == ("rejected", "its branch holds no change")
+    assert (found.how, found.reason) == ("rejected", "its branch has no changes")
 
 
 def test_changes_that_came_from_main_are_not_the_agents(team: Team, place: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_detached_head_that_holds_the_branch_brings_it_along(team: Team, place
     (place / "late").write_text("x\n")
     found = take_over(team)
     assert found.how == "done"
-    assert "gone over to no branch" in found.notes[0]
+    assert "switched to no branch" in found.notes[0]
     assert team.git.git("symbolic-ref", "HEAD", at=place) == f"refs/heads/{AGENT}"
     team.git.git("merge-base", "--is-ancestor", commit, AGENT)
     assert found.changed == ["late", "src/a.py"]
@@ -212,7 +212,7 @@ def test_files_that_must_be_there_are_looked_for_in_the_commit(team: Team, place
     (place / "notes.log").write_text("ignored, so not in the commit\n")
     found = take_over(team, number)
     assert found.how == "rejected"
-    assert found.reason == "what it has to produce is not there: docs/a.md, notes.log"
+    assert found.reason == "it did not produce: docs/a.md, notes.log"
 
 
 @pytest.mark.parametrize(("policy", "how"), [("warn", "done"), ("refuse", "rejected"), ("off", "done")])
@@ -245,7 +245,7 @@ def test_a_red_gate_rejects_with_its_last_words(team: Team, place: Path) -> None
 def test_a_gate_that_never_ends_is_stopped(team: Team, place: Path) -> None:
     set_up(team, '[checks]\ngate = "echo begun; sleep 1000"\ngate_timeout = "1s"\n')
     (place / "src/a.py").write_text("a = 2\n")
-    assert "not done in time" in take_over(team).reason
+    assert "did not finish in time" in take_over(team).reason
 
 
 def test_checks_for_paths_run_for_what_changed(team: Team, place: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_run_without_a_worktree_brings_what_the_task_names(team: Team) -> None
     found = deliveries_of(team.repo).deliver_without_tree(task, agent=AGENT, since=since)
     assert (found.how, found.reason) == (
         "rejected",
-        "what it has to produce is not there: value:plan, message",
+        "it did not produce: value:plan, message",
     )
     me = Caller(AGENT, tree=AGENT)
     values.put(team.repo.store, team.repo.liveness, me, [], "plan", '{"a": 1}', version=0)

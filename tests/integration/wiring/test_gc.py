@@ -124,7 +124,7 @@ def test_a_landed_worktree_goes_with_its_branch(world: World) -> None:
 def test_unsaved_work_stays(world: World) -> None:
     tree = world.agent("ada")
     (tree / "new.txt").write_text("precious\n")
-    assert kept_for(world.apply(), "ada") == "it holds work that is in no snapshot and not in main"
+    assert kept_for(world.apply(), "ada") == "it holds work that is neither in a snapshot nor in main"
     assert (tree / "new.txt").read_text() == "precious\n"
 
 
@@ -158,7 +158,7 @@ def test_work_that_came_after_the_plan_stays(world: World) -> None:
     assert plan.removals
     (tree / "new.txt").write_text("later\n")
     done = gc.apply(world.repo, world.caller, plan)
-    assert kept_for(done, "ada") == "it holds work that is in no snapshot and not in main"
+    assert kept_for(done, "ada") == "it holds work that is neither in a snapshot nor in main"
     assert (tree / "new.txt").read_text() == "later\n"
 
 
@@ -166,7 +166,7 @@ def test_a_live_agents_worktree_stays(world: World) -> None:
     world.agent("ada")
     Caller("ada", tree="ada")
     world.repo.presence.touch("ada")
-    assert "ada was here" in kept_for(world.plan(), "ada")
+    assert "ada was active" in kept_for(world.plan(), "ada")
 
 
 def test_a_worktree_in_which_nobody_worked_yet_stays(world: World) -> None:

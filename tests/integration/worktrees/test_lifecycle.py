@@ -200,7 +200,7 @@ def test_where_git_demands_lfs_and_has_it_not_it_is_refused(site: Site) -> None:
 
 def test_a_worktree_inside_another_repository_is_told_of(site: Site) -> None:
     site.git.git("init", "--quiet", str(site.path.parent))
-    assert site.make().notes[0].startswith(f"It lies inside another repository, {site.path.parent}, ")
+    assert site.make().notes[0].startswith(f"It is inside another repository, {site.path.parent}, ")
 
 
 def test_no_room_on_the_disk_is_refused_before_anything_is_made(site: Site) -> None:
@@ -248,7 +248,7 @@ def test_set_up_commands_run_in_the_worktree_with_its_environment(site: Site) ->
 
 
 @pytest.mark.parametrize(
-    ("setup", "how"), [("echo almost; false", "ended with 1"), ("exec sleep 60", "was not done in time")]
+    ("setup", "how"), [("echo almost; false", "ended with 1"), ("exec sleep 60", "did not finish in time")]
 )
 def test_a_set_up_that_fails_takes_the_worktree_back(site: Site, setup: str, how: str) -> None:
     site.state(f'[worktrees]\nsetup = ["touch begun", "{setup}", "touch never"]\nsetup_timeout = "1s"\n')

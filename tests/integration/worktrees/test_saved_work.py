@@ -148,7 +148,7 @@ def test_a_branch_is_restored_and_no_work_tree_is_touched(
     with pytest.raises(Refusal, match="The branch rescue exists"):
         salvage(opened).restore_branch(kept, "rescue")
     for bad in ("a b", "-x", "@{-1}", "a..b", "HEAD.lock"):
-        with pytest.raises(Refusal, match="is not a name that git takes"):
+        with pytest.raises(Refusal, match="is not a valid branch name"):
             salvage(opened).restore_branch(kept, bad)
     assert repo.git("show", "rescue:new.txt") == "saved"
     assert (repo.git("status", "--porcelain"), repo.git("status", "--porcelain", at=tree)) == before
@@ -164,7 +164,7 @@ def test_a_patch_brings_everything_back(
     kept = salvage(opened).find("ada")
     patch = tmp_path / "work.patch"
     assert salvage(opened).restore_patch(kept, str(patch)) == patch.stat().st_size
-    with pytest.raises(Refusal, match="exists and is not written over"):
+    with pytest.raises(Refusal, match="already exists and was not overwritten"):
         salvage(opened).restore_patch(kept, str(patch))
     with pytest.raises(Refusal, match="could not be written"):
         salvage(opened).restore_patch(kept, str(tmp_path / "no/such/place"))

@@ -143,8 +143,8 @@ def test_an_exclusive_claim_across_worktrees_tells_those_who_announced_work_ther
     assert answer["told"] == ["ann"]
     assert told(world, "ann") == [
         'bob now holds file:src/a.py, file:src/b.py exclusively ("renaming"), '
-        "where you have announced file:src/. "
-        "Your copy is your own; its work comes first when both are merged."
+        "which overlaps your file:src/. "
+        "You keep your own copy, but its work comes first when both are merged."
     ]
     world.ask("bob", "src/a.py", "src/b.py", tree="w2")
     assert len(told(world, "ann")) == 1

@@ -447,7 +447,7 @@ def test_a_task_is_not_handed_over_with_a_branch_that_is_not_there(world: World)
         tasks.finish(world.store, ANN, number, branch="ann/frist", has_branch=lambda _: False)
     assert str(caught.value) == (
         'There is no branch "ann/frist" here.\n'
-        "T-1 stays with you until it is handed over with one that is.\n"
+        "T-1 stays with you until you hand it over with a branch that exists.\n"
         "Next: run `git branch --list`."
     )
     assert row(world, number).state == TAKEN
@@ -588,7 +588,7 @@ def test_work_on_a_branch_under_a_supervisor_is_not_ended_by_hand() -> None:
     run = records.begin(
         world.store, ann, records.Start(1, 1, client="claude", tree="ann", branch="lineclear/T-1")
     )
-    with pytest.raises(Refusal, match="T-1 is not ended by hand"):
+    with pytest.raises(Refusal, match="Cannot end T-1 by hand"):
         tasks.finish(world.store, ann, 1, result="all good")
     records.end(world.store, ann, run, records.Ending("done", branch="lineclear/T-1"))
     task = world.store.read(lambda view: tasks.show(view, 1))

@@ -43,13 +43,13 @@ def shown(**more: Any) -> dict[str, Any]:
 
 
 def test_an_empty_queue_says_so() -> None:
-    assert lines_of(list_lines(listing(), with_ended=False)) == ["Nothing waits to land."]
+    assert lines_of(list_lines(listing(), with_ended=False)) == ["Nothing is waiting to land."]
     assert lines_of(list_lines(listing(), with_ended=True))[-1] == "Nothing has ended yet."
 
 
 def test_a_paused_queue_is_told_first() -> None:
     lines = lines_of(list_lines(listing(queue="paused", by="sam", why="lunch"), with_ended=False))
-    assert lines[0] == "The queue is paused by sam: lunch. `lineclear queue resume` lets it go on."
+    assert lines[0] == "The queue is paused by sam: lunch. `lineclear queue resume` restarts it."
 
 
 def test_what_waits_has_its_place_and_the_time_that_is_left() -> None:
@@ -82,14 +82,14 @@ def test_every_decision_is_told_in_plain_words() -> None:
     assert told("CandidateReviewed", tip=TIP, verdict="approved") == "approved by sam at 1a2b3c4d5e6f"
     assert told("CandidateHeld", why="") == "held by sam"
     assert told("CandidateHeld", why="the release") == "held by sam: the release"
-    assert told("CandidateFreed") == "set free by sam"
+    assert told("CandidateFreed") == "released by sam"
     assert told("CandidateStopped", why="in the way") == "needs you: in the way"
     assert told("CandidateLanded", commit=TIP, how="merge") == "landed as 1a2b3c4d5e6f (merge)"
-    assert told("CandidateLanded", commit=TIP, how="nothing") == "all of it was on main already"
+    assert told("CandidateLanded", commit=TIP, how="nothing") == "all of it was already on main"
     assert told("CandidateSentBack", why="it fails", kind="check") == "sent back: it fails"
     assert told("CandidateDropped", why="") == "dropped by sam"
-    assert told("LandingBegan", ids=[6, 7]) == "main begins to move, together with Q-6"
-    assert told("LandingBegan", ids=[7]) == "main begins to move"
+    assert told("LandingBegan", ids=[6, 7]) == "main is about to move, together with Q-6"
+    assert told("LandingBegan", ids=[7]) == "main is about to move"
 
 
 def test_a_check_says_how_it_ended_and_with_whom() -> None:

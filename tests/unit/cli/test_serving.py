@@ -39,7 +39,7 @@ def test_a_text_that_looks_like_an_option_is_a_text(text: str) -> None:
     ("verb", "given", "words"),
     [
         ("claim", {"resources": []}, "resources is empty"),
-        ("claim", {"resources": ["a"], "mode": "mine"}, "mode is one of"),
+        ("claim", {"resources": ["a"], "mode": "mine"}, "mode must be one of"),
         ("claim", {"resources": ["a"], "ttl": "soon"}, "--ttl: duration"),
         ("task note", {"task": "x", "text": "y"}, "TASK: task"),
         ("say", {"text": "x", "to": "bob", "topic": "t"}, "give one of to and topic"),

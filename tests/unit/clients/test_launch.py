@@ -215,8 +215,6 @@ def test_places_are_filled_once_and_other_braces_stay() -> None:
 
 def test_a_missing_program_is_told_with_the_command_that_installs_it() -> None:
     told = why_missing("codex", "codex")
-    assert (
-        told == "Codex CLI is not installed, or not on the PATH; `npm install -g @openai/codex` installs it"
-    )
-    assert why_missing("claude", "/opt/claude") == "/opt/claude is not installed, or not on the PATH"
-    assert why_missing("plain", "agent.sh") == "agent.sh is not installed, or not on the PATH"
+    assert told == "Codex CLI is not installed or not on the PATH; `npm install -g @openai/codex` installs it"
+    assert why_missing("claude", "/opt/claude") == "/opt/claude is not installed or not on the PATH"
+    assert why_missing("plain", "agent.sh") == "agent.sh is not installed or not on the PATH"

@@ -77,7 +77,7 @@ def test_a_file_that_git_tracks_gets_no_path_of_this_machine(name: str) -> None:
 def test_trust_that_is_given_is_told_in_words_and_once(name: str) -> None:
     plan, after = install(name, on_disk(BEFORE[name]))
     (told,) = [note for note in plan.notes if f"to trust {ROOT}: " in note]
-    (path,) = [change.path for change in plan.changes if f" in {change.path} " in told]
+    (path,) = [change.path for change in plan.changes if f"{change.path} tells " in told]
     assert path.startswith(HOME)
     assert after[path] != on_disk(BEFORE[name]).get(path)
     again, _ = install(name, after, plan.record)

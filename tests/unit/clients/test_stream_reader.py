@@ -141,7 +141,7 @@ def test_garbage_and_exit_code_0_is_no_good_end(name: str) -> None:
     assert end.ok == (name == "lineclear")
     assert end.unread_lines == 100
     if not end.ok:
-        assert end.reason.endswith("ended without a word about its result: all fine, trust me")
+        assert end.reason.endswith("ended without reporting a result: all fine, trust me")
 
 
 def test_a_good_word_and_a_bad_exit_code_is_no_good_end() -> None:

@@ -55,16 +55,16 @@ def test_the_callers_bounds_are_inclusive_and_named() -> None:
     bounds = {"least_ms": 1_000, "most_ms": HOUR_MS}
     assert parse_duration("1s", **bounds) == 1_000
     assert parse_duration("60m", **bounds) == HOUR_MS
-    with pytest.raises(Refusal, match="the least is 1 s"):
+    with pytest.raises(Refusal, match="the minimum is 1 s"):
         parse_duration("999ms", **bounds)
-    with pytest.raises(Refusal, match="the most is 1 h"):
+    with pytest.raises(Refusal, match="the maximum is 1 h"):
         parse_duration("1h1ms", **bounds)
 
 
 @pytest.mark.parametrize("text", ["9" * 31, "9" * 20 + "d", "3651d"])
 def test_more_than_a_clock_can_hold_is_refused(text: str) -> None:
     assert parse_duration("3650d") == LONGEST_MS
-    with pytest.raises(Refusal, match="the most is 3650 d"):
+    with pytest.raises(Refusal, match="the maximum is 3650 d"):
         parse_duration(text)
 
 

@@ -36,9 +36,9 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 
 
 def test_a_size_out_of_its_bounds_is_refused_with_the_bound() -> None:
-    with pytest.raises(Refusal, match="the least is 1KiB"):
+    with pytest.raises(Refusal, match="the minimum is 1KiB"):
         parse_size("1023", least_bytes=1_024)
-    with pytest.raises(Refusal, match="the most is 1MiB"):
+    with pytest.raises(Refusal, match="the maximum is 1MiB"):
         parse_size("1048577", most_bytes=1 << 20)
 
 

@@ -77,7 +77,7 @@ def test_a_task_may_be_a_number() -> None:
         ("claim", {"resources": [["a"]]}, "resources must be a list of texts"),
         ("claim", {"resources": ["a"], "note": 1.5}, "note must be a text"),
         ("claim", {"resources": ["a"], "as": "bob"}, "there is no argument as"),
-        ("claim", {"resources": ["a"], "wait": "11m"}, "the most is 10 min"),
+        ("claim", {"resources": ["a"], "wait": "11m"}, "the maximum is 10 min"),
         ("say", {"text": "hi", "urgent": "yes"}, "urgent must be true or false"),
         ("say", {"text": "-"}, "text cannot be a single dash"),
         ("task_add", {"title": "x", "priority": True}, "priority must be a whole number"),
@@ -131,12 +131,12 @@ def test_whoever_calls_wrongly_is_shown_a_call_with_the_argument_that_was_wrong(
 
 
 def test_a_refusal_that_names_the_help_of_the_verb_names_a_call_instead() -> None:
-    refusal = refuse("usage", command="lineclear claim", message="mode is one of shared, intent")
+    refusal = refuse("usage", command="lineclear claim", message="mode must be one of shared, intent")
     reply = Reply({"error": refusal.as_data()}, str(refusal), is_refused=True)
     told = TOOLS["claim"].retold(reply, {"resources": ["a"], "mode": "mine"})
     example = 'claim {"resources": ["login.py"], "mode": "intent"}'
     assert told.content["error"]["next"] == example
-    assert told.text == f"lineclear claim: mode is one of shared, intent.\nNext: call `{example}`."
+    assert told.text == f"lineclear claim: mode must be one of shared, intent.\nNext: call `{example}`."
     assert told.is_refused
 
 

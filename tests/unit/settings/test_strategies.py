@@ -26,8 +26,8 @@ def test_without_a_phase_a_strategy_holds_in_all_of_them() -> None:
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        (("strategy = 'isolated'", "phase = 'parallel'"), "phase is none of integrate, test"),
-        (("strategy = 'isolated'", "phase = 1"), "phase is none of integrate, test"),
+        (("strategy = 'isolated'", "phase = 'parallel'"), "phase is not one of integrate, test"),
+        (("strategy = 'isolated'", "phase = 1"), "phase is not one of integrate, test"),
         (("strategy = 'read-only'", "phase = 'integrate'"), "read-only is never written"),
     ],
 )

@@ -80,7 +80,7 @@ def issue(
 ) -> dict[str, Any]:
     """Record a token that was just made; `ttl_ms` 0: good until it is revoked. A person only."""
     if not caller.is_person:
-        raise refuse("person.only", what="make a token", agent=caller.name)
+        raise refuse("person.only", what="create a token", agent=caller.name)
     agent_name(name)
     if is_person and not is_plain_name(name):
         raise refuse(

@@ -51,7 +51,7 @@ def _others_since(writes: WriteLog, start_ns: int, tree: str, agent: str) -> tup
 
 
 def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]:
-    """The words for the model, if there are any. Nothing is undone here: the model is told how."""
+    """The words for the model, if there are any. Nothing is undone here: the text tells the model how."""
     forbidden: list[tuple[str, str]] = []
     own: list[FileInTree] = []
     for change in changes[: hooks.MOST_PATHS]:
@@ -100,4 +100,4 @@ def _refusal(session: HookSession, file: FileInTree) -> str:
 def _report(why: str, change: ShellChange) -> tuple[str, str]:
     if change.is_sure:
         return why, change.undo
-    return f"{why} (Somebody else may have changed {shorten(change.path, 80)} meanwhile.)", ""
+    return f"{why} (Another agent may have changed {shorten(change.path, 80)} in the meantime.)", ""

@@ -139,7 +139,7 @@ def _follows(tx: Tx, numbers: Iterable[int]) -> list[int]:
         if row.state in LIVE:
             found.append(number)
         elif row.state != LANDED:
-            raise refuse("queue.ended", candidate=show_number(number), state=row.state, verb="waiting for it")
+            raise refuse("queue.ended", candidate=show_number(number), state=row.state, verb="wait for")
     return found
 
 
@@ -159,10 +159,10 @@ def review(
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        row = _live(tx, number, "a review")
+        row = _live(tx, number, "review")
         if not caller.is_person:
             if not by_agents:
-                raise refuse("person.only", what="review what lands", agent=caller.name)
+                raise refuse("person.only", what="review landings", agent=caller.name)
             if caller.name == row.agent:
                 raise refuse("queue.own", candidate=show_number(number), agent=row.agent)
         if tip and tip != row.tip:
@@ -225,9 +225,9 @@ def move(store: Store, caller: Caller, number: int, *, before: int = 0) -> dict[
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         _person(caller, "order the queue")
-        _live(tx, number, "moving")
+        _live(tx, number, "move")
         if before:
-            _live(tx, before, "moving something before it")
+            _live(tx, before, "move anything before")
         order = in_order(live(tx))
         ids = moved_first(order, number, before)
         places = {known_id: place for place, known_id in enumerate(ids)}

@@ -73,7 +73,7 @@ def _forbidden(git: LandingGit, row: Candidate, main: str) -> BranchCheck | None
     findings = git.forbidden(row, main)
     if not findings:
         return None
-    why = f"it changes what {row.agent or 'its author'} may not change: {tell(findings)}"
+    why = f"it changes files that {row.agent or 'its author'} may not change: {tell(findings)}"
     places = [
         {"path": one.path, "kind": one.kind, "text": f"{one.refusal.what} {one.refusal.who}".strip()}
         for one in findings

@@ -140,7 +140,7 @@ def _run_parts(run: FullRun, commit: str, parts: Sequence[int] = ()) -> dict[int
     if unknown:
         check.run(commit, tree, unknown, done)
     if len(ended) < len(unknown):
-        raise full_check_unsettled(commit, "a part was called off")
+        raise full_check_unsettled(commit, "a part was cancelled")
     return {part: found for part, found in ended.items() if not found.is_green}
 
 
@@ -241,7 +241,7 @@ def _reverted(run: FullRun, main: str, culprit: str) -> tuple[str, str]:
     if not conflicts:
         return report["tree"], ""
     places = "; ".join(landing.tell_conflict(conflict) for conflict in conflicts[: landing.MOST_TOLD])
-    return "", f"{culprit[:12]} broke it and cannot be taken back, since others built on it: {places}"
+    return "", f"{culprit[:12]} broke it and cannot be reverted because later work builds on it: {places}"
 
 
 def _whose(view: View, row: Candidate) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _whose(view: View, row: Candidate) -> dict[str, Any]:
 
 def _ask_again(run: FullRun, row: Candidate, culprit: str, facts: dict[str, Any]) -> str:
     """A task with what is known, once for each culprit. One that is merged has had its one end, so it is a
-    new one; its author is told."""
+    new one; its author gets a message."""
     label = revert_branch(culprit).rpartition("/")[2]
 
     def work(tx: Tx) -> str:
@@ -266,9 +266,7 @@ def _ask_again(run: FullRun, row: Candidate, culprit: str, facts: dict[str, Any]
                 return show_id(task.id)
         made = append_task(tx, _follow_up(tx, row, label, facts), [])
         if facts["agent"]:
-            text = (
-                f"{row.branch} broke all tests and is taken back; {show_id(made.id)} says how, and is open."
-            )
+            text = f"{row.branch} broke the tests and is being reverted; {show_id(made.id)} has the details."
             audience = f"agent:{facts['agent']}"
             tx.append(Draft("MessageSent", audience, audience=audience, urgent=1, text=text))
         return show_id(made.id)
@@ -282,10 +280,10 @@ def _follow_up(view: View, row: Candidate, label: str, facts: dict[str, Any]) ->
     what = old.title if old is not None else proposal.resource if proposal is not None else row.branch
     where = [f"It landed as {show_number(row.id)} ({row.branch}, by {facts['agent'] or 'a person'})."]
     if old is not None:
-        where.append(f"What it was for: `lineclear task show {show_id(old.id)}`.")
+        where.append(f"Its task: `lineclear task show {show_id(old.id)}`.")
     if proposal is not None:
-        where.append(f"What was proposed: `lineclear proposal show {proposal.id}`; propose it anew, mended.")
-    body = "With this work on main not all tests pass; it is being taken back. Bring it again, mended.\n\n"
+        where.append(f"Its proposal: `lineclear proposal show {proposal.id}`; fix it and propose it again.")
+    body = "With this work on main the tests fail, so it is being reverted. Fix it and land it again.\n\n"
     return TaskDraft(
         "",
         f"Again: {landing.one_line(what)}"[:MAX_TITLE_CHARS],

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
             """Of a file of the commit; that of a plain file when there is none."""
 
         def commit(self, tree: str, parents: Sequence[str], message: str, agent: str, /) -> str:
-            """In the agent's name; "" for whoever commits here."""
+            """In the agent's name; "" for the git user of this clone."""
 
         def point(self, branch: str, commit: str, /) -> None:
             """The branch at this commit, made when it is not there."""
@@ -294,10 +294,10 @@ def _owners_task(owner: str, rows: list[Proposal]) -> TaskDraft:
         for row in rows
     ]
     count = "a proposal" if len(rows) == 1 else f"{len(rows)} proposals"
-    body = "You own what these would change. Make the change on your branch, then decide, in this order:\n\n"
+    body = "You own the files to change. Make the changes on your branch, then decide in this order:\n\n"
     return TaskDraft(
         "",
-        f"Work in {count} as the owner",
+        f"Integrate {count} as the owner",
         body=body + "\n".join(lines),
         scope=list(dict.fromkeys(row.resource for row in rows)),
         labels=[_label(row) for row in rows],

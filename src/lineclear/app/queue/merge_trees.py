@@ -59,7 +59,7 @@ def merge_two_trees(
 ) -> dict[str, Any]:
     """A report: `tree` (its id), `clean`, and `files`: what was settled, what is open, and why.
 
-    With a `maker` lock files that both sides changed are made anew, where it may; `locks` tell of them.
+    With a `maker` lock files that both sides changed are regenerated where allowed; `locks` lists them.
     """
     tree, open_files = trees.merge(base, left, right)
     jobs = [(path, stages) for path, stages in sorted(open_files.items()) if is_mergeable(stages)]

@@ -46,7 +46,7 @@ def begin(store: Store, caller: Caller, rules: list[Rule], phase: str, note: str
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         if not caller.is_person:
-            raise refuse("person.only", what="begin a phase", agent=caller.name)
+            raise refuse("person.only", what="start a phase", agent=caller.name)
         now = phase_of(tx)
         if now != phase:
             check_move(now, phase)

@@ -188,7 +188,7 @@ class Runner:
             self.stop()
 
     def stop(self) -> None:
-        """Let go of what is being checked; whoever goes on asks again."""
+        """Cancel running checks; the next run starts them again."""
         for job in list(self._jobs):
             self._checks.cancel(job)
         self._jobs.clear()
@@ -289,7 +289,7 @@ class Runner:
     def _is_forbidden(self, row: Candidate) -> bool:
         findings = self._git.forbidden(row, self._main)
         if findings:
-            why = f"it changes what {row.agent or 'its author'} may not change: {tell(findings)}"
+            why = f"it changes files that {row.agent or 'its author'} may not change: {tell(findings)}"
             self._send_back(row, BY_GATE, why, files=[finding.path for finding in findings])
         return bool(findings)
 

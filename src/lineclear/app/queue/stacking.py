@@ -74,8 +74,8 @@ class Submission:
 
 class Level:
     """`commit` is "" and `tree` holds the conflicts where it does not fit; `files` are the paths that differ
-    from the level below; `commands` are left to run, such as one that writes a lock file anew; `notes` tell
-    of lock files that were made anew, or were not."""
+    from the level below; `commands` are left to run, such as one that regenerates a lock file; `notes` tell
+    of lock files that were regenerated, or were not."""
 
     __slots__ = ("commands", "commit", "conflicts", "files", "how", "notes", "tree")
 
@@ -148,7 +148,7 @@ def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:
 def _commit(
     git: MergeGit, below: str, submission: Submission, tree: str, style: str, made: Sequence[str]
 ) -> str:
-    """In the name of the last author, with the others, the task, the agent and what was made anew in its
+    """In the name of the last author, with the others, the task, the agent and what was regenerated in its
     trailers."""
     author, others = landing.authors_of(git.history.authors(below, submission.tip))
     words = landing.message(

@@ -97,7 +97,7 @@ def _landing(view: View, caller: Caller, number: int) -> tuple[Candidate, str, s
     below = overview.below_of(view, row)
     if not below:
         raise refuse(
-            "queue.not_landed", candidate=show_number(row.id), state="on main without a landing of ours"
+            "queue.not_landed", candidate=show_number(row.id), state="on main without a landing by lineclear"
         )
     task = view.get(TASK, (row.task,)) if row.task else None
     return row, below, task.title if task is not None else ""

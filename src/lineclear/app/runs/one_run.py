@@ -328,7 +328,7 @@ def _ending(
 
 def _note(ports: RunPorts, live: LiveRun, notes: list[str], left_behind: int) -> None:
     if left_behind:
-        notes = [*notes, f"stopped {left_behind} processes that it had left behind"]
+        notes = [*notes, f"stopped the processes that it had left behind: {left_behind}"]
     for text in notes:
         tasks.note(ports.store, live.caller, live.task, text[: tasks.MOST_NOTE])
 

@@ -181,11 +181,11 @@ def commit_left(place: Workplace, task: Task, agent: str) -> tuple[list[Problem]
         task=show_id(task.id), title=task.title, branch="", agent=agent, co_authors=(), verb="Work on"
     )
     commit, left_out, refused = place.commit(words, agent)
-    notes = [f"committed what {agent} had left uncommitted, as {commit[:12]}"] if commit else []
+    notes = [f"committed the uncommitted work of {agent} as {commit[:12]}"] if commit else []
     notes += [f"left out of the commit: {outputs.named(left_out)}"] if left_out else []
     if refused:
         tail = refused[-outputs.MOST_TAIL :]
-        return [Problem(outputs.HOOK, f"what it left could not be committed:\n{tail}")], notes
+        return [Problem(outputs.HOOK, f"its uncommitted work could not be committed:\n{tail}")], notes
     return [], notes
 
 

@@ -70,7 +70,7 @@ def _notes(view: View, task: Task) -> list[Letter]:
 
 
 def _nearby(view: View, task: Task, me: str) -> list[Nearby]:
-    """Whoever works on, or holds, something that this task expects to touch; without a scope, everybody."""
+    """Agents that work on, or hold, something this task expects to touch; without a scope, everybody."""
     scopes = [resource_of(text) for text in split_names(task.scope)]
     held: dict[str, list[Claim]] = {}
     for scope in scopes:

@@ -125,7 +125,7 @@ class Supervisor:
     # -- the loop -----------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Work until nothing more can be done, or until we are told to stop."""
+        """Work until nothing more can be done, or until asked to stop."""
         self._submit("recover", lambda ports: recover(ports, self._caller, self.slots, self._host.now_ns()))
         while True:
             for key, answer in self._host.wait(TICK_S):
@@ -325,7 +325,7 @@ class Supervisor:
             if live.is_gone():
                 self._found_ended.add(live.run)
             else:
-                text = f"{show_id(live.task)} {live.title}: still at work"
+                text = f"{show_id(live.task)} {live.title}: still running"
                 self._tell(RunNews(STARTED, text, agent=live.slot.agent, task=live.task))
 
     def _renewed(self, lost: Any) -> None:
@@ -465,7 +465,7 @@ class Supervisor:
                 self._stop(live, BY_STRAYING, "its worktree is gone", now_ns)
 
     def _watch_disk(self, lives: list[LiveRun], now_ns: int) -> None:
-        """When the disk is nearly full, whoever fills it most is stopped, before others cannot write.
+        """When the disk is nearly full, the run that fills it most is stopped, before others cannot write.
 
         What it has written stays there: the next one is stopped only if the rest goes down as well.
         """
@@ -478,7 +478,7 @@ class Supervisor:
                 lives,
                 key=lambda live: self._host.disk_use_bytes(live.place.path) + live.group.output_bytes(),
             )
-            self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk are left", now_ns)
+            self._stop(fullest, BY_DISK, f"only {free_bytes >> 20} MiB of disk space are left", now_ns)
 
     # -- one run ------------------------------------------------------------------------------
 

@@ -54,20 +54,24 @@ def check_client(clone: SetupClone, name: str, probe: ClientProbe) -> dict[str, 
         return _result(name, "missing", f"{name} is not set up here. Next: lineclear setup {name}")
     stale = [step for step in plan_install(clone, name).steps() if not step.endswith("/info/exclude")]
     if stale:
-        words = f"not as set-up would make it ({stale[0]}). Next: lineclear setup {name}"
+        words = f"its set-up is out of date ({stale[0]}). Next: lineclear setup {name}"
         return _result(name, "missing", words)
     has_server = bool(clone.record(name).get("server")) and probe.has_tools
     tools = probe.tools() if has_server else []
     if has_server and not tools:
-        words = "our MCP server was started and gave no list of its tools. Next: lineclear doctor"
+        words = "the MCP server started but did not list its tools. Next: lineclear doctor"
         return _result(name, "toolless", words)
     if not probe.has_probe:
-        words = f"{name}'s files are in place; no probe is known for it, so nothing was fired"
+        words = (
+            f"{name}'s files are in place; lineclear cannot start it for a test, so its hook was not tried"
+        )
         missing = "" if probe.is_installed() else f" ({name} is not on the PATH)"
         return _result(name, "untried", words + missing, tools=tools)
     if not probe.is_installed():
-        words = f"{name} is not installed, or not on the PATH: its files are in place, and nothing was fired"
-        answers = [f"the MCP server answers, with {len(tools)} tools"] if tools else []
+        words = (
+            f"{name} is not installed or not on the PATH; its files are in place, but its hook was not tried"
+        )
+        answers = [f"the MCP server answers with {len(tools)} tools"] if tools else []
         return _result(name, "absent", words, *answers, tools=tools)
     result = _fire(name, probe, tools)
     # Copilot (1.0.102) does not wait for a server; one that comes too late is no fault of the settings.
@@ -81,10 +85,10 @@ def _fire(name: str, probe: ClientProbe, tools: list[str]) -> dict[str, Any]:
         came, words = _came(name, fired, tools)
         state = "fired" if came else "toolless"
         return _result(name, state, f"{name} ran the hook: {ran}", *words, fired=fired.events, tools=tools)
-    lines = [f"{name} was started and did not run the hook before its tool (it ended with {fired.exit_code})"]
+    lines = [f"{name} was started but did not run the hook before its tool (exit code {fired.exit_code})"]
     lines += [f"it ran: {ran}"] if ran else []
     lines += [fired.hint] if fired.hint else []
-    lines += [f"its last words: {fired.last_words}"] if fired.exit_code else []
+    lines += [f"its last output: {fired.last_words}"] if fired.exit_code else []
     return _result(name, "silent", *lines, fired=fired.events, tools=tools)
 
 
@@ -97,7 +101,9 @@ def _came(name: str, fired: Fired, tools: list[str]) -> tuple[bool, list[str]]:
         return True, [f"its model was shown {len(shown)} of {len(tools)} tools: {', '.join(shown)}"]
     if fired.may_search:
         return True, [f"its model may search the {len(tools)} tools of the server: {', '.join(tools)}"]
-    return False, [f"the MCP server has {len(tools)} tools, but {name}'s model was shown none of them, twice"]
+    return False, [
+        f"the MCP server has {len(tools)} tools, but {name}'s model saw none of them in two attempts"
+    ]
 
 
 def check_git(clone: SetupClone, log: str) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _say_commit(planned: PlannedSetup, facts: SetupFacts) -> None:
     changed = {change.path for change in planned.changes}
     for path in sorted(path.removeprefix(facts.root + "/") for path in facts.shared):
         note = (
-            f"{path} is tracked by git: other worktrees get our part when you commit it and they merge that"
+            f"{path} is tracked by git: other worktrees get this change when you commit it and they merge it"
         )
         if note not in planned.notes and f"{planned.clone.root}/{path}" in changed:
             planned.notes.append(note)

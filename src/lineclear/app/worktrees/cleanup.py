@@ -33,7 +33,7 @@ class Known:
         """Who works in a worktree, in words; "" when nobody does any more."""
         for run in self.runs.values():
             if run.tree == tree and run.state != ENDED:
-                return f"run {run.id} of {run.agent} is not over"
+                return f"run {run.id} of {run.agent} is still active"
         row = self.rows.get(tree)
         names = {
             agent.name for agent in self.agents.values() if agent.tree == tree and agent.kind != "person"
@@ -52,7 +52,7 @@ class Known:
             return "" if liveness.is_dead(agent.bond) else f"{name} is alive"
         idle_ns = presence.idle_ns(name)
         if idle_ns is not None and idle_ns < silence_ms * 1_000_000:
-            return f"{name} was here {show_duration(idle_ns // 1_000_000)} ago"
+            return f"{name} was active {show_duration(idle_ns // 1_000_000)} ago"
         return ""
 
     def was_used(self, tree: str, presence: Presence) -> bool:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
         @property
         def maker(self) -> LockMaker | None:
-            """Makes lock files anew, as far as main's settings allow it."""
+            """Regenerates lock files, as far as main's settings allow it."""
 
         def step(self) -> str:
             """The merge, rebase or the like that is in progress; "" when there is none."""

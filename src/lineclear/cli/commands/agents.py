@@ -22,7 +22,7 @@ def list_(context: Context, _args: Namespace) -> None:
         for a in agents
     ]
     columns = ["NAME", "STATE", "KIND", "CLIENT", "WORKTREE", "INCARNATION", "LAST SEEN"]
-    context.out.data({"agents": agents}, Table(columns, rows, empty="Nobody has been here yet."))
+    context.out.data({"agents": agents}, Table(columns, rows, empty="No agent has been here yet."))
     context.delivered(head)
 
 
@@ -32,7 +32,11 @@ def _idle(seconds: int | None) -> str:
 
 def _declare_leave(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "name", nargs="?", default="", metavar="NAME", help="who leaves (you); others: a person only"
+        "name",
+        nargs="?",
+        default="",
+        metavar="NAME",
+        help="who leaves (default: you); only a person may name others",
     )
 
 
@@ -41,7 +45,7 @@ def leave(context: Context, args: Namespace) -> None:
 
     caller = context.caller
     name = agent_name(args.name) if args.name else caller.name
-    why = "left" if name == caller.name else f"sent away by {caller.name}"
+    why = "left" if name == caller.name else f"removed by {caller.name}"
     answer = end_presence(context.store, caller, name, why)
     freed = answer["freed"]
     context.out.data(answer, f"{name} has left.", *(f"{thing} is free." for thing in freed))

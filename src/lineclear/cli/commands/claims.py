@@ -24,9 +24,11 @@ HOUR_MS = 3_600_000
 def _declare_lease(parser: ArgumentParser) -> None:
     parser.add_argument("--ttl", type=duration(1_000, 24 * HOUR_MS), help="how long the lease lasts (30m)")
     parser.add_argument(
-        "--wait", type=duration(0, 24 * HOUR_MS), default=0, help="stand in line this long at most (0)"
+        "--wait", type=duration(0, 24 * HOUR_MS), default=0, help="wait in line at most this long (0)"
     )
-    parser.add_argument("--note", default="", help='what for, told to others ("working on the auth module")')
+    parser.add_argument(
+        "--note", default="", help='the purpose, shown to others ("working on the auth module")'
+    )
     parser.add_argument("--task", type=task_number, default=0, help="the task this is for")
 
 
@@ -37,7 +39,7 @@ def _declare_claim(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared"
     )
-    parser.add_argument("--take-over", action="store_true", help="a person takes it from whoever holds it")
+    parser.add_argument("--take-over", action="store_true", help="take it from its holder (a person only)")
     _declare_lease(parser)
 
 
@@ -77,7 +79,7 @@ def claim(context: Context, args: Namespace) -> None:
         lines.append(f"Told: {', '.join(answer['told'])}, who announced work there.")
     if answer.get("replayed"):
         held = ", ".join(shown["resource"] for shown in answer["claims"])
-        lines.append(f"replayed: {held} {'was yours and is no longer' if is_gone else 'is still yours'}.")
+        lines.append(f"replayed: {held} {'is no longer yours' if is_gone else 'is still yours'}.")
     context.out.data(answer, *lines)
 
 
@@ -123,7 +125,7 @@ def _claim_line(shown: dict[str, Any]) -> str:
 
 
 def _declare_release(parser: ArgumentParser) -> None:
-    parser.add_argument("resources", nargs="*", metavar="RESOURCE", help="what to give back")
+    parser.add_argument("resources", nargs="*", metavar="RESOURCE", help="what to release")
     parser.add_argument("--all", action="store_true", help="everything you hold")
 
 
@@ -131,7 +133,7 @@ def release(context: Context, args: Namespace) -> None:
     from lineclear.app.claims import release as give_back
 
     if bool(args.resources) == args.all:
-        raise refuse("usage", command="lineclear release", message="name resources, or say --all")
+        raise refuse("usage", command="lineclear release", message="name resources, or use --all")
     answer = give_back(context.store, context.caller, context.resources(args.resources), everything=args.all)
     released = answer["released"]
     context.out.data(
@@ -155,7 +157,7 @@ def who(context: Context, args: Namespace) -> None:
 
 def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
     owner = f", written by {answer['owner']}" if answer["owner"] else ""
-    owner += f", only in the phase {answer['phase']}" if answer["phase"] else ""
+    owner += f", only in the {answer['phase']} phase" if answer["phase"] else ""
     lines: list[str | Table] = [
         f"{answer['resource']}: {answer['strategy']}{owner} ({answer['strategy_from']})"
     ]
@@ -242,7 +244,7 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
             give_back(store, caller, request.resources)
     if not is_ours:
         context.out.hint(
-            f"{', '.join(fences)} was lost while the command ran; what it did since is unguarded."
+            f"{', '.join(fences)} was lost while the command ran; its writes since then were not protected."
         )
         return code or STALE
     return code

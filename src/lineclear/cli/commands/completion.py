@@ -19,7 +19,7 @@ SHELLS = ("bash", "zsh", "fish")
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, nargs="?", default="bash")
     parser.usage = "lineclear completion [bash|zsh|fish] | lineclear completion --words -- WORD..."
-    parser.add_argument("--words", action="store_true", help="answer with what may follow these words")
+    parser.add_argument("--words", action="store_true", help="print the words that may follow")
 
 
 def completion(context: Context, args: Namespace) -> None:

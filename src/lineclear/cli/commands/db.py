@@ -39,7 +39,7 @@ def verify(context: Context, _args: Namespace) -> int:
         findings = [f"{f['kind']} at {f['position']}: {f['text']}" for f in report["findings"]]
     context.out.data(
         {"events": events, "findings": findings},
-        *findings or (f"{events} events, tables and file are sound.",),
+        *findings or (f"{events} events, the tables and the file are intact.",),
     )
     return FINDINGS if findings else 0
 

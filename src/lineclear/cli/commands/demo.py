@@ -16,10 +16,10 @@ DEFAULT_SEED, MOST_SEED = 1, 1_000_000
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument("--keep", default="", metavar="DIR", help="keep both repositories in this directory")
     parser.add_argument(
-        "--seed", type=whole_number(0, MOST_SEED), metavar="N", help="another timing of the agents"
+        "--seed", type=whole_number(0, MOST_SEED), metavar="N", help="use another timing of the agents"
     )
     parser.add_argument(
-        "--race", action="store_true", help="instead: eight processes race for tasks, files and a counter"
+        "--race", action="store_true", help="instead, let eight processes race for tasks, files and a counter"
     )
 
 

@@ -18,8 +18,8 @@ HOOKS = ("pre-commit", "pre-push", "reference-transaction")
 
 
 def _declare(parser: ArgumentParser) -> None:
-    parser.add_argument("hook", metavar="HOOK", choices=HOOKS, help="the hook of git that asks")
-    parser.add_argument("words", metavar="WORD", nargs="*", help="what git gives to that hook")
+    parser.add_argument("hook", metavar="HOOK", choices=HOOKS, help="the git hook that asks")
+    parser.add_argument("words", metavar="WORD", nargs="*", help="the arguments that git gives to that hook")
 
 
 def gate(context: Context, args: Namespace) -> int:
@@ -28,7 +28,7 @@ def gate(context: Context, args: Namespace) -> int:
         findings, is_person = _judge(context, args.hook, lines)
     except Refusal as refusal:
         if not is_outage(refusal):
-            context.out.hint(f"lineclear: the gate could not look, and git goes on: {refusal.what}")
+            context.out.hint(f"lineclear: commit check skipped; git continues: {refusal.what}")
             return refusal.exit_code if _is_closed(context) else 0
         if _is_closed(context):
             refusal.exit_code = NOT_ALLOWED
@@ -55,7 +55,7 @@ def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFind
 def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
     from lineclear.wiring.commit_gate import judge_alone
 
-    context.out.hint("lineclear: the shared store is out of reach. Git goes on with what you have a copy of.")
+    context.out.hint("lineclear: the shared store is out of reach. Git continues with your local copy.")
     return judge_alone(context.cwd, context.environ, hook, lines, context.given)
 
 
@@ -71,7 +71,7 @@ def _is_closed(context: Context) -> bool:
 def _warn(context: Context, findings: list[GateFinding]) -> None:
     for finding in findings:
         who = f" {finding.refusal.who}" if finding.refusal.who else ""
-        context.out.warn(f"{finding.refusal.what}{who} You are a person, so git goes on.")
+        context.out.warn(f"{finding.refusal.what}{who} You are a person, so git continues.")
     context.out.data({"findings": [finding.refusal.as_data() for finding in findings]})
 
 

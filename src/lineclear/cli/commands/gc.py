@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def _declare(parser: ArgumentParser) -> None:
-    parser.add_argument("--apply", action="store_true", help="remove it (without: only show)")
-    parser.add_argument("--checks", action="store_true", help="let check trees go that no check uses now")
+    parser.add_argument("--apply", action="store_true", help="remove it (default: only show it)")
+    parser.add_argument(
+        "--checks", action="store_true", help="also remove check trees that no check is using"
+    )
 
 
 def gc(context: Context, args: Namespace) -> None:
@@ -25,7 +27,9 @@ def gc(context: Context, args: Namespace) -> None:
     if args.apply:
         found = apply(context.repo, context.caller, found)
     removals, kept = [_as_data(item) for item in found.removals], [_as_data(item) for item in found.kept]
-    title, empty = ("Removed", "Nothing was removed.") if args.apply else ("Can go", "Nothing can go.")
+    title, empty = (
+        ("Removed", "Nothing was removed.") if args.apply else ("Can go", "There is nothing to remove.")
+    )
     context.out.data(
         {"is_applied": args.apply, "removals": removals, "kept": kept},
         Table(["KIND", "NAME", "WHY"], [_row(item) for item in found.removals], title=title, empty=empty),
@@ -37,7 +41,7 @@ def gc(context: Context, args: Namespace) -> None:
     )
     if removals and not args.apply:
         words = "gc --checks --apply" if args.checks else "gc --apply"
-        context.out.hint(f"Nothing was removed; `lineclear {words}` does it.")
+        context.out.hint(f"Nothing was removed; run `lineclear {words}` to remove it.")
 
 
 def _as_data(item: Item) -> dict[str, Any]:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 def _declare(parser: ArgumentParser) -> None:
     from lineclear.clients.registry import HOOK, names_with
 
-    parser.add_argument("client", metavar="CLIENT", help=f"who calls: {', '.join(names_with(HOOK))}")
-    parser.add_argument("event", metavar="EVENT", help="the client's own name of the event; JSON on stdin")
+    parser.add_argument("client", metavar="CLIENT", help=f"the calling client: {', '.join(names_with(HOOK))}")
+    parser.add_argument(
+        "event", metavar="EVENT", help="the client's own name for the event; reads JSON from stdin"
+    )
 
 
 def _hook(context: Context, args: Namespace) -> int:

@@ -29,11 +29,11 @@ def _declare_branch(parser: ArgumentParser, help_: str) -> None:
 
 
 def _declare_land(parser: ArgumentParser) -> None:
-    _declare_branch(parser, "what lands (the branch you stand on)")
-    parser.add_argument("--dry-run", action="store_true", help="only say what it would come to")
+    _declare_branch(parser, "the branch to land (the current branch)")
+    parser.add_argument("--dry-run", action="store_true", help="only show the result; change nothing")
     parser.add_argument(
         "--after", type=candidate_number, action="append", default=[], metavar="N",
-        help="a candidate that has to land before it; may be repeated",
+        help="a candidate that must land first (repeat it for more)",
     )  # fmt: skip
     parser.add_argument(
         "--priority", type=whole_number(1, LEAST_PRIORITY), default=0, metavar="P",
@@ -41,7 +41,7 @@ def _declare_land(parser: ArgumentParser) -> None:
     )  # fmt: skip
     declare_wait(parser)
     parser.add_argument(
-        "--pr", action="store_true", help="push it and open a pull request instead, through gh or glab"
+        "--pr", action="store_true", help="push it and open a pull request with gh or glab instead"
     )
 
 
@@ -84,10 +84,10 @@ def _pull_request(context: Context, facts: dict[str, Any], task: int) -> int:
     if found.is_forbidden:
         return tell(context, {**facts, "dry_run": True, "candidate": ""}, found.result)
     for finding in found.findings:
-        context.out.warn(f"it does not fit {found.main} as it is now: {finding['text']}")
+        context.out.warn(f"it conflicts with the current {found.main}: {finding['text']}")
     made = pull_requests_of(context.repo).open(context.caller, branch=facts["branch"], task=task)
-    is_new = "is open" if made["is_new"] else "was open already"
-    words = f"{facts['branch']} is pushed to {made['remote']}; its pull request {is_new}: {made['url']}"
+    is_new = "is open" if made["is_new"] else "was already open"
+    words = f"{facts['branch']} was pushed to {made['remote']}; its pull request {is_new}: {made['url']}"
     context.out.data({**facts, "result": "pull request", **made}, words)
     return 0
 
@@ -96,7 +96,7 @@ def _pull_request(context: Context, facts: dict[str, Any], task: int) -> int:
 
 
 def _declare_check(parser: ArgumentParser) -> None:
-    _declare_branch(parser, "what is looked at (the branch you stand on)")
+    _declare_branch(parser, "the branch to check (the current branch)")
     parser.add_argument("--run", action="store_true", help="also run the repository's checks on the merge")
 
 
@@ -119,16 +119,20 @@ def _check_lines(branch: str, found: BranchCheck) -> list[str]:
     checks = [f"  `{one['command']}` {one['result']}" for one in found.checks]
     if isinstance(result, Landed) and found.is_good:
         if result.how == "nothing":
-            return [f"{branch} holds nothing that {found.main} does not have."]
+            return [f"{branch} has no commits that {found.main} lacks."]
         count = len(result.files)
         files = f"{count} file{'' if count == 1 else 's'}"
-        return [f"{branch} fits {found.main} ({result.how}, {files}).", *checks, *result.notes]
+        return [f"{branch} merges cleanly into {found.main} ({result.how}, {files}).", *checks, *result.notes]
     places = tell_places(found.findings, (found.main, branch), lambda one: str(one["text"]))
     if isinstance(result, Landed):
-        return [f"{branch} fits {found.main}, and its checks fail:", *checks, found.output.rstrip("\n")]
+        return [
+            f"{branch} merges cleanly into {found.main}, but its checks fail:",
+            *checks,
+            found.output.rstrip("\n"),
+        ]
     if found.is_forbidden:
-        return [f"{branch} changes what its author may not change:", *places]
-    return [f"{branch} does not fit {found.main} as it is now:", *places]
+        return [f"{branch} changes files that its author may not change:", *places]
+    return [f"{branch} conflicts with the current {found.main}:", *places]
 
 
 # -- undo -----------------------------------------------------------------------------------------
@@ -137,7 +141,7 @@ def _check_lines(branch: str, found: BranchCheck) -> list[str]:
 def _declare_undo(parser: ArgumentParser) -> None:
     parser.add_argument(
         "number", type=candidate_number, nargs="?", default=0, metavar="N",
-        help="the candidate whose landing is taken back (your own last one)",
+        help="the candidate to undo (your own last landing)",
     )  # fmt: skip
     declare_wait(parser)
 
@@ -147,7 +151,7 @@ def undo(context: Context, args: Namespace) -> int:
     from lineclear.wiring.queue import undo_git_of
 
     made = prepare(context.store, undo_git_of(context.repo), context.caller, args.number)
-    context.out.hint(f"{made['branch']} takes back {made['undoes']} ({made['title'] or made['of']}).")
+    context.out.hint(f"{made['branch']} undoes {made['undoes']} ({made['title'] or made['of']}).")
     facts = {"branch": made["branch"], "task": "", "undoes": made["undoes"]}
     agent = "" if context.caller.is_person else context.caller.name
     return hand_in(context, facts, agent=agent, wait_ms=args.wait)

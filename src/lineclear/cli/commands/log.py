@@ -36,20 +36,22 @@ def _since(text: str) -> tuple[int | None, int]:
 
 def _declare_log(parser: ArgumentParser) -> None:
     position = whole_number(1, MOST_POSITION)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens from now on")
+    parser.add_argument("-f", "--follow", action="store_true", help="keep printing new events")
     parser.add_argument(
         "--since",
         type=_since,
         default=(None, 0),
         metavar="AGE|POSITION",
-        help="from so long ago (1h), or behind an event",
+        help="from this long ago (1h), or after an event",
     )
-    parser.add_argument("--agent", default="", help="only what this agent did")
-    parser.add_argument("--kind", default="", help="only kinds that begin so, such as claim or TaskTaken")
-    parser.add_argument("--subject", default="", help="only about this, such as T-3 or file:src/a.py")
+    parser.add_argument("--agent", default="", help="only events of this agent")
+    parser.add_argument(
+        "--kind", default="", help="only kinds that begin with this, such as claim or TaskTaken"
+    )
+    parser.add_argument("--subject", default="", help="only about this subject, such as T-3 or file:src/a.py")
     parser.add_argument("--limit", type=position, help=f"how many at most ({NEWEST}; {SINCE} with --since)")
     parser.add_argument(
-        "--before", type=position, nargs=2, metavar=("E1", "E2"), help="which of two events came first"
+        "--before", type=position, nargs=2, metavar=("E1", "E2"), help="tell which of two events came first"
     )
 
 
@@ -62,7 +64,7 @@ def log(context: Context, args: Namespace) -> None:
         _follow(context, args, events, head)
         return
     rows = [[e["position"], e["at"], e["actor"], e["kind"], e["subject"], _detail(e["body"])] for e in events]
-    table = Table(["EVENT", "AT", "BY", "KIND", "ABOUT", "DETAILS"], rows, empty="No such events.")
+    table = Table(["EVENT", "AT", "BY", "KIND", "ABOUT", "DETAILS"], rows, empty="No matching events.")
     context.out.data({"events": events, "head": head}, table)
     context.delivered(head)
 
@@ -90,7 +92,7 @@ def _first(context: Context, args: Namespace) -> tuple[list[dict[str, Any]], int
 
 
 def _follow(context: Context, args: Namespace, events: list[dict[str, Any]], head: int) -> None:
-    """What is there, then what comes; a position is told once, because each look starts behind the last."""
+    """What is there, then what comes; a position is printed once: each read starts after the last."""
     from lineclear.app.arrivals import follow
 
     after, _ = args.since

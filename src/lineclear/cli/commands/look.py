@@ -13,7 +13,9 @@ _WHOSE = "an agent, a task (T-12) or a worktree"
 
 def _declare_diff(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="A", help=_WHOSE)
-    parser.add_argument("--stat", action="store_true", help="only the files and how much changed in them")
+    parser.add_argument(
+        "--stat", action="store_true", help="show only the files and how much changed in them"
+    )
 
 
 def diff(context: Context, args: Namespace) -> int:
@@ -24,7 +26,7 @@ def diff(context: Context, args: Namespace) -> int:
     for item in found.left_out:
         context.out.warn(f"not shown: {item}")
     if not found.is_live:
-        context.out.warn("its worktree is not there; this is what was last saved of it")
+        context.out.warn("its worktree does not exist; this is its last snapshot")
     if context.out.is_rich:
         context.out.flush()
         return work.on_terminal(found, stat=args.stat)
@@ -37,8 +39,8 @@ def diff(context: Context, args: Namespace) -> int:
 
 def _declare_open(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="A", help=_WHOSE)
-    parser.add_argument("--editor", action="store_true", help="your $VISUAL or $EDITOR instead of a shell")
-    parser.add_argument("--print", dest="only_print", action="store_true", help="only print where it is")
+    parser.add_argument("--editor", action="store_true", help="open $VISUAL or $EDITOR instead of a shell")
+    parser.add_argument("--print", dest="only_print", action="store_true", help="only print its path")
 
 
 def open_(context: Context, args: Namespace) -> None:
@@ -58,7 +60,7 @@ def open_(context: Context, args: Namespace) -> None:
         return
     argv = command_for(context.environ, work.path, editor=args.editor)
     if not args.editor:
-        context.out.hint(f"You are in {work.path}; `exit` brings you back.")
+        context.out.hint(f"You are in {work.path}; type `exit` to return.")
     context.out.flush()
     become(argv, work.path, {**context.environ, **env})
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--tools", choices=("default", "all"), default="default",
-        help="default: what an agent needs every day; all: also lists, proposals, the queue and sync",
+        help="default: the tools for everyday work; all: also lists, proposals, the queue and sync",
     )  # fmt: skip
 
 

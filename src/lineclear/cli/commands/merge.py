@@ -29,7 +29,7 @@ def _declare_file(parser: ArgumentParser) -> None:
         "-o", dest="target", metavar="OUT", default="", help="write the result here, not to stdout"
     )
     parser.add_argument(
-        "--explain", action="store_true", help="say per place which rule settled it, or why none did"
+        "--explain", action="store_true", help="show for each place which rule resolved it, or why none did"
     )
     parser.add_argument(
         "-L", dest="labels", metavar="NAME", action="append", default=[], help="names for left, base, right"
@@ -81,7 +81,7 @@ def explain(data: dict[str, Any]) -> list[str]:
     for row in data["conflicts"]:
         place = f"lines {row['first_line']}-{row['last_line']}: " if "first_line" in row else ""
         symbols = f" ({', '.join(row['symbols'])})" if row.get("symbols") else ""
-        lines.append(f"{place}conflict, {row['kind']}{symbols}: {row.get('doubt') or 'no rule settles it'}")
+        lines.append(f"{place}conflict, {row['kind']}{symbols}: {row.get('doubt') or 'no rule resolves it'}")
     return lines
 
 
@@ -89,11 +89,11 @@ def _declare_tree(parser: ArgumentParser) -> None:
     parser.add_argument("base", metavar="BASE-ISH", help="the commit or tree that both started from")
     parser.add_argument("left", metavar="A")
     parser.add_argument("right", metavar="B")
-    parser.add_argument("--explain", action="store_true", help="also say which rule settled each place")
+    parser.add_argument("--explain", action="store_true", help="also show which rule resolved each place")
     parser.add_argument(
         "--regenerate",
         action="store_true",
-        help="let package managers make lock files anew that both sides changed",
+        help="let package managers regenerate lock files that both sides changed",
     )
 
 
@@ -142,8 +142,8 @@ def _add_sides(context: Context, report: dict[str, Any], args: Namespace) -> Non
 
 
 def _declare_setup(parser: ArgumentParser) -> None:
-    parser.add_argument("--remove", action="store_true", help="take everything away again")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be changed")
+    parser.add_argument("--remove", action="store_true", help="remove everything again")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def setup(context: Context, args: Namespace) -> None:

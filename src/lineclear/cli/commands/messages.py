@@ -20,12 +20,14 @@ MOST_SHOWN = 1_000
 
 
 def _declare_say(parser: ArgumentParser) -> None:
-    parser.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
+    parser.add_argument("text", metavar="TEXT", help="the text; - reads it from stdin")
     audience = parser.add_mutually_exclusive_group()
     audience.add_argument("--to", type=agent_name, metavar="AGENT", help="one agent and its sub-agents")
-    audience.add_argument("--topic", type=topic_name, metavar="TOPIC", help="all who listen to a topic")
+    audience.add_argument(
+        "--topic", type=topic_name, metavar="TOPIC", help="everybody who listens to a topic"
+    )
     audience.add_argument("--all", action="store_true", help="everyone (default)")
-    parser.add_argument("--urgent", action="store_true", help="read before everything else")
+    parser.add_argument("--urgent", action="store_true", help="deliver it before all other messages")
 
 
 def say(context: Context, args: Namespace) -> None:
@@ -34,9 +36,9 @@ def say(context: Context, args: Namespace) -> None:
     text = given_text(args.text)
     to, topic = args.to or "", args.topic or ""
     answer = send(context.store, context.caller, text, to=to, topic=topic, urgent=args.urgent)
-    lines = [f"Message {answer['id']} is sent to {_show_audience(answer['audience'])}."]
+    lines = [f"Message {answer['id']} was sent to {_show_audience(answer['audience'])}."]
     if not answer["is_known"]:
-        lines.append(f"Nobody called {to} has been here yet; it is kept until one comes.")
+        lines.append(f"Nobody named {to} has been here yet; the message is kept until then.")
     context.out.data(answer, *lines)
 
 
@@ -46,9 +48,9 @@ def _show_audience(audience: str) -> str:
 
 def _declare_inbox(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--wait", type=duration(0, DAY_MS), default=0, help="wait this long for something to come (0)"
+        "--wait", type=duration(0, DAY_MS), default=0, help="wait this long for a message (0)"
     )
-    parser.add_argument("--peek", action="store_true", help="leave everything unread")
+    parser.add_argument("--peek", action="store_true", help="keep all messages unread")
     parser.add_argument("--limit", type=whole_number(1, MOST_SHOWN), default=50, help="how many at most (50)")
 
 
@@ -89,12 +91,12 @@ def _lines(found: dict[str, Any]) -> list[str]:
             quoted(message["text"]),
         ]
     if found["more"]:
-        lines.append(f"{found['more']} more are unread.")
+        lines.append(f"{found['more']} more unread.")
     return lines or ["Nothing unread."]
 
 
 def _mark(context: Context, messages: list[dict[str, Any]]) -> int | None:
-    """The answer is out already: a refusal now is told beside it, not as a second answer."""
+    """The answer is already printed: a refusal now is a warning beside it, not a second answer."""
     from lineclear.app.messages import mark_read
 
     if not messages:
@@ -109,7 +111,7 @@ def _mark(context: Context, messages: list[dict[str, Any]]) -> int | None:
 
 def _declare_topic(parser: ArgumentParser) -> None:
     parser.add_argument("name", type=topic_name, metavar="NAME", help="the topic")
-    parser.add_argument("--leave", action="store_true", help="listen no longer")
+    parser.add_argument("--leave", action="store_true", help="stop listening")
 
 
 def topic(context: Context, args: Namespace) -> None:
@@ -118,7 +120,7 @@ def topic(context: Context, args: Namespace) -> None:
     change = leave_topic if args.leave else join_topic
     answer = change(context.store, context.caller, args.name)
     topics = ", ".join(answer["topics"])
-    context.out.data(answer, f"You listen to {topics}." if topics else "You listen to no topic.")
+    context.out.data(answer, f"You listen to {topics}." if topics else "You do not listen to any topic.")
 
 
 COMMANDS = {

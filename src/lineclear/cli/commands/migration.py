@@ -20,10 +20,12 @@ MOST_NAME = 100
 
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "folder", nargs="?", default="", metavar="FOLDER", help="where it belongs; not needed if there is one"
+        "folder", nargs="?", default="", metavar="FOLDER", help="its folder; not needed if there is only one"
     )
     parser.add_argument("--name", default="change", help="what it does, in letters, digits, _ and -")
-    parser.add_argument("--ttl", type=duration(1_000, 24 * HOUR_MS), help="how long it is kept for you (30m)")
+    parser.add_argument(
+        "--ttl", type=duration(1_000, 24 * HOUR_MS), help="how long it stays reserved for you (30m)"
+    )
     parser.add_argument("--task", type=task_number, default=0, metavar="T", help="the task this is for")
 
 
@@ -31,7 +33,9 @@ def next_(context: Context, args: Namespace) -> None:
     from lineclear.wiring.migrations import migrations_of
 
     if not args.name or len(args.name) > MOST_NAME or not _PLAIN.issuperset(args.name):
-        raise refuse("input.bad", name="name", given=args.name, why="it may hold letters, digits, _ and -")
+        raise refuse(
+            "input.bad", name="name", given=args.name, why="it may contain only letters, digits, _ and -"
+        )
     folder = context.repo.resource(args.folder, context.cwd).path if args.folder else ""
     task = args.task or context.own_task
     found = migrations_of(context.repo).reserve(
@@ -40,9 +44,9 @@ def next_(context: Context, args: Namespace) -> None:
     follows = f", after {found['parent']}" if found["parent"] else ""
     if found["how"] != "parent":
         context.out.data(found, found["path"])
-        context.out.hint(f"Yours until {found['until_at'][11:16]} UTC{follows}; write it before.")
+        context.out.hint(f"Yours until {found['until_at'][11:16]} UTC{follows}; write it before then.")
     elif found["parent"]:
-        words = f"Names in {found['folder']} are random: make it with `alembic revision`{follows}."
+        words = f"Names in {found['folder']} are random: create it with `alembic revision`{follows}."
         context.out.data(found, words)
     else:
         context.out.data(found, f"{found['folder']} has several heads: run `alembic merge heads` first.")

@@ -25,9 +25,11 @@ def _declare_mirror(parser: ArgumentParser) -> None:
     what.add_argument(
         "--on", nargs="*", choices=PARTS, metavar="PART", help="keep these: tasks, coordination, locks"
     )
-    what.add_argument("--off", nargs="*", choices=PARTS, metavar="PART", help="no longer; the files go")
-    what.add_argument("--now", action="store_true", help="take in edits and write everything anew")
-    what.add_argument("--watch", action="store_true", help="stay, and do that whenever something changes")
+    what.add_argument(
+        "--off", nargs="*", choices=PARTS, metavar="PART", help="stop keeping these and remove the files"
+    )
+    what.add_argument("--now", action="store_true", help="take in edits and rewrite everything")
+    what.add_argument("--watch", action="store_true", help="stay running and do so after every change")
 
 
 def mirror(context: Context, args: Namespace) -> int | None:
@@ -70,7 +72,7 @@ def _turn_off(context: Context, parts: tuple[str, ...]) -> int | None:
 
     context.is_mirrored = False
     chosen, gone = turn_off(context.repo, parts)
-    still = f"Still kept: {', '.join(chosen)}." if chosen else "Nothing is kept any more."
+    still = f"Still kept: {', '.join(chosen)}." if chosen else "No files are kept any more."
     context.out.data({"on": list(chosen), "removed": gone}, f"Files removed: {len(gone)}. {still}")
     return None
 
@@ -82,7 +84,7 @@ def _now(context: Context) -> int | None:
     done = publish(context.repo, is_forced=True)
     if done is None:
         raise refuse(
-            "usage", command="lineclear mirror", message="another process is writing the files just now"
+            "usage", command="lineclear mirror", message="another process is writing the files right now"
         )
     lines = [f"{_trees(done.trees)} at position {done.head}; edits taken in: {done.edits}."]
     facts = {"head": done.head, "worktrees": done.trees, "edits": done.edits, "troubles": done.troubles}
@@ -94,7 +96,7 @@ def _watch(context: Context) -> int | None:
     from lineclear.mirror.publishing import publish
 
     _refuse_off(context)
-    context.out.hint("Watching; Ctrl-C ends it.")
+    context.out.hint("Watching; press Ctrl-C to stop.")
     with context.store.listen() as bell:
         while True:
             done = publish(context.repo)
@@ -109,7 +111,9 @@ def _refuse_off(context: Context) -> None:
 
     if not parts_on(context.repo.settings):
         raise refuse(
-            "usage", command="lineclear mirror", message="nothing is kept here; turn it on with --on first"
+            "usage",
+            command="lineclear mirror",
+            message="no files are kept here; turn this on with --on first",
         )
 
 
@@ -145,10 +149,10 @@ def _show(context: Context) -> int | None:
 
 def _declare_conventions(parser: ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="only say whether the files are up to date")
-    what.add_argument("--remove", action="store_true", help="take out exactly what was put in")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be changed")
-    parser.add_argument("--force", action="store_true", help="also where the block was changed by hand")
+    what.add_argument("--check", action="store_true", help="only check whether the files are up to date")
+    what.add_argument("--remove", action="store_true", help="remove exactly what was added")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+    parser.add_argument("--force", action="store_true", help="also overwrite a block that was edited by hand")
 
 
 def conventions(context: Context, args: Namespace) -> int | None:

@@ -17,9 +17,12 @@ _FEW = 10
 
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "phase", nargs="?", choices=PHASES, help="begin it, or go on with it; left out: show which it is"
+        "phase",
+        nargs="?",
+        choices=PHASES,
+        help="start or continue this phase (default: show the current one)",
     )
-    parser.add_argument("--note", default="", help="why, shown to everybody")
+    parser.add_argument("--note", default="", help="the reason, shown to everybody")
 
 
 def phase(context: Context, args: Namespace) -> int:
@@ -58,7 +61,7 @@ def since(shown: dict[str, Any]) -> str:
     if not shown["by"]:
         return f"The phase is {shown['phase']}."
     note = f": {plain(shown['note'])}" if shown["note"] else ""
-    return f"The phase is {shown['phase']}, since {shown['since']}, begun by {shown['by']}{note}."
+    return f"The phase is {shown['phase']}, since {shown['since']}, started by {shown['by']}{note}."
 
 
 def _progress_lines(phase: str, progress: dict[str, int]) -> list[str]:
@@ -81,7 +84,7 @@ def _progress_lines(phase: str, progress: dict[str, int]) -> list[str]:
 
 def _begin_lines(answer: dict[str, Any]) -> list[str]:
     now = answer["phase"]
-    lines = [f"The phase is {now} now." if answer["began"] else f"The phase is {now}; it goes on."]
+    lines = [f"The phase is now {now}." if answer["began"] else f"The phase {now} continues."]
     if now == INTEGRATE:
         return lines + _integrated(answer["results"])
     return lines + _tested(answer["test"]) if answer["test"] is not None else lines
@@ -89,7 +92,7 @@ def _begin_lines(answer: dict[str, Any]) -> list[str]:
 
 def _integrated(results: list[dict[str, Any]]) -> list[str]:
     if not results:
-        return ["No proposal waits.", "Next: run `lineclear phase test`."]
+        return ["No proposals are waiting.", "Next: run `lineclear phase test`."]
     lines = [f"  proposal {one['proposal']} for {plain(one['resource'])}: {_became(one)}" for one in results]
     is_queued = any(one["result"] == "queued" for one in results)
     following = "queue run --once" if is_queued else "phase"
@@ -98,7 +101,7 @@ def _integrated(results: list[dict[str, Any]]) -> list[str]:
 
 def _became(one: dict[str, Any]) -> str:
     if one["result"] == "queued":
-        return f"waits to land as {one['candidate']}" + (f"; {plain(one['why'])}" if one["why"] else "")
+        return f"is queued as {one['candidate']}" + (f"; {plain(one['why'])}" if one["why"] else "")
     if one["result"] in ("accepted", "rejected", "superseded"):
         return f"{one['result']}: {plain(one['why'])}" if one["why"] else str(one["result"])
     return f"left to {one['owner']}, who has a task for it" if one["owner"] else "left to a person"
@@ -110,10 +113,10 @@ def _tested(test: dict[str, Any]) -> list[str]:
         return [f"All tests pass on {at}.", "Next: run `lineclear phase parallel`."]
     if test["result"] == "reverting":
         return [
-            f"What broke {at} is being taken back: {test['revert']} has not landed yet.",
+            f"The change that broke {at} is being reverted: {test['revert']} has not landed yet.",
             "Next: run `lineclear queue run --once`.",
         ]
-    lines = [f"Not all tests pass on {at}."]
+    lines = [f"Some tests fail on {at}."]
     lines += [plain(line) for line in test["output"].split("\n")[:_FEW] if line]
     if test["result"] == "needs you":
         more = f"; {test['follow_up']} has the rest" if test["follow_up"] else ""
@@ -122,8 +125,8 @@ def _tested(test: dict[str, Any]) -> list[str]:
     who = f" of {test['agent']}" if test["agent"] else ""
     return [
         *lines,
-        f"{test['culprit'][:12]} broke it: {what}{who}. {test['follow_up']} asks for it again, mended.",
-        f"{test['revert']} takes it back.",
+        f"{test['culprit'][:12]} broke it: {what}{who}. {test['follow_up']} asks for a fixed version.",
+        f"{test['revert']} reverts it.",
         "Next: run `lineclear queue run --once`.",
     ]
 

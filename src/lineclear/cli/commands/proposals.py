@@ -24,18 +24,18 @@ MOST_NUMBER = 10**15
 
 
 def _declare_propose(parser: ArgumentParser) -> None:
-    parser.add_argument("resource", metavar="RESOURCE", help="what should change")
+    parser.add_argument("resource", metavar="RESOURCE", help="the resource to change")
     parser.add_argument(
-        "payload", metavar="JSON", nargs="?", help="the change, for a value its new content; - reads stdin"
+        "payload", metavar="JSON", nargs="?", help="the change; for a value, its new content; - reads stdin"
     )
     parser.add_argument("--file", metavar="PATH", help="for a file: its new content; - reads stdin")
-    parser.add_argument("--text", help="for a file: its new content, given here")
+    parser.add_argument("--text", help="for a file: its new content as an argument")
     parser.add_argument(
-        "--patch", metavar="PATH", help="for a file: a patch of main's version; - reads stdin"
+        "--patch", metavar="PATH", help="for a file: a patch against main's version; - reads stdin"
     )
-    parser.add_argument("--remove", action="store_true", help="for a file: that it goes")
+    parser.add_argument("--remove", action="store_true", help="for a file: remove it")
     parser.add_argument(
-        "--task", type=task_number, default=0, metavar="T", help="what it is for (your own task)"
+        "--task", type=task_number, default=0, metavar="T", help="the task it is for (your own)"
     )
     parser.add_argument("--note", default="", help="why")
     parser.add_argument(
@@ -46,7 +46,7 @@ def _declare_propose(parser: ArgumentParser) -> None:
         type=whole_number(1, MOST_NUMBER),
         default=0,
         metavar="N",
-        help="your proposal that it replaces",
+        help="your earlier proposal that it replaces",
     )
 
 
@@ -66,7 +66,7 @@ def propose(context: Context, args: Namespace) -> None:
     )
     made = answer["proposal"]
     what = _what_follows(answer, context.caller.name)
-    context.out.data(answer, f"Proposal {made['id']} for {made['resource']} is made. {what}")
+    context.out.data(answer, f"Proposal {made['id']} for {made['resource']} was created. {what}")
 
 
 def _payload(context: Context, args: Namespace, resource: Resource) -> str:
@@ -92,11 +92,11 @@ def _payload(context: Context, args: Namespace, resource: Resource) -> str:
 def _what_follows(answer: dict[str, Any], me: str) -> str:
     owner = answer["owner"]
     if answer["bound"] == INTEGRATE:
-        when = "the next time a person begins" if answer["phase"] == INTEGRATE else "when a person begins"
-        return f"It is worked in {when} integrate."
+        when = "the next time a person starts" if answer["phase"] == INTEGRATE else "when a person starts"
+        return f"It will be integrated {when} the integrate phase."
     if owner == me:
         return "You own it: accept it yourself."
-    return f"{owner} decides and was told." if owner else "It has no owner now; a person may decide."
+    return f"{owner} decides and has been notified." if owner else "It has no owner now; a person may decide."
 
 
 def _declare_list(parser: ArgumentParser) -> None:
@@ -114,7 +114,7 @@ def list_(context: Context, args: Namespace) -> None:
         lambda view: (list_proposals(view, resource=resource, state=args.state), view.head)
     )
     columns = ["NUMBER", "STATE", "RESOURCE", "BY", "BASE", "PAYLOAD", "NOTE"]
-    table = Table(columns, [_row(proposal) for proposal in found], empty="There are no such proposals.")
+    table = Table(columns, [_row(proposal) for proposal in found], empty="No matching proposals.")
     context.out.data({"proposals": found}, table)
     context.delivered(head)
 
@@ -165,7 +165,7 @@ def _payload_lines(payload: object) -> list[str]:
 
 def _what_changes(change: FileChange) -> str:
     if change.text is None:
-        return "the file goes"
+        return "the file is removed"
     return "new content" if change.blob else "new file"
 
 
@@ -177,12 +177,12 @@ def accept(context: Context, args: Namespace) -> None:
     )
     made, version = answer["proposal"], answer["version"]
     written = f"; {made['resource']} is now version {version}" if version else ""
-    context.out.data(answer, f"Proposal {made['id']} of {made['author']} is accepted{written}.")
+    context.out.data(answer, f"Proposal {made['id']} of {made['author']} was accepted{written}.")
 
 
 def _declare_reject(parser: ArgumentParser) -> None:
     _declare_number(parser)
-    parser.add_argument("--reason", required=True, help="why, told to its author")
+    parser.add_argument("--reason", required=True, help="the reason, sent to its author")
 
 
 def reject(context: Context, args: Namespace) -> None:
@@ -190,7 +190,7 @@ def reject(context: Context, args: Namespace) -> None:
 
     answer = refuse(context.store, context.caller, context.repo.settings.rules, args.number, args.reason)
     made = answer["proposal"]
-    context.out.data(answer, f"Proposal {made['id']} of {made['author']} is rejected.")
+    context.out.data(answer, f"Proposal {made['id']} of {made['author']} was rejected.")
 
 
 COMMANDS = {

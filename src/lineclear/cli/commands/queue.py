@@ -22,7 +22,9 @@ INTERRUPTED = 130
 
 
 def _declare_list(parser: ArgumentParser) -> None:
-    parser.add_argument("--all", action="store_true", help=f"also the newest {MOST_ENDED} that have ended")
+    parser.add_argument(
+        "--all", action="store_true", help=f"also show the newest {MOST_ENDED} that have ended"
+    )
 
 
 def list_(context: Context, args: Namespace) -> None:
@@ -44,7 +46,7 @@ def _declare_number(parser: ArgumentParser) -> None:
 
 def _declare_show(parser: ArgumentParser) -> None:
     _declare_number(parser)
-    parser.add_argument("--diff", action="store_true", help="what it changes on main, as it would land")
+    parser.add_argument("--diff", action="store_true", help="show what it changes on main, as it would land")
 
 
 def show(context: Context, args: Namespace) -> int:
@@ -66,7 +68,7 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
 
     change = wired.landings_of(context.repo).change_of(number)
     for conflict in change.conflicts:
-        context.out.warn(f"it does not fit main as it is now: {tell_conflict(conflict)}")
+        context.out.warn(f"it conflicts with the current main: {tell_conflict(conflict)}")
     if context.out.is_rich:
         context.out.flush()
         return wired.show_change(context.repo, change)
@@ -88,7 +90,7 @@ def checks(context: Context, args: Namespace) -> None:
 
 
 def _declare_run(parser: ArgumentParser) -> None:
-    parser.add_argument("--once", action="store_true", help="until nothing more can be done")
+    parser.add_argument("--once", action="store_true", help="stop when nothing more can be done")
 
 
 def run(context: Context, args: Namespace) -> int:
@@ -109,14 +111,14 @@ def run(context: Context, args: Namespace) -> int:
         _run(context, tell, stopping, is_once=args.once)
         is_stopped = stopping.is_asked()
         if is_stopped:
-            context.out.hint("Stopped. Nothing is lost: `lineclear queue run` goes on from here.")
+            context.out.hint("Stopped. Nothing is lost: `lineclear queue run` continues from here.")
         if args.once:  # who says stop now is too late to stop anything, and still hears what was done
             _sum_up(context, told, is_stopped=is_stopped)
     return INTERRUPTED if is_stopped else 0
 
 
 def _greet(context: Context, *, is_once: bool) -> None:
-    """Who finds the queue paused is told; one that stays waits until it is resumed."""
+    """Warn if the queue is paused; a run that stays waits until it is resumed."""
     from lineclear.app.queue import candidates as queue
     from lineclear.core.words.refusals import refuse
 
@@ -126,7 +128,7 @@ def _greet(context: Context, *, is_once: bool) -> None:
             raise refuse("queue.paused", agent=who, why=why)
         context.out.hint(str(refuse("queue.paused", agent=who, why=why)))
     elif not is_once:
-        context.out.hint("The queue runs; Ctrl-C stops it, and the next run goes on.")
+        context.out.hint("The queue is running; Ctrl-C stops it, and the next run continues.")
 
 
 def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
@@ -149,7 +151,7 @@ def _sum_up(context: Context, told: list[dict[str, str]], *, is_stopped: bool) -
     facts = landings_of(context.repo).overview()
     waiting = [{"candidate": row["candidate"], "waits_for": row["waits_for"]} for row in facts["candidates"]]
     counts = [f"{sum(item['kind'] == kind for item in told)} {kind}" for kind in ("landed", "sent back")]
-    still = f"{len(waiting)} still waiting" + (": `lineclear queue list` says for what" if waiting else "")
+    still = f"{len(waiting)} still waiting" + (": see `lineclear queue list`" if waiting else "")
     context.out.data(
         {"events": told, "waiting": waiting, "is_stopped": is_stopped}, f"{', '.join(counts)}, {still}."
     )
@@ -160,7 +162,7 @@ def _sum_up(context: Context, told: list[dict[str, str]], *, is_stopped: bool) -
 
 def _declare_review(parser: ArgumentParser) -> None:
     _declare_number(parser)
-    parser.add_argument("--note", default="", metavar="TEXT", help="what its author should know")
+    parser.add_argument("--note", default="", metavar="TEXT", help="a note for its author")
 
 
 def approve(context: Context, args: Namespace) -> None:
@@ -180,13 +182,13 @@ def _review(context: Context, args: Namespace, *, is_good: bool) -> None:
         by_agents=context.repo.settings.queue_review == "agent",
     )  # fmt: skip
     name = f"{found['candidate']} ({plain(found['branch'])} at {row.tip[:12]})"
-    words = f"{name} is approved." if is_good else f"{name} is rejected and goes back."
+    words = f"{name} was approved." if is_good else f"{name} was rejected and goes back to its author."
     _answer(context, {**found, "tip": row.tip}, words)
 
 
 def _declare_why(parser: ArgumentParser) -> None:
     _declare_number(parser)
-    parser.add_argument("--why", default="", metavar="TEXT", help="for those who ask")
+    parser.add_argument("--why", default="", metavar="TEXT", help="the reason, shown to others")
 
 
 def hold(context: Context, args: Namespace) -> None:
@@ -194,31 +196,31 @@ def hold(context: Context, args: Namespace) -> None:
 
     found = queue.hold(context.store, context.caller, args.number, args.why)
     name = found["candidate"]
-    _answer(context, found, f"{name} is held. `lineclear queue retry {name}` sets it free.")
+    _answer(context, found, f"{name} is held. `lineclear queue retry {name}` releases it.")
 
 
 def drop(context: Context, args: Namespace) -> None:
     from lineclear.app.queue import candidates as queue
 
     found = queue.drop(context.store, context.caller, args.number, args.why)
-    _answer(context, found, f"{found['candidate']} is dropped; the branch {plain(found['branch'])} stays.")
+    _answer(context, found, f"{found['candidate']} was dropped; the branch {plain(found['branch'])} stays.")
 
 
 def retry(context: Context, args: Namespace) -> None:
     from lineclear.app.queue import candidates as queue
 
     found = queue.retry(context.store, context.caller, args.number)
-    _answer(context, found, f"{found['candidate']} is tried again.")
+    _answer(context, found, f"{found['candidate']} will be tried again.")
 
 
 def _declare_move(parser: ArgumentParser) -> None:
     _declare_number(parser)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
-        "--before", type=candidate_number, default=0, metavar="M", help="right before this one"
+        "--before", type=candidate_number, default=0, metavar="M", help="directly before this one"
     )
     where.add_argument("--first", action="store_true", help="before all others")
-    where.add_argument("--last", action="store_true", help="behind all that wait now")
+    where.add_argument("--last", action="store_true", help="after all that wait now")
 
 
 def move(context: Context, args: Namespace) -> None:
@@ -234,21 +236,21 @@ def move(context: Context, args: Namespace) -> None:
 
 
 def _declare_pause(parser: ArgumentParser) -> None:
-    parser.add_argument("--why", default="", metavar="TEXT", help="for those who ask")
+    parser.add_argument("--why", default="", metavar="TEXT", help="the reason, shown to others")
 
 
 def pause(context: Context, args: Namespace) -> None:
     from lineclear.app.queue import candidates as queue
 
     found = queue.pause(context.store, context.caller, args.why)
-    _answer(context, found, "The queue is paused: nothing lands until `lineclear queue resume`.")
+    _answer(context, found, "The queue is paused: nothing lands until you run `lineclear queue resume`.")
 
 
 def resume(context: Context, args: Namespace) -> None:
     del args
     from lineclear.app.queue import candidates as queue
 
-    _answer(context, queue.resume(context.store, context.caller), "The queue goes on.")
+    _answer(context, queue.resume(context.store, context.caller), "The queue is running again.")
 
 
 def _answer(context: Context, found: dict[str, Any], words: str) -> None:

@@ -24,24 +24,29 @@ MOST_AGENTS = 200
 def _declare_run(parser: ArgumentParser) -> None:
     parser.usage = "lineclear run [-n N] [TASK ...] [--client NAME | -- COMMAND ...]"
     parser.add_argument(
-        "tasks", nargs="*", type=task_number, metavar="TASK", help="only these; without any, every ready task"
+        "tasks",
+        nargs="*",
+        type=task_number,
+        metavar="TASK",
+        help="the tasks to work on (default: every ready task)",
     )
     parser.add_argument("-n", "--agents", type=int, default=0, metavar="N", help="how many agents at once")
     parser.add_argument(
-        "--client", default="", metavar="NAME", help="a client, or a worker of lineclear.toml"
+        "-n", "--agents", type=int, default=0, metavar="N", help="how many agents work at once"
+    )
+    parser.add_argument(
+        "--client", default="", metavar="NAME", help="a client, or a worker from lineclear.toml"
     )
     parser.add_argument("--model", default="", help="the model to start the clients with")
     parser.add_argument(
         "--stream",
         default="",
         choices=("plain", "lineclear"),
-        help="what a COMMAND writes: text, or our JSON lines",
+        help="the output of COMMAND: text, or lineclear's JSON lines",
     )
     parser.add_argument("--stay", action="store_true", help="wait for more tasks when all are done")
-    parser.add_argument(
-        "--no-land", action="store_true", help="leave finished branches for somebody else to land"
-    )
-    parser.add_argument("--join", action="store_true", help="watch the supervisor that is already at work")
+    parser.add_argument("--no-land", action="store_true", help="leave finished branches for others to land")
+    parser.add_argument("--join", action="store_true", help="watch the supervisor that is already running")
 
 
 def run(context: Context, args: Namespace) -> int:
@@ -55,7 +60,7 @@ def run(context: Context, args: Namespace) -> int:
     if args.join:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
-        raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it is 1 to {MOST_AGENTS}")
+        raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it must be 1 to {MOST_AGENTS}")
     request = RunRequest(
         count=args.agents,
         client=args.client,
@@ -104,7 +109,7 @@ def _answering_hooks(context: Context) -> Iterator[None]:
 
 
 def _join(context: Context, board: Any) -> int:
-    """Look at another process's supervisor until it ends, or until we are told to go (it works on)."""
+    """Watch another process's supervisor until it ends or until interrupted (it keeps working)."""
     from time import sleep
 
     from lineclear.wiring.runs import supervision_of
@@ -119,7 +124,7 @@ def _join(context: Context, board: Any) -> int:
             board.show(found["agents"])
             sleep(1)
             found = supervision.read_status()
-    context.out.data({"ended": True}, "The supervisor has ended. `lineclear` shows what became of the tasks.")
+    context.out.data({"ended": True}, "The supervisor has ended. `lineclear` shows the state of the tasks.")
     return 0
 
 
@@ -143,7 +148,7 @@ def _report_lines(facts: dict[str, Any]) -> list[Any]:
     rows = [[r["agent"], r["task"], r["result"], r["why"]] for r in facts["runs"]]
     lines: list[Any] = [Table(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
     if facts["is_interrupted"]:
-        lines.append("Stopped. All work is kept; `lineclear run` goes on where this one left off.")
+        lines.append("Stopped. All work is kept; `lineclear run` continues where this one stopped.")
     return lines
 
 
@@ -156,7 +161,7 @@ def _declare_agent(parser: ArgumentParser) -> None:
 
 def _declare_stop(parser: ArgumentParser) -> None:
     _declare_agent(parser)
-    parser.add_argument("--hard", action="store_true", help="kill it at once instead of asking it to end")
+    parser.add_argument("--hard", action="store_true", help="kill it immediately instead of asking it to end")
 
 
 def stop(context: Context, args: Namespace) -> int:
@@ -191,7 +196,7 @@ def _ask(context: Context, agent: str, what: str) -> int:
 def _declare_attach(parser: ArgumentParser) -> None:
     _declare_agent(parser)
     parser.add_argument("--raw", action="store_true", help="the client's own output, byte for byte")
-    parser.add_argument("--all", action="store_true", help="from the beginning, not from now")
+    parser.add_argument("--all", action="store_true", help="start at the beginning, not at the end")
 
 
 def attach(context: Context, args: Namespace) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _declare_list(parser: ArgumentParser) -> None:
-    parser.add_argument("--agent", type=agent_name, metavar="A", help="only of this agent")
+    parser.add_argument("--agent", type=agent_name, metavar="A", help="only snapshots of this agent")
 
 
 def list_(context: Context, args: Namespace) -> None:
@@ -82,7 +82,7 @@ def show(context: Context, args: Namespace) -> None:
         f"on {kept.parent or 'no commit yet'}",
         *(f"not in it: {item}" for item in kept.left_out),
         "",
-        stat.rstrip("\n") or "It holds what its commit holds: nothing was uncommitted.",
+        stat.rstrip("\n") or "It equals its commit: nothing was uncommitted.",
         *(["", patch.rstrip("\n")] if patch else []),
     ]
     context.out.data(None, *lines)
@@ -99,7 +99,7 @@ def restore(context: Context, args: Namespace) -> None:
 
     if args.branch and args.patch:
         raise refuse(
-            "usage", command="lineclear salvage restore", message="say --branch or --patch, not both"
+            "usage", command="lineclear salvage restore", message="give --branch or --patch, not both"
         )
     salvage = salvage_at(context.cwd, context.environ)
     kept = salvage.find(args.name)
@@ -121,7 +121,11 @@ def restore(context: Context, args: Namespace) -> None:
 
 def _declare_take(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "name", nargs="?", default="", metavar="AGENT", help="an agent, task or worktree (where you are)"
+        "name",
+        nargs="?",
+        default="",
+        metavar="AGENT",
+        help="an agent, task or worktree (default: the current one)",
     )
 
 
@@ -141,7 +145,7 @@ def take(context: Context, args: Namespace) -> None:
     found = taken or saved.latest(agent)
     ref = found.ref if found is not None else ""
     name = f"{agent}/{ref.rpartition('/')[2]}"
-    words = "is taken" if taken is not None else "holds all of it already"
+    words = "is taken" if taken is not None else "already holds all of it"
     data = {
         "is_new": taken is not None,
         "ref": ref,

@@ -22,24 +22,27 @@ START_WITHIN_S, STOP_WITHIN_S = 20.0, 20.0
 
 def _declare(parser: ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--detach", action="store_true", help="come back when it serves, and let it stay")
-    what.add_argument("--status", action="store_true", help="say where it is and what it does")
     what.add_argument(
-        "--stop", action="store_true", help="end it; what it was doing is finished or given back"
+        "--detach", action="store_true", help="return once it is running, and leave it in the background"
     )
+    what.add_argument("--status", action="store_true", help="show its address and what it does")
+    what.add_argument("--stop", action="store_true", help="stop it; running work is finished or handed back")
     what.add_argument(
-        "--install", action="store_true", help="make it a service that starts with your session"
+        "--install", action="store_true", help="install a service that starts with your session"
     )
-    what.add_argument("--uninstall", action="store_true", help="end that service and take it away")
+    what.add_argument("--uninstall", action="store_true", help="stop and remove that service")
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen on (default: only this machine)"
     )
     parser.add_argument(
-        "--port", type=whole_number(0, 65_535), default=-1, help="0 for any; without it the one of last time"
+        "--port",
+        type=whole_number(0, 65_535),
+        default=-1,
+        help="the port; 0 for any (default: the last one used)",
     )
     parser.add_argument(
         "--name", action="append", default=[], dest="names", metavar="HOST",
-        help="another name that clients call it by",
+        help="another host name that clients use",
     )  # fmt: skip
     parser.add_argument(
         "--tools", choices=("default", "all"), default="default", help="as for `lineclear mcp`"
@@ -78,7 +81,7 @@ def _serve(context: Context, args: Namespace) -> int:
     def say(door: Door) -> None:
         context.out.stream(
             {"url": door.url, "socket": door.socket, "pid": door.pid, "repository": root},
-            f"lineclear serves {root} at {door.url} (tools: {door.url}/mcp). Ctrl-C ends it.",
+            f"lineclear serves {root} at {door.url} (tools: {door.url}/mcp). Press Ctrl-C to stop.",
         )
 
     plan = Plan(
@@ -112,7 +115,7 @@ def _detach(context: Context, args: Namespace) -> int:
         found = doors.read_door(directory)
         # Until then there may be a door that was left behind, or that of `lineclear run`.
         if found is not None and (before is None or found.key != before.key) and doors.is_held(directory):
-            context.out.data(_as_data(found), f"lineclear serves at {found.url} (process {found.pid}).")
+            context.out.data(_as_data(found), f"lineclear is serving at {found.url} (process {found.pid}).")
             return 0
         time.sleep(0.02)
     raise refuse("serve.start", seconds=int(START_WITHIN_S))
@@ -154,14 +157,14 @@ def _service(context: Context, *, is_wanted: bool) -> int:
     from lineclear.serve import installing
 
     if not context.repo.caller(context.given).is_person:
-        raise refuse("person.only", what="change what starts with your session", agent=context.caller.name)
+        raise refuse("person.only", what="change the services of your session", agent=context.caller.name)
     if is_wanted:
         report = installing.install(context.repo, context.environ)
-        verb = "is written and started" if report["changed"] else "is as it should be"
+        verb = "was written and started" if report["changed"] else "is up to date"
         lines = [report["text"].rstrip("\n"), f"{report['path']} {verb}."]
     else:
         report = installing.uninstall(context.repo, context.environ)
-        verb = "is removed" if report["removed"] else "is not there"
+        verb = "is removed" if report["removed"] else "does not exist"
         lines = [f"{report['path']} {verb}."]
     context.out.data(report, *lines, *report["notes"])
     return 0

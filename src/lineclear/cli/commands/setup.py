@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument("client", metavar="CLIENT", nargs="?", default="", help="claude, codex, ..., or git")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--check", action="store_true", help="start the client: do hook and tools work?")
-    how.add_argument("--remove", action="store_true", help="take out exactly what was put in")
-    how.add_argument("--list", action="store_true", help="show every client, and what holds for it")
-    parser.add_argument("--no-mcp", action="store_true", help="hooks only: leave the MCP server out")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be changed")
+    how.add_argument(
+        "--check", action="store_true", help="start the client and check that its hook and tools work"
+    )
+    how.add_argument("--remove", action="store_true", help="remove exactly what was added")
+    how.add_argument("--list", action="store_true", help="list every client and what it supports")
+    parser.add_argument("--no-mcp", action="store_true", help="set up hooks only, without the MCP server")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def setup(context: Context, args: Namespace) -> int:

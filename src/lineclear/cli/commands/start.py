@@ -30,9 +30,7 @@ def init(context: Context, args: Namespace) -> None:
 
 
 def _declare_doctor(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--fix", action="store_true", help="repair what can be repaired without losing anything"
-    )
+    parser.add_argument("--fix", action="store_true", help="repair what can be repaired without losing data")
 
 
 def doctor(context: Context, args: Namespace) -> int:
@@ -48,7 +46,7 @@ def doctor(context: Context, args: Namespace) -> int:
 
 
 def _declare_config(parser: ArgumentParser) -> None:
-    parser.add_argument("--origin", action="store_true", help="say where each setting comes from")
+    parser.add_argument("--origin", action="store_true", help="show where each setting comes from")
 
 
 def config_show(context: Context, args: Namespace) -> None:
@@ -66,7 +64,7 @@ def config_show(context: Context, args: Namespace) -> None:
 
 def _declare_uninstall(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--yes", action="store_true", help="really remove; without it only what would go is shown"
+        "--yes", action="store_true", help="really remove it (default: only show what would be removed)"
     )
 
 
@@ -89,7 +87,7 @@ def uninstall(context: Context, args: Namespace) -> None:
         applying.remove_all(open_clone(context.cwd, context.environ))
         remove_all(plan["paths"])
     verb = "removed" if args.yes else "would remove"
-    lines = [f"{verb} what `lineclear setup {name}` put in" for name in plan["clients"]]
+    lines = [f"{verb} what `lineclear setup {name}` added" for name in plan["clients"]]
     lines += [f"{verb} {path}" for path in plan["paths"]]
     lines += [f"kept {text}" for text in plan["kept"]]
     if not args.yes:

@@ -19,7 +19,7 @@ REFRESH_S = 2.0
 
 
 def _declare(parser: ArgumentParser) -> None:
-    parser.add_argument("--watch", action="store_true", help="show it again whenever something happens")
+    parser.add_argument("--watch", action="store_true", help="show it again whenever something changes")
 
 
 def status(context: Context, args: Namespace) -> None:
@@ -75,7 +75,7 @@ def _run_lines(facts: dict[str, Any]) -> list[str | Table]:
         return [Table(COLUMNS, [row(agent) for agent in facts["supervisor"]["agents"]]), ""]
     rows = [[r["agent"], r["task"], r["client"], r["state"], r["started_at"]] for r in facts["runs"]]
     table = Table(["AGENT", "TASK", "CLIENT", "RUN", "SINCE"], rows)
-    return [table, "Nobody supervises them: `lineclear run` takes over.", ""]
+    return [table, "They have no supervisor: `lineclear run` takes over.", ""]
 
 
 def _lines(facts: dict[str, Any]) -> list[str | Table]:

@@ -28,9 +28,9 @@ def _declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--keep-conflicts",
         action="store_true",
-        help="leave what does not fit in the worktree, as git does: edit, git add, git commit",
+        help="leave conflicts in the worktree, as git does: edit, git add, git commit",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what it would come to")
+    parser.add_argument("--dry-run", action="store_true", help="only show the result; change nothing")
 
 
 def sync(context: Context, args: Namespace) -> int:
@@ -85,18 +85,18 @@ def _places(facts: dict[str, Any], result: Conflicted) -> list[str]:
 def _synced(facts: dict[str, Any], result: Synced) -> str:
     branch, main, count = facts["branch"], facts["main"], len(result.files)
     if result.how == "up to date":
-        return f"{branch} holds all of {main} already."
+        return f"{branch} already contains all of {main}."
     files = f"{count} file{'' if count == 1 else 's'}"
     if facts["dry_run"]:
-        return f"{main} fits into {branch} ({result.how}, {files}). Nothing was changed."
-    return f"{branch} holds all of {main} now, as {result.commit[:12]} ({result.how}, {files})."
+        return f"{main} merges cleanly into {branch} ({result.how}, {files}). Nothing was changed."
+    return f"{branch} now contains all of {main}, as {result.commit[:12]} ({result.how}, {files})."
 
 
 def _kept(facts: dict[str, Any], result: Conflicted) -> list[str]:
     return [
-        f"{facts['main']} is being merged into {facts['branch']}, and this is open:",
+        f"{facts['main']} is being merged into {facts['branch']}, with these conflicts:",
         *_places(facts, result),
-        "Everything else is staged. Edit, `git add` and `git commit`; `git merge --abort` takes it all back.",
+        "Everything else is staged. Edit, `git add` and `git commit`; `git merge --abort` cancels the merge.",
     ]
 
 

@@ -17,7 +17,7 @@ _ENDINGS = {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN}
 
 def declare_import(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a list of tasks; - reads stdin")
-    parser.add_argument("--format", choices=FORMATS, help="markdown or json (unless given: as it looks)")
+    parser.add_argument("--format", choices=FORMATS, help="markdown or json (default: detected)")
 
 
 def import_(context: Context, args: Namespace) -> None:
@@ -36,12 +36,12 @@ def import_(context: Context, args: Namespace) -> None:
     )
     lines = [f'{task["id"]} is added: "{plain(task["title"])}"' for task in answer["tasks"]]
     lines += [
-        f"maybe the same: {other['id']} and {other['similar_to']}, "
-        f"say so with `lineclear task same {other['id']} {other['similar_to']}`"
+        f"maybe the same: {other['id']} and {other['similar_to']}; "
+        f"if so, run `lineclear task same {other['id']} {other['similar_to']}`"
         for other in answer["similar"]
     ]
     if answer["left_out"]:
-        lines.append(f"{len(answer['left_out'])} were done already and are left out.")
+        lines.append(f"{len(answer['left_out'])} already done and left out.")
     context.out.data(answer, *lines or ["The list holds no tasks."])
 
 

@@ -46,15 +46,15 @@ def _several(values: list[str] | None) -> list[str] | None:
 
 
 def _declare_fields(parser: ArgumentParser) -> None:
-    parser.add_argument("--body", help="what is to be done, in full; - reads stdin")
+    parser.add_argument("--body", help="the full description; - reads stdin")
     parser.add_argument(
-        "--priority", type=whole_number(0, LEAST_PRIORITY), help="0 (first) to 9 (last); 5 if not given"
+        "--priority", type=whole_number(0, LEAST_PRIORITY), help="0 (first) to 9 (last) (default: 5)"
     )
-    _declare_several(parser, "--scope", "RESOURCE", "what it will touch")
-    _declare_several(parser, "--produces", "PATH", "a file or directory that must be there in the end")
-    _declare_several(parser, "--label", "LABEL", "words to find it by")
+    _declare_several(parser, "--scope", "RESOURCE", "what it is expected to touch")
+    _declare_several(parser, "--produces", "PATH", "a file or directory that it must produce")
+    _declare_several(parser, "--label", "LABEL", "labels to find it by")
     _declare_several(parser, "--needs", "SKILL", "clients or skills that may take it")
-    parser.add_argument("--attempts", type=whole_number(1, MOST_ATTEMPTS), help="how often it is tried")
+    parser.add_argument("--attempts", type=whole_number(1, MOST_ATTEMPTS), help="how many attempts it gets")
     _declare_several(parser, "--after", "TASK", "tasks that must be done before it")
 
 
@@ -103,8 +103,8 @@ def add(context: Context, args: Namespace) -> None:
     task = answer["task"]
     lines = [f'{task["id"]} is added: "{plain(task["title"])}"{_replayed(answer)}']
     lines += [
-        f'maybe the same: {other["id"]} "{plain(other["title"])}" ({other["state"]}), '
-        f"say so with `lineclear task same {task['id']} {other['id']}`"
+        f'maybe the same: {other["id"]} "{plain(other["title"])}" ({other["state"]}); '
+        f"if so, run `lineclear task same {task['id']} {other['id']}`"
         for other in answer["similar"]
     ]
     context.out.data(answer, *lines)
@@ -126,14 +126,16 @@ def edit(context: Context, args: Namespace) -> None:
         changes["attempts_max"] = args.attempts
     after, not_after = args.after or [], args.not_after or []
     if not (changes or after or not_after):
-        raise refuse("usage", command="lineclear task edit", message="say what to change")
+        raise refuse("usage", command="lineclear task edit", message="name what to change")
     answer = change(context.store, context.caller, args.task, changes, after=after, not_after=not_after)
-    context.out.data(answer, f"{answer['task']['id']} is changed{_replayed(answer)}", *_facts(answer["task"]))
+    context.out.data(
+        answer, f"{answer['task']['id']} was changed{_replayed(answer)}", *_facts(answer["task"])
+    )
 
 
 def _declare_note(parser: ArgumentParser) -> None:
     _declare_task(parser)
-    parser.add_argument("text", metavar="TEXT", help="how it stands; - reads stdin")
+    parser.add_argument("text", metavar="TEXT", help="the status update; - reads stdin")
 
 
 def note(context: Context, args: Namespace) -> None:
@@ -150,7 +152,7 @@ def _declare_list(parser: ArgumentParser) -> None:
     choices = (*STATE_WORDS, "all")
     parser.add_argument(
         "--state", nargs="+", action="extend", choices=choices, metavar="STATE",
-        help=f"{', '.join(choices)} (unless given: whatever is not finished)",
+        help=f"{', '.join(choices)} (default: all unfinished)",
     )  # fmt: skip
     parser.add_argument("--label", default="", help="only with this label")
 
@@ -163,7 +165,7 @@ def list_(context: Context, args: Namespace) -> None:
     tasks, head = context.store.read(
         lambda view: (list_tasks(view, states=states, label=args.label), view.head)
     )
-    context.out.data({"tasks": tasks}, _table(tasks, "There are no such tasks."))
+    context.out.data({"tasks": tasks}, _table(tasks, "No matching tasks."))
     context.delivered(head)
 
 
@@ -231,16 +233,20 @@ def _history_line(entry: dict[str, Any]) -> str:
 
 
 def _declare_next(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", type=task_number, metavar="TASK", help="this one, not just any")
+    parser.add_argument(
+        "task", nargs="?", type=task_number, metavar="TASK", help="take this task instead of the next one"
+    )
     # Not `nargs="+"`: it would swallow the task.
     parser.add_argument(
         "--can", action="append", default=[], metavar="SKILL", help="what you can do (repeat for more)"
     )
     parser.add_argument(
-        "--lease", type=duration(10_000, 24 * HOUR_MS), help="how long it is yours if you say nothing (30m)"
+        "--lease",
+        type=duration(10_000, 24 * HOUR_MS),
+        help="how long it stays yours without a sign of life (30m)",
     )
     parser.add_argument(
-        "--wait", type=duration(0, 24 * HOUR_MS), default=0, help="wait this long for one to come (0)"
+        "--wait", type=duration(0, 24 * HOUR_MS), default=0, help="wait this long for a task (0)"
     )
 
 
@@ -278,8 +284,8 @@ def _taken_lines(answer: dict[str, Any]) -> list[str]:
 
 def _declare_done(parser: ArgumentParser) -> None:
     _declare_task(parser)
-    parser.add_argument("--branch", default="", help="the branch with the work, which is then handed over")
-    parser.add_argument("--result", default="", help="what came out of it; - reads stdin")
+    parser.add_argument("--branch", default="", help="the branch with the work, to hand it over")
+    parser.add_argument("--result", default="", help="the result; - reads stdin")
 
 
 def done(context: Context, args: Namespace) -> None:
@@ -300,7 +306,7 @@ def done(context: Context, args: Namespace) -> None:
 
 def _declare_fail(parser: ArgumentParser) -> None:
     _declare_task(parser)
-    parser.add_argument("--reason", required=True, help="why, for whoever tries next")
+    parser.add_argument("--reason", required=True, help="the reason, for the next attempt")
 
 
 def fail(context: Context, args: Namespace) -> None:
@@ -333,7 +339,7 @@ def reopen(context: Context, args: Namespace) -> None:
 
 def _declare_same(parser: ArgumentParser) -> None:
     _declare_task(parser)
-    parser.add_argument("other", type=task_number, metavar="OTHER", help="the task that goes on")
+    parser.add_argument("other", type=task_number, metavar="OTHER", help="the task that stays open")
 
 
 def same(context: Context, args: Namespace) -> None:

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def _declare_add(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="who proves its name with it")
+    parser.add_argument("name", metavar="NAME", help="the agent or person whose name it proves")
     parser.add_argument(
-        "--person", action="store_true", help="a person's: may do what people may, and act as any agent"
+        "--person", action="store_true", help="for a person, who may do what people may and act as any agent"
     )
     parser.add_argument("--note", default="", help='what it is for ("build machine")')
     parser.add_argument(
         "--ttl",
         type=duration(MINUTE_MS, LONGEST_MS),
         default=0,
-        help="how long it is good (until it is revoked), like 90d",
+        help="how long it is valid, such as 90d (default: until it is revoked)",
     )
 
 
@@ -47,13 +47,17 @@ def add(context: Context, args: Namespace) -> None:
     made = answer["token"]
     which = f"Token {made['id']} of the {made['kind']} {made['name']}"
     if answer.get("replayed"):
-        text = f"replayed: {which} was made before; it was shown then, and cannot be shown again."
+        text = f"replayed: {which} was created before; it was shown then and cannot be shown again."
         context.out.data({**answer, "secret": None}, text)
         return
     token = write_token(id, secret)
     context.out.data({**answer, "secret": token}, token)
-    until = f"Good until {made['expires_at']}." if made["expires_at"] else "Good until it is revoked."
-    context.out.hint(f"{which}: shown this once. {until}")
+    until = (
+        f"It is valid until {made['expires_at']}."
+        if made["expires_at"]
+        else "It is valid until it is revoked."
+    )
+    context.out.hint(f"{which}, shown only this once. {until}")
 
 
 def list_(context: Context, _args: Namespace) -> None:
@@ -90,8 +94,8 @@ def revoke(context: Context, args: Namespace) -> None:
 def _ended(token: dict[str, Any], now: list[str]) -> str:
     which = f"Token {token['id']} of the {token['kind']} {token['name']}"
     if token["id"] in now:
-        return f"{which} is revoked."
-    return f"{which} was revoked before, by {token['revoked_by']} at {token['revoked_at']}."
+        return f"{which} was revoked."
+    return f"{which} was already revoked by {token['revoked_by']} at {token['revoked_at']}."
 
 
 COMMANDS = {

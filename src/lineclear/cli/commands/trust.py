@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "path", nargs="?", metavar="PATH", default="", help="a repository (unless given: here)"
+        "path", nargs="?", metavar="PATH", default="", help="a repository (default: this one)"
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--show", action="store_true", help="show what would be recorded, and record nothing")
+    what.add_argument("--show", action="store_true", help="show what would be recorded without recording it")
     what.add_argument("--list", action="store_true", help="list what has been recorded so far")
     what.add_argument("--revoke", action="store_true", help="forget everything that was recorded")
 
@@ -58,7 +58,7 @@ def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
         trust_of(repo).record(repo.caller(context.given), seen)
     fresh = sum(1 for one in seen if one.state != KNOWN)
     rows = [[one.state, one.stated.where, one.stated.text] for one in seen]
-    table = Table(["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml asks for nothing that needs trust.")
+    table = Table(["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml contains nothing that needs trust.")
     data = {"stated": [one.as_data() for one in seen], "fresh": fresh, "recorded": not is_dry}
     context.out.data(data, table, *_summary(seen, fresh, is_dry))
 
@@ -84,7 +84,7 @@ def _list(context: Context, repo: Repo) -> None:
         for entry in records
     ]
     context.out.data(
-        {"trusted": records}, Table(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here.")
+        {"trusted": records}, Table(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here yet.")
     )
 
 

@@ -23,17 +23,15 @@ def _declare_key(parser: ArgumentParser) -> None:
 
 
 def _declare_copy(parser: ArgumentParser) -> None:
-    parser.add_argument("--copy", default="", metavar="COPY", help="in this isolated copy")
+    parser.add_argument("--copy", default="", metavar="COPY", help="use this isolated copy")
 
 
 def _declare_write(parser: ArgumentParser) -> None:
     number = whole_number(0, MOST_NUMBER)
     parser.add_argument(
-        "--version", type=number, metavar="N", help="the version you have read; 0: only if it is new"
+        "--version", type=number, metavar="N", help="the version that you read; 0 if it must be new"
     )
-    parser.add_argument(
-        "--fence", type=number, metavar="N", help="the fence you hold it under (LINECLEAR_FENCE)"
-    )
+    parser.add_argument("--fence", type=number, metavar="N", help="the fence of your claim (LINECLEAR_FENCE)")
     _declare_copy(parser)
 
 
@@ -151,9 +149,9 @@ def delete(context: Context, args: Namespace) -> None:
 
 def _written_lines(written: dict[str, Any], args: Namespace) -> list[str]:
     if args.copy:
-        return [f"{args.key} is changed in the copy {args.copy}."]
+        return [f"{args.key} was changed in the copy {args.copy}."]
     what = (
-        f"{args.key} is deleted"
+        f"{args.key} was deleted"
         if written.get("deleted")
         else f"{args.key} is now version {written['version']}"
     )
@@ -202,17 +200,17 @@ def merge(context: Context, args: Namespace) -> None:
         context.store, context.repo.liveness, context.caller, context.repo.settings.rules, args.copy
     )
     lines = [
-        f"{v['key']} is deleted." if v.get("deleted") else f"{v['key']} is now version {v['version']}."
+        f"{v['key']} was deleted." if v.get("deleted") else f"{v['key']} is now version {v['version']}."
         for v in answer["merged"]
     ]
-    context.out.data(answer, *lines or ["Nothing had changed."], f"The copy {args.copy} has ended.")
+    context.out.data(answer, *lines or ["Nothing changed."], f"The copy {args.copy} has ended.")
 
 
 def drop(context: Context, args: Namespace) -> None:
     from lineclear.app.values import drop_copy
 
     answer = drop_copy(context.store, context.caller, args.copy)
-    context.out.data(answer, f"The copy {args.copy} is gone.")
+    context.out.data(answer, f"The copy {args.copy} was dropped.")
 
 
 COMMANDS = {

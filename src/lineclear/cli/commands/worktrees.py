@@ -21,10 +21,10 @@ def _declare_add(parser: ArgumentParser) -> None:
         "name", nargs="?", default="", metavar="NAME", help="its name (the agent's or task's)"
     )
     parser.add_argument("--agent", type=agent_name, metavar="A", help="who works in it")
-    parser.add_argument("--task", type=task_number, default=0, metavar="T", help="what the work is")
-    parser.add_argument("--branch", default="", metavar="B", help="its branch (made when it is not there)")
-    parser.add_argument("--base", default="", metavar="REF", help="where a new branch begins (main)")
-    parser.add_argument("--path", default="", metavar="P", help="where it lies (beside the repository)")
+    parser.add_argument("--task", type=task_number, default=0, metavar="T", help="the task of the work")
+    parser.add_argument("--branch", default="", metavar="B", help="its branch (created if needed)")
+    parser.add_argument("--base", default="", metavar="REF", help="where a new branch starts (main)")
+    parser.add_argument("--path", default="", metavar="P", help="its directory (beside the repository)")
     parser.add_argument(
         "--no-setup", action="store_true", help="do not run the commands of [worktrees] setup"
     )
@@ -36,7 +36,7 @@ def add(context: Context, args: Namespace) -> None:
     caller = context.caller
     agent = args.agent or ("" if args.name or caller.is_person else caller.name)
     if not (args.name or agent or args.task):
-        raise refuse("usage", command="lineclear worktree add", message="say NAME, --agent or --task")
+        raise refuse("usage", command="lineclear worktree add", message="give NAME, --agent or --task")
     worktrees = worktrees_in(context.repo)
     place = worktrees.make(
         caller, name=args.name, agent=agent, task=args.task, branch=args.branch, base=args.base,
@@ -61,14 +61,14 @@ def list_(context: Context, _args: Namespace) -> None:
     found = worktrees_in(context.repo).overview()
     columns = ["NAME", "STATE", "AGENT", "TASK", "BRANCH", "AHEAD", "BEHIND", "CHANGED", "PORTS", "PATH"]
     rows = [[tree[column.lower()] for column in columns] for tree in found]
-    empty = "There is no worktree but the main one."
+    empty = "There is only the main worktree."
     context.out.data({"worktrees": found}, Table(columns, rows, empty=empty))
 
 
 def _declare_adopt(parser: ArgumentParser) -> None:
-    parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="where it is (here)")
+    parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="its directory (default: here)")
     parser.add_argument("--agent", type=agent_name, metavar="A", help="who works in it")
-    parser.add_argument("--task", type=task_number, default=0, metavar="T", help="what the work is")
+    parser.add_argument("--task", type=task_number, default=0, metavar="T", help="the task of the work")
 
 
 def adopt(context: Context, args: Namespace) -> None:
@@ -76,7 +76,7 @@ def adopt(context: Context, args: Namespace) -> None:
 
     path = os.path.join(context.cwd, args.path)
     place = worktrees_in(context.repo).adopt(context.caller, path, agent=args.agent or "", task=args.task)
-    known = "is adopted" if place.is_new else "was known already"
+    known = "is adopted" if place.is_new else "was already known"
     told = [f"The worktree {place.tree} {known}; it is at {place.path}", *_told(place.as_dict())[1:]]
     context.out.data(place.as_dict(), *told)
 
@@ -84,7 +84,7 @@ def adopt(context: Context, args: Namespace) -> None:
 def _declare_remove(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="which one")
     parser.add_argument(
-        "--force", action="store_true", help="also with what is in no commit and no snapshot (a person only)"
+        "--force", action="store_true", help="remove it even with unsaved work (a person only)"
     )
 
 
@@ -93,7 +93,7 @@ def remove(context: Context, args: Namespace) -> None:
 
     gone = worktrees_in(context.repo).remove(context.caller, args.name, force=args.force)
     kept = f"Its branch {gone['branch']} stays." if gone["branch"] else ""
-    context.out.data(gone, f"The worktree {gone['name']} is gone.", *([kept] if kept else []))
+    context.out.data(gone, f"The worktree {gone['name']} was removed.", *([kept] if kept else []))
 
 
 COMMANDS = {

@@ -25,8 +25,8 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
         if base is None and path not in facts.shared:
             plan.private.append(path)
     elif said.group(1).lower() not in ("true", "yes", "on"):
-        plan.notes.append(f"{path} says git-commit-verify: {said.group(1)}; aider's commits pass no gate")
-    plan.notes.append("aider has no hooks; with `lineclear setup git` its commits pass the gate")
+        plan.notes.append(f"{path} sets git-commit-verify: {said.group(1)}; aider's commits skip the gate")
+    plan.notes.append("aider has no hooks; `lineclear setup git` makes its commits go through the gate")
     return plan
 
 

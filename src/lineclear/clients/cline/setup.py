@@ -23,13 +23,15 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
     for event, path in zip(EVENTS, files(facts), strict=True):
         before = facts.text(path)
         if before is not None and json_settings.MARK not in before:
-            plan.notes.append(f"{path} is your own and stays; lineclear will not hear of {event}")
+            plan.notes.append(f"{path} is your own and stays; lineclear will not receive {event}")
             continue
         command = json_settings.command_for(facts, path, "cline", event)
         whole_files.install(
             plan, facts, path, fill("cline/hook.sh", EVENT=event, COMMAND=command), is_program=True
         )
-    plan.notes.append("the Cline CLI runs these hooks; the extension only where its settings switch hooks on")
+    plan.notes.append(
+        "the Cline CLI runs these hooks; the extension runs them only if its settings enable hooks"
+    )
     return plan
 
 

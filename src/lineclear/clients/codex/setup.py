@@ -50,7 +50,9 @@ def _serve(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
     """Codex waits only for a `required` server; in a file that others clone ours is not required."""
     if path == _config(facts):
         if facts.has_server:
-            plan.notes.append(f"{path} is for all projects, so the server is not put in; see `codex mcp add`")
+            plan.notes.append(
+                f"{path} applies to all projects, so the server was not added; see `codex mcp add`"
+            )
         return
     toml_settings.install(plan, facts, path, _SERVER, private_lines=["required = true"])
 
@@ -75,9 +77,7 @@ def _trust(plan: SetupPlan, facts: SetupFacts, path: str, text: str) -> None:
         if key not in state:
             lines += [f"[hooks.state.{json.dumps(key)}]", f'trusted_hash = "{value}"']
         elif state[key].get("trusted_hash") != value:
-            plan.notes.append(
-                f"Codex holds another hash for {key}; say yes when it asks about the hook (/hooks)"
-            )
+            plan.notes.append(f"Codex has another hash for {key}; approve the hook when it asks (/hooks)")
     check_toml(config, text_blocks.install(plan, facts, config, _name(facts), lines))
 
 
@@ -90,7 +90,7 @@ def _project_lines(plan: SetupPlan, facts: SetupFacts, known: dict[str, Any]) ->
         return [head, 'trust_level = "trusted"']
     if level != "trusted":
         plan.notes.append(
-            f"Codex was told not to trust {facts.root}, so it runs no hooks here; see config.toml"
+            f"Codex is set not to trust {facts.root}, so it does not run hooks here; see config.toml"
         )
     return []
 

@@ -14,5 +14,5 @@ def probe(url: str) -> Probe:
         "COPILOT_PROVIDER_API_KEY": KEY,
         "COPILOT_MODEL": "m1",
     }
-    hint = "Copilot runs a project's hooks only in a trusted folder: start it here once and say yes"
+    hint = "Copilot runs a project's hooks only in a trusted folder: start it here once and accept"
     return Probe(["copilot", "-p", "go", "--allow-all-tools", "--no-color"], env, hint=hint)

@@ -25,5 +25,5 @@ def probe(url: str) -> Probe:
         ["droid", "exec", "--auto", "low", "--model", "custom:m1", "go"],
         {"FACTORY_AIRGAP_ENABLED": "1", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"},
         files={"FACTORY_RUNTIME_SETTINGS_PATH": ("settings.json", said)},
-        hint="droid runs no hooks where hooksDisabled is set in its settings",
+        hint="droid does not run hooks if hooksDisabled is set in its settings",
     )

@@ -16,5 +16,5 @@ def probe(url: str) -> Probe:
         ["gemini", "-m", "gemini-3-pro", "-p", "go", "--approval-mode", "yolo"],
         {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url},
         files={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": ("settings.json", said)},
-        hint="Gemini CLI runs a project's hooks only in a folder it trusts: start it here once and say yes",
+        hint="Gemini CLI runs a project's hooks only in a folder it trusts: start it here once and accept",
     )

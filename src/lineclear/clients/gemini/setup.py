@@ -43,7 +43,7 @@ def _trust(plan: SetupPlan, facts: SetupFacts) -> None:
     trusted_folders.keep(plan, facts, path)
     if said not in (_TRUSTED, "TRUST_PARENT"):
         plan.notes.append(
-            f"Gemini CLI was told not to trust {facts.root}, so it runs no hooks here; see {path}"
+            f"Gemini CLI is set not to trust {facts.root}, so it does not run hooks here; see {path}"
         )
 
 

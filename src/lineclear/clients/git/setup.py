@@ -130,7 +130,9 @@ def plan_beside_remove(files: Mapping[str, bytes | None], record: Mapping[str, A
             if files.get(place) is None or is_ours(files.get(place)):
                 plan.changes.append(FileMove(kept, place))
             else:
-                plan.notes.append(f"{place} is somebody's new hook; your former one stays in {kept}")
+                plan.notes.append(
+                    f"{place} is a new hook that lineclear did not write; your earlier one stays in {kept}"
+                )
     return plan
 
 

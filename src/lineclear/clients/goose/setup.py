@@ -37,7 +37,7 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
     json_settings.install(plan, facts, path, entries)
     whole_files.install(plan, facts, manifest, json.dumps(_MANIFEST, indent=2) + "\n")
     mcp_entry.install(plan, facts, own, [mcp_entry.SERVERS], mcp_entry.entry(mcp_entry.command(facts, own)))
-    plan.notes.append("goose before 1.52 runs the hooks and ignores what they say; see `goose --version`")
+    plan.notes.append("goose before 1.52 runs the hooks but ignores their answers; see `goose --version`")
     return plan
 
 

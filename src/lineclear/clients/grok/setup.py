@@ -38,7 +38,7 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
     path, own, _ = files(facts)
     plan = hook_groups.plan_install(facts, path, "grok", EVENTS)
     if _is_for_all(facts, own):
-        plan.notes.append(f"{own} is for all projects, so the server is not put in; see `grok mcp add`")
+        plan.notes.append(f"{own} applies to all projects, so the server was not added; see `grok mcp add`")
     else:
         toml_settings.install(plan, facts, own, _SERVER)
     if facts.is_main:
@@ -52,7 +52,7 @@ def _trust(plan: SetupPlan, facts: SetupFacts) -> None:
     folders = toml_settings.table(toml_settings.parsed(path, base), "folders")
     said = toml_settings.table(folders, facts.root).get("trusted")
     if said is False:
-        plan.notes.append(f"Grok was told not to trust {facts.root}, so it runs no hooks here; see {path}")
+        plan.notes.append(f"Grok is set not to trust {facts.root}, so it does not run hooks here; see {path}")
     if said is None:
         after = text_blocks.install(plan, facts, path, name, _lines(facts))
         toml_settings.parsed(path, after)

@@ -71,7 +71,8 @@ def _install_hooks(plan: SetupPlan, facts: SetupFacts) -> None:
     text = text_blocks.install(plan, facts, path, _name(facts), lines)
     toml_settings.check_toml(path, text)
     plan.notes.append(
-        f"Kimi reads hooks from {path} alone, in every repository; ours end at once where lineclear is not"
+        f"Kimi reads hooks only from {path}, for every repository; ours exit at once "
+        "where lineclear is not used"
     )
 
 

@@ -54,4 +54,4 @@ def _step(part: Json, out: StreamReader) -> None:
     if part.text("reason") == "stop":
         out.ended(True)
     elif part.text("reason") != "tool-calls":
-        out.ended(False, f"it stopped because of {part.text('reason') or 'nothing it names'}")
+        out.ended(False, f"it stopped because of {part.text('reason') or 'an unnamed reason'}")

@@ -19,7 +19,7 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
     path = files(facts)[0]
     server = mcp_entry.entry(mcp_entry.command(facts, path), timeout=mcp_entry.CALL_S * 1000)
     plan = hook_groups.plan_install(facts, path, "qwen", EVENTS, 10_000, server)
-    plan.notes.append("where Qwen Code's folder trust is switched on, trust this folder when it asks")
+    plan.notes.append("if Qwen Code's folder trust is enabled, trust this folder when it asks")
     return plan
 
 

@@ -63,17 +63,17 @@ def write_conventions(facts: Facts) -> str:
         "Other agents change this repository at the same time. Run `lineclear` to see who does what.",
         "",
         "- Start: take a task with `lineclear task next`. Work only on that task.",
-        "- Before you edit a file: `lineclear claim PATH --mode intent`. Others are told, not stopped.",
+        "- Before you edit a file: `lineclear claim PATH --mode intent`. Others see it and are not blocked.",
         "- When a command is refused, do what its `Next:` line says. Do not work around it.",
-        "- A build or test error in a file you did not touch is not yours to fix: run "
+        "- Do not fix a build or test error in a file you did not touch: run "
         "`lineclear who PATH`. If somebody holds it, tell them with `lineclear say --to NAME TEXT` and "
-        "go on with your own part; if nobody does, run `lineclear task add TITLE`.",
+        "continue with your own part; if nobody does, run `lineclear task add TITLE`.",
         *_special_lines(facts.rules),
         "- Stay in your own worktree. Never edit files in the worktree of another agent.",
         *_finish_lines(facts),
     ]
     if facts.task_page:
-        lines.append(f"- Without a shell: read and edit `{facts.task_page}`; its first lines say how.")
+        lines.append(f"- Without a shell: read and edit `{facts.task_page}`; its first lines explain how.")
     return "".join(line + "\n" for line in lines)
 
 
@@ -101,8 +101,8 @@ def _phase_lines(rules: tuple[Rule, ...]) -> list[str]:
         found = [_resource(rule) for rule in rules if rule.phase == phase]
         shown = found[:MOST_RESOURCES]
         shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
-        words = f"Written only in the phase {phase} (`lineclear phase` tells); before that, do not change "
-        words += "these, not on your branch either: write the new file outside of the repository and run "
+        words = f"Written only in the {phase} phase (see `lineclear phase`); before that, do not change "
+        words += "these, not even on your branch: write the new file outside the repository and run "
         words += "`lineclear propose PATH --file NEWFILE`"
         lines += [f"- {words}: {', '.join(shown)}."] if shown else []
     return lines
@@ -117,8 +117,8 @@ def _finish_lines(facts: Facts) -> list[str]:
     gate = f" `{shorten(facts.gate, 200)}` must pass." if facts.gate and "`" not in facts.gate else ""
     return [
         f"- Finish: commit everything on your branch.{gate} Then run `lineclear land --task T-N`, unless "
-        "you were told that your work is landed for you. Never push or merge to main yourself.",
-        "- When it has landed, give back what you held: `lineclear release --all`.",
+        "lineclear lands your work for you. Never push or merge to main yourself.",
+        "- When it has landed, release your claims: `lineclear release --all`.",
     ]
 
 
@@ -148,26 +148,26 @@ def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -
     if state == CURRENT:
         return Change(path=path, state=state, text=text, is_needed=False)
     if text is None:
-        new, what = _block(body, before=0, made=1), "make it, with the block"
+        new, what = _block(body, before=0, made=1), "create it with the block"
     elif state == MISSING:
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
         ends = "\r\n" if "\r\n" in text else "\n"
         new = text + (gap + _block(body, before=len(gap), made=0)).replace("\n", ends)
         what = "add the block at the end"
     else:
-        new, what = _replaced(text, body), "write the block anew"
+        new, what = _replaced(text, body), "update the block"
     return Change(path=path, state=state, text=new, is_needed=True, what=what)
 
 
 def plan_pointer(path: str, text: str | None, *, force: bool = False) -> Change:
-    """A file of one client that leads to AGENTS.md; one that does so already is left alone."""
+    """A file of one client that points to AGENTS.md; one that already does is left alone."""
     if text is not None and state_of(text, POINTER + "\n") == MISSING and _POINTED.search(_plain(text)):
         return Change(path=path, state=CURRENT, text=text, is_needed=False)
     return plan_block(path, text, POINTER + "\n", force=force)
 
 
 def plan_removal(path: str, text: str | None, *, force: bool = False) -> Change:
-    """Take out exactly what was put in; a file that we made and nobody wrote to goes."""
+    """Remove exactly what was added; a file that we made and nobody else wrote to is deleted."""
     state = state_of(text, "")
     if text is None or state == MISSING:
         return Change(path=path, state=MISSING, text=text, is_needed=False)

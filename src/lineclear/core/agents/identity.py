@@ -24,7 +24,7 @@ SESSION_VARIABLES: tuple[tuple[str, str], ...] = (
     ("LINECLEAR_DROID_SESSION", "droid"),
     ("AGENT_SESSION_ID", "goose"),
 )
-# Clients that count their sessions anew on each machine.
+# Clients that number their sessions separately on each machine.
 COUNTING = ("goose",)
 # Variables that only say "an agent runs this", without a session.
 MARKS: tuple[tuple[str, str], ...] = (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PREFIX = "lc_"
 # Ten hexadecimal digits, and 32 bytes as URL-safe base64 writes them.
 ID_CHARS, SECRET_CHARS = 10, 43
-# No token of ours is longer, whoever made it; what is longer is not even hashed.
+# No token of ours is longer; longer texts are not even hashed.
 MOST_CHARS = 200
 
 LIVE, EXPIRED, REVOKED = "live", "expired", "revoked"
@@ -36,7 +36,7 @@ def write_token(id: str, secret: str) -> str:
 
 
 def split_token(text: str) -> tuple[str, str] | None:
-    """(id, secret); None for what is not written as an issued token is."""
+    """(id, secret); None if the text is not in the form of an issued token."""
     size = len(PREFIX) + ID_CHARS
     if len(text) != size + 1 + SECRET_CHARS or not text.startswith(PREFIX) or text[size] != "_":
         return None

@@ -22,7 +22,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 
 
 def write_coordination(sections: Mapping[str, list[dict[str, Any]]]) -> str:
-    """The document as text. The same facts give the same bytes, whoever writes them."""
+    """The document as text. The same facts give the same bytes, no matter who writes them."""
     document: dict[str, Any] = {"schema": SCHEMA}
     left_out: dict[str, int] = {}
     for name, keys in SECTIONS.items():

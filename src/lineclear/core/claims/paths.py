@@ -54,9 +54,9 @@ def check_characters(text: str) -> None:
         return
     for char in text:
         if char < " " or char == "\x7f":
-            raise refuse("resource.bad", resource=text, why="it holds a control character")
+            raise refuse("resource.bad", resource=text, why="it contains a control character")
         if "\ud800" <= char <= "\udfff":
-            raise refuse("resource.bad", resource=text, why="it holds bytes that are not UTF-8")
+            raise refuse("resource.bad", resource=text, why="it contains bytes that are not UTF-8")
 
 
 def collapse(parts: list[str], shown: str) -> list[str]:

@@ -168,7 +168,7 @@ def _check_symbol(symbol: str) -> list[str]:
         raise refuse("resource.bad", resource=symbol, why="a part of its symbol is empty")
     # Two readings are possible then: a file called `a#b.py` is claimed as a file.
     if any("#" in part[1:] for part in parts):
-        raise refuse("resource.bad", resource=symbol, why="a part of its symbol holds `#` after its start")
+        raise refuse("resource.bad", resource=symbol, why="a part of its symbol contains `#` after its start")
     return parts
 
 

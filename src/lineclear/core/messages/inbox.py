@@ -1,4 +1,4 @@
-"""Messages: whom they concern, in which order they are told, and how reading moves a cursor."""
+"""Messages: whom they concern, in which order they are shown, and how reading moves a cursor."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def manifests_digest(entries: Iterable[tuple[str, str, str]]) -> str:
 def tell_failure(
     command: str, code: int, tail: str, *, timeout_ms: int = 0, tries: int = 1, secrets: Sequence[str] = ()
 ) -> str:
-    """For whoever gets the work back, in at most 4 KB: the command, how it ended, its last lines. Those are
+    """For the author, in at most 4 KB: the command, how it ended, its last lines. Those are
     marked as quoted, without control characters and secrets."""
     again = f", {tries} times in a row" if tries > 1 else ""
     shown = shorten(mask(command, secrets).replace("`", "'"), _MOST_COMMAND_CHARS)
@@ -133,9 +133,11 @@ def tell_failure(
 
 def how_it_ended(code: int, timeout_ms: int = 0) -> str:
     if code == OUT_OF_TIME:
-        return f"was not done within {show_duration(timeout_ms)}" if timeout_ms else "was not done in time"
+        return (
+            f"did not finish within {show_duration(timeout_ms)}" if timeout_ms else "did not finish in time"
+        )
     if code == CANCELLED:
-        return "was called off"
+        return "was cancelled"
     if 128 < code <= 128 + _MOST_SIGNAL:
         number = code - 128
         return f"was ended by signal {number}" + (f" ({_SIGNALS[number]})" if number in _SIGNALS else "")

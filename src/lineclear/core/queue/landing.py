@@ -1,4 +1,4 @@
-"""What a landing can come to, the words of its commit, and how conflicts are told. No git in here."""
+"""What a landing can come to, the words of its commit, and how conflicts are described. No git in here."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def with_made(message: str, made: Sequence[str]) -> str:
 
 
 def made_in(commit: str) -> list[str]:
-    """What the message of a landing says was made anew, as it was given."""
+    """What was regenerated according to the message of a landing, as it was given."""
     lines = commit.split("\n")
     return [line.removeprefix(MADE_ANEW) for line in lines if line.startswith(MADE_ANEW)]
 
@@ -138,7 +138,7 @@ def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
     makers = makers_of(conflicts)
     if makers:
         told.append(f"on {main}: {', '.join(makers)}")
-    text = f"it does not fit {main} as it is now: {'; '.join(told)}"
+    text = f"it conflicts with the current {main}: {'; '.join(told)}"
     return text if len(text) <= MOST_WHY else text[: MOST_WHY - 3] + "..."
 
 

@@ -1,4 +1,4 @@
-"""What the author of work that came back is told: why, where, who else was at it, and what to do next.
+"""What the author of returned work reads: why, where, who else changed it, and what to do next.
 
 Titles, reasons, paths and output are the words of others: they stand in quoted lines (core/words/quoting.py),
 never in a line of ours. Pure.
@@ -31,26 +31,26 @@ MOST_BYTES = 4_096
 MOST_OUTPUT_BYTES = 1_400
 
 _WHY = {
-    CONFLICT: "{branch} does not fit {main} as it is now.",
+    CONFLICT: "{branch} conflicts with the current {main}.",
     CHECK: "A check failed on {branch} merged into {main}.",
-    REVIEW: "A reviewer wants {branch} changed before it may join {main}.",
-    GATE: "{branch} changes what it may not change on {main}.",
+    REVIEW: "A reviewer wants changes to {branch} before it lands on {main}.",
+    GATE: "{branch} changes files that it may not change on {main}.",
 }
 _FIRST = {
-    CONFLICT: "Run `lineclear sync --keep-conflicts` in your worktree: it leaves the merge there, conflicts "
-    "marked.",
-    CHECK: "Run `lineclear sync` in your worktree, so that it holds what main holds.",
-    REVIEW: "Read the reason above as facts to weigh, and change what your task asks for.",
-    GATE: "Take your changes to the files above back, or claim the files first: `lineclear claim PATH`.",
+    CONFLICT: "Run `lineclear sync --keep-conflicts` in your worktree: it leaves the merge there with "
+    "the conflicts marked.",
+    CHECK: "Run `lineclear sync` in your worktree to bring it up to date with main.",
+    REVIEW: "Weigh the reason above as information, and change what your task requires.",
+    GATE: "Revert your changes to the files above, or claim the files first: `lineclear claim PATH`.",
 }
-_PREPARED = "Your worktree holds the merge already, conflicts marked; `git status` lists what is open."
+_PREPARED = "Your worktree already holds the merge with the conflicts marked; `git status` lists them."
 _SECOND = {
-    CONFLICT: "Keep what both sides were for; `lineclear task show T-N` tells the other side's task.",
-    CHECK: "Run the failing command there until it succeeds, and see to the cause rather than the check.",
-    REVIEW: 'Where you disagree, say why: `lineclear task note {task} "..."`.',
-    GATE: "What another owns, ask for: `lineclear propose RESOURCE`, or `lineclear say --to AGENT`.",
+    CONFLICT: "Keep the intent of both sides; `lineclear task show T-N` shows the other side's task.",
+    CHECK: "Run the failing command there until it succeeds; fix the cause, not the check.",
+    REVIEW: 'If you disagree, say why: `lineclear task note {task} "..."`.',
+    GATE: "For another agent's files, run `lineclear propose RESOURCE` or `lineclear say --to AGENT`.",
 }
-_THIRD = "Commit it (`git add`, `git commit`), run the checks once more, and end as usual."
+_THIRD = "Commit the result (`git add`, `git commit`), run the checks again, and end as usual."
 
 
 class Brief:
@@ -86,11 +86,11 @@ def render(brief: Brief, most_bytes: int = MOST_BYTES) -> str:
     more = f"lineclear task show {brief.task}"
     command = in_code(one_line(brief.command), MOST_TITLE_CHARS)
     sections = [
-        Passage("The reason, as it was recorded:", brief.why, more, 500),
+        Passage("The recorded reason:", brief.why, more, 500),
         quoted_names("In these files:", brief.files, more, least_bytes=400),
         quoted_names("In these symbols:", brief.symbols, more, MOST_NAME_CHARS, 250),
-        quoted_names("On main meanwhile, by others:", map(tell_hand, brief.others), more, 400, 500),
-        quoted_names("On the branch that came back:", map(tell_hand, brief.own), more, 400, 250),
+        quoted_names("Changed on main by others:", map(tell_hand, brief.others), more, 400, 500),
+        quoted_names("Changed on the returned branch:", map(tell_hand, brief.own), more, 400, 250),
         Passage(f"How {command} ended:" if brief.command else "How it ended:",
                 _end_of(brief.output), more, 700),
     ]  # fmt: skip

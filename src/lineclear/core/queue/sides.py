@@ -1,4 +1,4 @@
-"""Who changed a file on each side of a merge, and how that is told. Pure.
+"""Who changed a file on each side of a merge, and how that is shown. Pure.
 
 Titles, names and subjects are the words of others: they are brought onto one line, cut, and quoted.
 """
@@ -29,7 +29,7 @@ class Touch:
         self, commit: str, author: str, subject: str, *, task: str = "", agent: str = "",
         paths: Iterable[str] = (),
     ) -> None:  # fmt: skip
-        """`task` and `agent` are its trailers: whoever made the commit wrote them."""
+        """`task` and `agent` are its trailers, written by the author of the commit."""
         self.commit, self.author, self.subject = commit, author, subject
         self.task, self.agent, self.paths = task, agent, list(paths)
 

@@ -86,7 +86,7 @@ class Breach:
         return f"{self.of} {self.what}: used {shown}, allowed {_SHOWN[self.what](self.allowed)}"
 
 
-# In the order in which they are told: what this run did itself comes before what came together.
+# In the order in which they are reported: what this run did itself comes before what came together.
 _FIELDS: tuple[tuple[str, str, str], ...] = (
     (RUN, MEMORY, "run_memory_bytes"),
     (RUN, TIME, "run_time_ms"),
@@ -127,7 +127,7 @@ def unknowns(used: Used, limits: Limits) -> list[str]:
     """Limits that may be passed without our seeing it, as words for the person."""
     return [
         f"{of} {what}: used {show_amount(what, amount)}, "
-        f"so the limit of {_SHOWN[what](allowed)} may be passed unseen"
+        f"so the limit of {_SHOWN[what](allowed)} may be exceeded unnoticed"
         for of, what, amount, allowed in _pairs(used, limits)
         if amount.unknown_parts
     ]

@@ -30,12 +30,12 @@ STOPS: dict[str, tuple[str, str]] = {
     BY_PERSON: (states.STOPPED, "a person stopped it"),
     BY_INTERRUPT: (states.INTERRUPTED, "the supervisor was stopped while it was working"),
     BY_HANG: (states.HUNG, "it gave no output, did no work and changed no file for too long"),
-    BY_LOOP: (states.LOOPED, "it went round in circles"),
+    BY_LOOP: (states.LOOPED, "it kept repeating itself"),
     BY_BUDGET: (states.BUDGET, "it used up its budget"),
-    BY_MEMORY: (states.MEMORY, "it used more memory than it may"),
+    BY_MEMORY: (states.MEMORY, "it used more memory than allowed"),
     BY_DISK: (states.DISK, "it filled the disk"),
-    BY_LOST: (states.LOST, "its lease on the task had passed to somebody else"),
-    BY_STRAYING: (states.STRAYED, "it left its place"),
+    BY_LOST: (states.LOST, "its lease on the task had passed to another agent"),
+    BY_STRAYING: (states.STRAYED, "it left its worktree or branch"),
 }
 
 # Those that have the same number on Linux and macOS.
@@ -59,7 +59,7 @@ class EndFacts:
 
     exit_code: int | None = None  # negative, or 128 and more: a signal; None: nobody saw it end
     stopped_by: str = ""
-    detail: str = ""  # the words of whoever stopped it: which loop, which budget
+    detail: str = ""  # why it was stopped: which loop, which budget
     start_error: str = ""  # why its program could not be started
     program: str = ""
     # What the client's own stream said; `end_ok` is None when it said nothing about its end.
@@ -94,7 +94,7 @@ def reject(problems: Sequence[str]) -> tuple[str, str]:
     """For a run that was done, but whose result is not what the task asks for."""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     first = shorten(problems[0], MOST_REASON_CHARS - 60 - len(more)) if problems else "it was refused"
-    return states.REJECTED, f"its result was not taken: {first}{more}"
+    return states.REJECTED, f"its result was not accepted: {first}{more}"
 
 
 # -- what we did, or could not do -------------------------------------------------------------
@@ -147,7 +147,7 @@ def _left_its_branch(facts: EndFacts) -> tuple[str, str] | None:
 def _rebooted(facts: EndFacts) -> tuple[str, str] | None:
     if facts.exit_code is not None or not facts.is_rebooted or facts.end_ok:
         return None
-    return states.INTERRUPTED, "the machine was started anew while it was working"
+    return states.INTERRUPTED, "the machine restarted while it was working"
 
 
 def _program_missing(facts: EndFacts) -> tuple[str, str] | None:
@@ -163,9 +163,9 @@ def _out_of_memory(facts: EndFacts) -> tuple[str, str] | None:
         return states.MEMORY, f"the system had no memory left and killed it{_peak(facts)}"
     is_over = 0 < facts.memory_limit_bytes <= facts.peak_memory_bytes
     if is_over and facts.exit_code:
-        return states.MEMORY, f"it used more memory than it may{_peak(facts)}"
+        return states.MEMORY, f"it used more memory than allowed{_peak(facts)}"
     if number in _BROKEN_BY_MEMORY and _mentions(facts, _MEMORY_WORDS):
-        return states.MEMORY, f"it found no more memory{_peak(facts)}{_said(facts)}"
+        return states.MEMORY, f"it ran out of memory{_peak(facts)}{_said(facts)}"
     return None
 
 
@@ -180,13 +180,13 @@ def _disk_full(facts: EndFacts) -> tuple[str, str] | None:
 def _login(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.is_login or facts.end_ok:
         return None
-    return states.LOGIN, f"{_program(facts)} is not logged in, or no longer{_reason(facts)}"
+    return states.LOGIN, f"{_program(facts)} is not logged in, or its login has expired{_reason(facts)}"
 
 
 def _limited(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.is_limited or facts.end_ok:
         return None
-    return states.LIMITED, f"the model's server was over its limit or out of order{_reason(facts)}"
+    return states.LIMITED, f"the model's server was over its limit or unavailable{_reason(facts)}"
 
 
 # -- the client itself ------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def _vanished(facts: EndFacts) -> tuple[str, str] | None:
     """Nobody saw its end: that it did not say it went well is all we have."""
     if facts.exit_code is not None or facts.end_ok:
         return None
-    return states.CRASHED, f"it was gone and nobody saw it end{_reason(facts)}"
+    return states.CRASHED, f"it was gone without having reported its end{_reason(facts)}"
 
 
 def _said_it_failed(facts: EndFacts) -> tuple[str, str] | None:
@@ -225,9 +225,9 @@ def _spoke_garbage(facts: EndFacts) -> tuple[str, str] | None:
     if facts.lines_unread:
         return (
             states.FAILED,
-            f"it wrote {facts.lines_unread} lines that are not what {_program(facts)} writes",
+            f"it wrote {facts.lines_unread} lines that are not in the format of {_program(facts)}",
         )
-    return states.FAILED, "it ended without a word"
+    return states.FAILED, "it ended without any output"
 
 
 RULES: tuple[Callable[[EndFacts], tuple[str, str] | None], ...] = (

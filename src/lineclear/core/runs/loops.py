@@ -84,7 +84,9 @@ class _Window:
         """What is wrong, if the window is full of the same few steps."""
         if len(self._steps) < self._size or len(self._counts) > self._most_different:
             return ""
-        return f"{self._size} calls without any new content of a file, only {len(self._counts)} different"
+        return (
+            f"{self._size} calls without a new change to any file, only {len(self._counts)} of them different"
+        )
 
 
 class _Known:
@@ -185,7 +187,7 @@ class LoopWatch:
         self._tree_returns += 1
         if self._tree_returns >= TREE_RETURNS:
             where = f", last in {shorten(self._paths[0], 60)}" if self._paths else ""
-            words = f"the files went back {self._tree_returns} times to a content they had before{where}"
+            words = f"the files returned to an earlier state {self._tree_returns} times{where}"
             self._conclude(BACK_AND_FORTH, words)
 
     # -- what it means ------------------------------------------------------------------------
@@ -248,7 +250,7 @@ class LoopWatch:
         self._edits[path] = edits
         edits.add(digest)
         if edits.returns >= EDIT_RETURNS:
-            words = f"the same edits were made again and again, back and forth, {edits.returns} times"
+            words = f"the same edits were made and undone {edits.returns} times"
             self._conclude(BACK_AND_FORTH, f"{words}: {shorten(path, 60)}")
 
     def _note_windows(self, call: _Call, step: str) -> None:

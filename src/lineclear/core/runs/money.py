@@ -22,9 +22,11 @@ def parse_money(text: str, *, least_micros: int = 0, most_micros: int = LARGEST_
     if micros is None:
         raise refuse("input.bad", name="amount", given=text, why=_FORM)
     if micros < least_micros:
-        raise refuse("input.bad", name="amount", given=text, why=f"the least is {write_money(least_micros)}")
+        raise refuse(
+            "input.bad", name="amount", given=text, why=f"the minimum is {write_money(least_micros)}"
+        )
     if micros > most_micros:
-        raise refuse("input.bad", name="amount", given=text, why=f"the most is {write_money(most_micros)}")
+        raise refuse("input.bad", name="amount", given=text, why=f"the maximum is {write_money(most_micros)}")
     return micros
 
 

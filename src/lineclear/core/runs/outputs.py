@@ -66,19 +66,19 @@ def validate(work: Work, *, scope: str = WARN) -> list[Problem]:
     """In the order in which somebody would mend them."""
     found = []
     if work.has_worktree and not work.changed:
-        found.append(Problem(EMPTY, "its branch holds no change"))
+        found.append(Problem(EMPTY, "its branch has no changes"))
     outside = outside_scope(work.changed, work.scope) if scope != OFF else []
     if outside:
-        words = f"it changed what is outside the task's scope: {named(outside)}"
+        words = f"it changed files outside the task's scope: {named(outside)}"
         found.append(Problem(SCOPE, words, outside, fatal=scope == REFUSE))
     missing = [name for name in work.produces if name not in work.present]
     if missing:
-        found.append(Problem(PRODUCES, f"what it has to produce is not there: {named(missing)}", missing))
+        found.append(Problem(PRODUCES, f"it did not produce: {named(missing)}", missing))
     return found + [failed(check) for check in work.checks if check.code != 0]
 
 
 def failed(check: Check) -> Problem:
-    how = "was not done in time" if check.code < 0 else f"failed with exit code {check.code}"
+    how = "did not finish in time" if check.code < 0 else f"failed with exit code {check.code}"
     tail = check.tail.strip()[-MOST_TAIL:]
     return Problem(CHECK, f"the check `{check.command}` {how}" + (f":\n{tail}" if tail else ""))
 

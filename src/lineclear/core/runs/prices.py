@@ -1,4 +1,4 @@
-"""Tokens to money. What is not known stays unknown: it is never taken for nothing."""
+"""Tokens to money. An unknown amount stays unknown: it never counts as zero."""
 
 from __future__ import annotations
 

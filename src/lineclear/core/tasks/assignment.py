@@ -197,9 +197,9 @@ def _nobody(task: Task, team: list[Worker]) -> str:
     everything = frozenset().union(*(worker.skills() for worker in team))
     missing = [need for need in split_names(task.needs) if need not in everything]
     if missing:
-        return f"it needs {_listed(missing)}, and no worker has that"
+        return f"it needs {_listed(missing)}, which no worker has"
     if task.needs:
-        return f"it needs {_listed(split_names(task.needs))}, and no single worker has all of that"
+        return f"it needs {_listed(split_names(task.needs))}, and no single worker has all of these"
     return "no worker has a worktree"
 
 
@@ -208,7 +208,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _spread(reasons: dict[int, str], deps: Mapping[int, Iterable[int]]) -> None:
-    """Whoever comes after a stuck task is stuck too."""
+    """A task that comes after a stuck task is stuck too."""
     after: dict[int, list[int]] = {}
     for number in sorted(reasons):
         for dep in deps.get(number, ()):

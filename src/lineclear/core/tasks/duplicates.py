@@ -1,4 +1,4 @@
-"""Is this task already there? Words can only shortlist; whoever adds the task decides."""
+"""Is this task already there? Words can only shortlist; the author of the task decides."""
 
 from __future__ import annotations
 

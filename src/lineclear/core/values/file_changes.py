@@ -46,7 +46,7 @@ def read_change(payload: object) -> FileChange | None:
 def check_content(resource: str, text: str | None, before: str | None) -> None:
     """Refuse what is no change, too large, or no text."""
     if text == before:
-        why = "it is not on main" if text is None else "it is what main has already"
+        why = "it is not on main" if text is None else "main already has it"
         raise refuse("proposal.nothing", resource=resource, why=why)
     if text is not None and len(text.encode()) > MOST_BYTES:
         raise refuse("proposal.nothing", resource=resource, why=f"it is larger than {write_size(MOST_BYTES)}")

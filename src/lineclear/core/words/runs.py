@@ -10,25 +10,25 @@ if TYPE_CHECKING:
     from lineclear.core.words.refusals import Refusal
 
 ROWS = {
-    "run.none": Row(NOT_FOUND, "No supervisor is at work here.", next="lineclear run"),
+    "run.none": Row(NOT_FOUND, "No supervisor is running here.", next="lineclear run"),
     "run.client": Row(
         USAGE,
-        '"{client:40}" is neither a client nor a worker of lineclear.toml.',
+        '"{client:40}" is neither a client nor a worker in lineclear.toml.',
         who="Clients: {known:160}.",
         next="lineclear run --help",
         words=("known",),
     ),
     "run.not_live": Row(
         NOT_FOUND,
-        "{agent:32} is not at work: it has no run that could be stopped, paused or looked at.",
+        "{agent:32} has no active run to stop, pause or attach to.",
         next="lineclear",
     ),
     "run.running": Row(
         HELD,
-        "A supervisor is at work here already; a second one would do the work twice.",
+        "A supervisor is already running here; a second one would do the work twice.",
         who=(
-            "It is process {process}, since {since}, with {agents:agent}. It takes new tasks as they come.",
-            "It has just begun. It takes new tasks as they come.",
+            "It is process {process}, running since {since} with {agents:agent}. It picks up new tasks.",
+            "It has just started. It picks up new tasks.",
         ),
         next="lineclear run --join",
         words=("agents", "process"),
@@ -53,16 +53,18 @@ ROWS = {
     "run.nothing/none": Row(NOT_FOUND, "There is no open task.", next="lineclear task add TITLE"),
     "budget.price": Row(
         BUDGET,
-        "{worker:32} is not started: nobody would know what it costs.",
+        "Cannot start {worker:32}: its cost would be unknown.",
         who=(
-            "{setting} allows {limit:24}, its client reports no cost and [prices] has none for {model:40}.",
-            "{setting} allows {limit:24}, its client reports no cost and [prices] has none for its model.",
+            "{setting} allows {limit:24}, but its client reports no cost and [prices] does not list "
+            "{model:40}.",
+            "{setting} allows {limit:24}, but its client reports no cost and [prices] does not list "
+            "its model.",
         ),
         next="lineclear config show",
     ),
     "budget.spent": Row(
         BUDGET,
-        "No run is started: nothing is left of the {of}'s {limited}.",
+        "Cannot start a run: the limit on {limited} per {of} is reached.",
         who="{breach:150}; the limit is {setting}.",
         next="lineclear config show",
         words=("breach", "limited", "of"),

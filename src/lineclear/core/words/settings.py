@@ -12,41 +12,41 @@ if TYPE_CHECKING:
 ROWS = {
     "settings.value": Row(
         USAGE,
-        "{name:50} ({origin}) is not usable: {given:48}.",
+        "{name:50} ({origin}) has an invalid value: {given:48}.",
         who="Expected: {expected:120}.",
         next="lineclear config show",
     ),
     "settings.strategy": Row(
         USAGE,
-        "[[strategy]] number {number} in {origin} is not usable.",
+        "[[strategy]] number {number} in {origin} is not valid.",
         who="Its {reason:160}.",
         next="lineclear config show",
     ),
     "settings.strategies": Row(
         USAGE,
         "{origin} has too many [[strategy]] entries.",
-        who="At most {most} count, in all files together; a glob can stand for many paths.",
+        who="At most {most} are allowed in all files together; one glob can cover many paths.",
         next="lineclear config show",
     ),
     "settings.syntax": Row(
         USAGE,
         (
-            "The settings cannot be read because of line {at_line} of {origin}.",
-            "The settings cannot be read because of {origin}.",
+            "Cannot read the settings: line {at_line} of {origin} is not valid.",
+            "Cannot read the settings: {origin} is not valid.",
         ),
-        who="The reader says: {reason:140}.",
+        who="The parser says: {reason:140}.",
         next="lineclear config show",
         words=("at_line",),
     ),
     "settings.size": Row(
         USAGE,
-        "{origin} is too large: at most {most_kib} KiB are read.",
+        "{origin} is too large: the limit is {most_kib} KiB.",
         next="lineclear config show",
         words=("most_kib",),
     ),
     "settings.unreadable": Row(
         FAILED,
-        "{origin} is there, but cannot be read: {why}.",
+        "{origin} exists but cannot be read: {why}.",
         who="It is {path:120}",
         next="lineclear config show",
         words=("why",),
@@ -57,10 +57,10 @@ ROWS = {
     "trust.missing": Row(
         NOT_ALLOWED,
         (
-            "{first} of lineclear.toml is not trusted, nor {more} more.",
-            "{first} of lineclear.toml is not trusted.",
+            "Not trusted yet in lineclear.toml: {first} and {more} more.",
+            "Not trusted yet in lineclear.toml: {first}.",
         ),
-        who='It says "{text:90}"; a person looks at it before it counts.',
+        who='It says "{text:90}"; a person has to approve it first.',
         next="lineclear trust",
         words=("first", "more", "text"),
     ),

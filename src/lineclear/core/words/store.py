@@ -7,26 +7,26 @@ from lineclear.core.words.refusals import FAILED, HELD, NOT_ALLOWED, NOT_FOUND, 
 ROWS = {
     "store.team": Row(
         NOT_FOUND,
-        "This repository is coordinated by a team's store, which this clone does not know yet.",
+        "This repository uses a team's store that this clone does not know yet.",
         who='lineclear.toml calls it "{repo_id}"; ask a colleague for the URL.',
         next="lineclear init --store postgresql://HOST/DATABASE",
     ),
     "store.busy": Row(
         TIMED_OUT,
         "The store could not be written within {limit_s} s.",
-        who="{holder:32} holds its gate; if it is stopped, continue or end it.",
+        who="{holder:32} holds the write lock; if it is suspended, resume or end it.",
         next="lineclear doctor",
         words=("limit_s",),
     ),
     "store.newer": Row(
         NOT_ALLOWED,
         "The store has schema {found}; this program knows up to {known}.",
-        who="A newer lineclear has been here.",
+        who="A newer version of lineclear has used it.",
         next="pip install --upgrade lineclear",
     ),
     "store.network": Row(
         NOT_ALLOWED,
-        "The store would lie on a network file system ({file_system}), which SQLite is not safe on.",
+        "The store would be on a network file system ({file_system}), where SQLite is not safe.",
         next="lineclear init --store postgresql://HOST/DATABASE",
     ),
     "store.locked": Row(
@@ -77,7 +77,7 @@ ROWS = {
     ),
     "repo.empty": Row(
         NOT_FOUND,
-        "{path:100} has no commit yet, so its clones share nothing to be known by.",
+        "{path:100} has no commits yet, so its clones share nothing that identifies them.",
         next="git commit --allow-empty -m 'first commit'",
     ),
     "repo.none": Row(NOT_FOUND, "{path:120} is not inside a git repository.", next="git init"),
@@ -91,20 +91,20 @@ ROWS = {
         NOT_FOUND,
         (
             "{path:100} points to {target:100}, which is not a git directory.",
-            "{path:100} points to nothing, which is not a git directory.",
+            "{path:100} does not point to a git directory.",
         ),
         next="git worktree repair",
     ),
     "host.no_boot_id": Row(
         FAILED,
-        "This host does not say which boot it is in, so leases cannot be timed safely.",
-        who="Linux says it in /proc/sys/kernel/random/boot_id, macOS in `sysctl kern.bootsessionuuid`.",
+        "This host has no boot id, so leases cannot be timed safely.",
+        who="Linux has it in /proc/sys/kernel/random/boot_id, macOS in `sysctl kern.bootsessionuuid`.",
         next="lineclear init --store postgresql://HOST/DATABASE",
     ),
     "bond.held": Row(
         HELD,
         "The bond {bond} is already held.",
-        who="Another live process holds it until that process ends.",
+        who="Another live process holds it until it ends.",
         next="lineclear",
     ),
 }

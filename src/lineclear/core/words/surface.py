@@ -6,12 +6,12 @@ from lineclear.core.words.refusals import FAILED, USAGE, Row
 
 ROWS = {
     "input.bad": Row(
-        USAGE, '{name} "{given}" is not usable: {why:160}.', next="lineclear --help", words=("why",)
+        USAGE, '{name} "{given}" is not valid: {why:160}.', next="lineclear --help", words=("why",)
     ),
     "operation.differs": Row(
         USAGE,
         'The operation id "{key}" was used before with other arguments.',
-        who="A repeat must be word for word; a new command needs a new id.",
+        who="A repeat must have the same arguments; a new command needs a new id.",
         next="lineclear log",
     ),
     "usage.verb": Row(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ROWS = {
     "task.run": Row(
         NOT_ALLOWED,
-        "{task} is not ended by hand: its work on {branch} would never land.",
-        who="It is checked, landed and ended for you as soon as your session ends.",
+        "Cannot end {task} by hand: its work on {branch} would never land.",
+        who="lineclear checks it, lands it and ends the task when your session ends.",
         next='lineclear task note {task} "done, because ..."',
     ),
     "task.state": Row(
@@ -37,49 +37,51 @@ ROWS = {
     ),
     "task.cycle": Row(
         USAGE,
-        "{task} cannot come after {before}: none of them would ever be ready.",
-        who="The circle is {chain:140}.",
+        "{task} cannot come after {before}: they would wait for each other.",
+        who="The cycle is {chain:140}.",
         next="lineclear task show {before}",
         words=("before", "chain", "task"),
     ),
-    "task.same": Row(USAGE, "{task} is itself the same as {same_as}.", next="lineclear task show {same_as}"),
+    "task.same": Row(
+        USAGE, "{task} is itself a duplicate of {same_as}.", next="lineclear task show {same_as}"
+    ),
     "task.taken": Row(
         HELD,
         "{task} is taken.",
-        who="{holder:32} works on it {until}.",
+        who="{holder:32} holds it {until}.",
         next="lineclear task next",
         words=("until",),
     ),
     "task.not_yours": Row(
         HELD,
-        "{task} is not yours to end.",
-        who="{holder:32} works on it {until}.",
+        "Cannot end {task}: it is not yours.",
+        who="{holder:32} holds it {until}.",
         next="lineclear say --to {holder:AGENT} TEXT",
         words=("until",),
     ),
     "task.cycle/import": Row(
         USAGE,
         "The list cannot be imported: some tasks wait for each other.",
-        who="The circle is {cycle:140}.",
+        who="The cycle is {cycle:140}.",
         next="lineclear task import --help",
     ),
     "task.none": Row(
         NOT_FOUND,
         "There is no task for you now.",
-        who=("Of the unfinished ones {why:160}.", "The list is empty."),
+        who=("Unfinished tasks: {why:160}.", "The list is empty."),
         next="lineclear task list",
         words=("why",),
     ),
     "task.needs": Row(
         NOT_ALLOWED,
-        "{task} needs what you have not said you are.",
+        "{task} needs skills that you have not named.",
         who="Missing: {missing:120}.",
         next="lineclear task next {task} --can {first:SKILL}",
         words=("first",),
     ),
     "task.timeout": Row(
         TIMED_OUT,
-        "{what:100} {waited_ms:duration} of waiting did not change that.",
+        "{what:100} Nothing changed in {waited_ms:duration}.",
         who="{who:120}",
         next="lineclear task list",
         words=("what", "who"),
@@ -104,9 +106,9 @@ def task_cycle(cycle: list[int]) -> Refusal:
 
 
 def no_task(ready: int, waiting: int, busy: int) -> Refusal:
-    why = [f"{ready} need skills you have not named"] if ready else []
-    why += [f"{waiting} wait for others"] if waiting else []
-    why += [f"{busy} are being worked on"] if busy else []
+    why = [f"{ready} for skills you have not named"] if ready else []
+    why += [f"{waiting} waiting for other tasks"] if waiting else []
+    why += [f"{busy} in progress"] if busy else []
     return refuse("task.none", why=", ".join(why), ready=ready, waiting=waiting, busy=busy)
 
 

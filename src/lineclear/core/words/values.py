@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 ROWS = {
     "value.exists": Row(
         STALE,
-        'The value "{key}" exists already; nothing was written.',
+        'The value "{key}" already exists; nothing was written.',
         who="{holder:32} wrote version {version}.",
         next="lineclear value get {key:KEY}",
     ),
     "value.stale": Row(
         STALE,
         (
-            'The value "{key}" has moved on from version {given}; nothing was written.',
-            'The value "{key}" is not yours alone; say which version you read.',
+            'The value "{key}" has changed since version {given}; nothing was written.',
+            'The value "{key}" is shared; state the version that you read.',
         ),
         who=("Version {version} is current, written by {holder:32}.", "Version {version} is current."),
         next="lineclear value get {key:KEY}",
     ),
-    "copy.exists": Row(STALE, 'There is a copy "{copy}" already.', next="lineclear value merge {copy:COPY}"),
+    "copy.exists": Row(STALE, 'A copy "{copy}" already exists.', next="lineclear value merge {copy:COPY}"),
     "copy.not_yours": Row(
         NOT_ALLOWED,
         'The copy "{copy}" is not yours.',
@@ -42,24 +42,24 @@ ROWS = {
     ),
     "proposal.not_a_file": Row(
         USAGE,
-        "{resource} is not one file, so no content can be proposed for it.",
+        "Cannot propose content for {resource}: it is not a single file.",
         next="lineclear propose --help",
     ),
     "proposal.nothing": Row(
         USAGE,
-        "Nothing is proposed for {resource}: {why:120}.",
+        "Nothing was proposed for {resource}: {why:120}.",
         next="lineclear propose --help",
         words=("why",),
     ),
     "proposal.not_owner": Row(
         NOT_ALLOWED,
-        "Deciding about {resource} is not yours.",
+        "Cannot decide about {resource}: you do not own it.",
         who=("{holder:32} decides.", "Nobody owns it now; a person may decide."),
         next="lineclear proposal list",
     ),
     "proposal.decided": Row(
         STALE,
-        "Proposal {proposal} is decided: {state}.",
+        "Proposal {proposal} is already decided: {state}.",
         who="{holder:32} decided it.",
         next="lineclear proposal show {proposal}",
     ),
@@ -73,7 +73,7 @@ ROWS = {
     "proposal.stale": Row(
         STALE,
         "Proposal {proposal} is based on an old version; nothing was written.",
-        who="It starts from version {base} of {resource:48}, {version} is current.",
+        who="It starts from version {base} of {resource:48}; version {version} is current.",
         next="lineclear proposal reject {proposal} --reason 'based on an old version'",
         words=("resource",),
     ),

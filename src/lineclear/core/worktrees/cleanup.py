@@ -55,7 +55,7 @@ class Directory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTree:
-    """A tree in which checks run. Nobody's work is in it; making it anew costs time."""
+    """A tree in which checks run. It holds nobody's work; making it again costs time."""
 
     path: str
     in_use: bool
@@ -157,7 +157,7 @@ def _why_keep_tree(tree: Tree) -> str:
     if not tree.was_used:
         return "nobody has worked in it yet"
     if not (tree.is_landed or tree.is_saved):
-        return "it holds work that is in no snapshot and not in main"
+        return "it holds work that is neither in a snapshot nor in main"
     return ""
 
 
@@ -170,7 +170,7 @@ def _why_keep_directory(place: Directory) -> str:
 def _why_keep_check_tree(tree: CheckTree) -> str:
     if tree.in_use:
         return "a check runs in it"
-    return "the next check begins warm in it; `lineclear gc --checks` lets it go" if tree.is_needed else ""
+    return "the next check starts faster in it; `lineclear gc --checks` removes it" if tree.is_needed else ""
 
 
 def _why_keep_branch(branch: Branch) -> str:

@@ -31,7 +31,9 @@ _SMALL_WORDS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 def worktree_name(text: str) -> str:
     """A plain name that git keeps as it is: the directory's name and git's own name for the worktree."""
     if not is_plain_name(text) or ".." in text or text.endswith((".", ".lock")):
-        why = '1 to 64 of A-Z a-z 0-9 "." "_" "-", a letter or digit first, no "..", no ".lock" at its end'
+        why = (
+            'use 1 to 64 of A-Z a-z 0-9 "." "_" "-", a letter or digit first, no "..", no ".lock" at its end'
+        )
         raise refuse("input.bad", name="worktree", given=text, why=why)
     if text.lower() == "main":
         raise refuse("input.bad", name="worktree", given=text, why="that is the main worktree's name")
@@ -86,13 +88,13 @@ def branch_name(text: str) -> str:
 
 def _why_no_branch(text: str) -> str:
     if not 0 < len(text) <= _MOST_BRANCH_CHARS:
-        return f"it has 1 to {_MOST_BRANCH_CHARS} characters"
+        return f"it must have 1 to {_MOST_BRANCH_CHARS} characters"
     if text[0] == "-" or text in ("@", "HEAD"):
-        return "git does not take it for a branch"
+        return "git does not accept it as a branch name"
     if any(ch < " " or ch in _BAD_IN_REF for ch in text):
-        return "git allows no blanks and none of ~ ^ : ? * [ \\ in it"
+        return "git does not allow spaces or any of ~ ^ : ? * [ \\ in it"
     if ".." in text or "@{" in text or text.endswith("."):
-        return 'git allows no "..", no "@{" and no dot at its end'
+        return 'git does not allow "..", "@{" or a dot at its end'
     if any(not part or part[0] == "." or part.endswith(".lock") for part in text.split("/")):
         return 'no part of it may be empty, begin with a dot or end with ".lock"'
     return ""
@@ -156,7 +158,7 @@ def check_pattern(setting: str, pattern: str) -> None:
             "input.bad",
             name=setting,
             given=pattern,
-            why="it counts from the repository's root and stays inside it",
+            why="it must be relative to the repository's root and stay inside it",
         )
     if ".git" in (part.lower() for part in parts):
         raise refuse("input.bad", name=setting, given=pattern, why="the .git directory belongs to git")

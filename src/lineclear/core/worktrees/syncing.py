@@ -1,4 +1,4 @@
-"""What bringing a branch up to main can come to, and how it is told. No git in here."""
+"""The possible results of bringing a branch up to main, and how they are shown. No git in here."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ _TRIES = 4
 _WAIT_S = 20.0
 _SLOW_S = 900.0  # a filter may ask the network
 _SYMLINK = "120000"
-_RESTLESS = "its HEAD does not stand still"
+_RESTLESS = "its HEAD keeps moving"
 # Hooks are the user's and would run for every snapshot; a daemon or a shared index is the agent's.
 _QUIET = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false",

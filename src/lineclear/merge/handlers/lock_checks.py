@@ -1,4 +1,4 @@
-"""Is a lock file that a package manager made the one for these manifests? Any doubt is told in words.
+"""Is a lock file that a package manager made the one for these manifests? Any doubt is stated in words.
 
 It does not solve versions again: the file is whole, it can be read, and every dependency that a manifest of
 the project names is in it.

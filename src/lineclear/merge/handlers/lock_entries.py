@@ -1,7 +1,7 @@
 """Lock files by package, when the result is provably one that the package manager could have written.
 
 Per name the versions are those of one side; every dependency names exactly one package that is there; every
-package is needed by something. Otherwise there is no answer, and the lock file must be made anew.
+package is needed by something. Otherwise there is no answer, and the lock file must be regenerated.
 """
 
 from __future__ import annotations

@@ -51,14 +51,14 @@ def _merged(name: str, base: str, left: str, right: str) -> MergeResult | None:
 
 
 def command_for(path: str) -> str:
-    """What makes this lock file anew, run from the top of the tree; nothing for any other file."""
+    """What regenerates this lock file, run from the top of the tree; nothing for any other file."""
     folder, _, name = path.rpartition("/")
     command = COMMANDS.get(name, "")
     return f"(cd {quote(folder)} && {command})" if command and folder else command
 
 
 def refuse(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult:
-    """A conflict whatever the lines say: no rule for text may settle what a program must make anew."""
+    """A conflict whatever the lines say: no rule for text may settle what a program regenerates."""
     from lineclear.merge.diff import Steps
     from lineclear.merge.engine import FileMerge
 

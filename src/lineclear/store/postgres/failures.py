@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean to whoever called: one refusal for each kind."""
+"""What PostgreSQL's errors mean to the caller: one refusal for each kind."""
 
 from __future__ import annotations
 

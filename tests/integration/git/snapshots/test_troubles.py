@@ -303,7 +303,7 @@ def test_one_that_never_ends_is_not_waited_for_for_ever(
 ) -> None:
     monkeypatch.setattr(module, "_WAIT_S", 0.05)
     os.makedirs(os.path.dirname(studio.stem), exist_ok=True)
-    with LockFile(f"{studio.stem}.lock"), pytest.raises(Refusal, match="is not done yet"):
+    with LockFile(f"{studio.stem}.lock"), pytest.raises(Refusal, match="is still taking a snapshot"):
         studio.take()
 
 

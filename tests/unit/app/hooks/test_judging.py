@@ -62,7 +62,7 @@ def test_a_read_only_file_is_called_read_only_whoever_holds_it(world: World, is_
     if is_held:
         world.ask("ben", "a.py", tree="ben")
     reason = edit(session(world, READ_ONLY)).reason
-    assert "file:a.py is read-only for agents." in reason
+    assert "Cannot write file:a.py: it is read-only for agents." in reason
     assert "--wait" not in reason
 
 
@@ -97,7 +97,7 @@ def test_an_edit_under_a_fence_that_somebody_else_has_passed_is_denied(world: Wo
 
 @pytest.mark.parametrize(
     ("strategy", "words"),
-    [(LOCKED, "is locked: only one agent"), (SINGLE_WRITER, "Nobody owns it now.")],
+    [(LOCKED, "is locked: only one agent"), (SINGLE_WRITER, "It has no owner now.")],
 )
 def test_what_one_agent_at_a_time_may_write_names_the_claim_as_the_next_step(
     world: World, strategy: str, words: str

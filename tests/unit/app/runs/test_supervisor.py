@@ -298,7 +298,7 @@ def test_a_rate_limit_rests_all_that_are_alike_and_is_no_attempt(stage: Stage) -
     assert [run.attempt for run in stage.runs(1)] == [1] * len(stage.runs(1))
     assert stage.runs(1)[1].started_ns - stage.runs(1)[0].ended_ns >= 90 * 10**9
     assert stage.row(other).state == "merged"
-    assert any("tried again in 90 s" in text for text in stage.told(WAITS))
+    assert any("retrying in 90 s" in text for text in stage.told(WAITS))
 
 
 def test_a_limit_that_says_nothing_is_waited_for_longer_each_time(stage: Stage) -> None:

@@ -61,7 +61,7 @@ def test_a_hook_that_did_not_run_is_silent_and_the_hint_is_given(memory: MemoryC
     silent = replace(WELL, events=["qwen SessionStart"], exit_code=3, last_words="no", hint="trust it")
     result = check_client(memory.clone, "qwen", FakeProbe(silent))
     assert result["state"] == "silent"
-    assert result["lines"][1:] == ["it ran: qwen SessionStart", "trust it", "its last words: no"]
+    assert result["lines"][1:] == ["it ran: qwen SessionStart", "trust it", "its last output: no"]
 
 
 def test_without_the_program_or_a_probe_nothing_is_fired(memory: MemoryClone) -> None:

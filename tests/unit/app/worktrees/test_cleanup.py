@@ -60,7 +60,7 @@ def yard() -> Yard:
 def test_a_worktree_with_a_run_that_is_not_over_is_in_use(yard: Yard) -> None:
     yard.tree("w", "ada")
     run = yard.run("ada", "w")
-    assert yard.in_use("w") == f"run {run} of ada is not over"
+    assert yard.in_use("w") == f"run {run} of ada is still active"
     yard.end(run)
     assert yard.in_use("w") == ""
 
@@ -70,7 +70,7 @@ def test_an_agent_is_there_until_it_was_silent_for_long(yard: Yard) -> None:
     yard.arrive("ada", "w")
     yard.world.presence.touch("ada")
     yard.world.clock.advance(9 * MINUTE_MS)
-    assert yard.in_use("w") == "ada was here 9 min ago"
+    assert yard.in_use("w") == "ada was active 9 min ago"
     yard.world.clock.advance(2 * MINUTE_MS)
     assert yard.in_use("w") == ""
 
@@ -88,7 +88,7 @@ def test_a_guest_in_somebody_elses_worktree_counts(yard: Yard) -> None:
     yard.tree("w", "ada")
     yard.arrive("ben", "w")
     yard.world.presence.touch("ben")
-    assert yard.in_use("w") == "ben was here 0 s ago"
+    assert yard.in_use("w") == "ben was active 0 s ago"
 
 
 def test_a_worktree_was_used_when_its_agent_was_seen_or_a_run_was_there(yard: Yard) -> None:

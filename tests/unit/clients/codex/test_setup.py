@@ -33,4 +33,4 @@ def test_a_project_that_codex_was_told_not_to_trust_is_left_so_and_said() -> Non
         tomllib.loads(after[f"{HOME}/.codex/config.toml"].decode())["projects"][ROOT]["trust_level"]
         == "untrusted"
     )
-    assert any("told not to trust" in note for note in plan.notes)
+    assert any("set not to trust" in note for note in plan.notes)

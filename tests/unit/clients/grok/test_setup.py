@@ -27,4 +27,4 @@ def test_a_folder_that_grok_was_told_not_to_trust_is_left_so_and_said() -> None:
     disk = on_disk({path: f'[folders."{ROOT}"]\ntrusted = false\n'})
     plan, after = install("grok", disk)
     assert after[path] == disk[path]
-    assert any("told not to trust" in note for note in plan.notes)
+    assert any("set not to trust" in note for note in plan.notes)

@@ -26,7 +26,7 @@ def test_kimi_is_told_before_a_tool_by_holding_the_call_back() -> None:
     assert call is not None
     assert (call.event, call.call_id, call.can_tell) == (hooks.BEFORE_SHELL, "c-1", True)
     assert reason_of(kimi.write_answer("PreToolUse", TOLD)).startswith("look\n")
-    assert "held back" in reason_of(kimi.write_answer("PreToolUse", TOLD))
+    assert "stopped once" in reason_of(kimi.write_answer("PreToolUse", TOLD))
     assert reason_of(kimi.write_answer("PreToolUse", DENIED)) == "no"
     assert reason_of(kimi.write_answer("Stop", DENIED)) == "no"
 

@@ -63,7 +63,7 @@ def test_the_block_says_what_is_proposed_and_not_written() -> None:
     text = write_conventions(Facts(rules=rules))
     assert "`lineclear propose PATH --file NEWFILE`: `migrations/`, `schema.sql` (written by ada)." in text
     assert "One writer each" not in text
-    assert "Written only in the phase" not in BODY
+    assert "Written only in" not in BODY
 
 
 def test_the_block_says_what_to_do_about_errors_of_others_and_how_to_finish() -> None:
@@ -109,10 +109,10 @@ def test_a_current_block_needs_nothing() -> None:
 def test_a_block_that_was_edited_is_refused_and_forced() -> None:
     edited = put_in("x\n").replace("Never push", "Always push")
     assert state_of(edited, BODY) == EDITED
-    with pytest.raises(Refusal, match="changed by hand") as refused:
+    with pytest.raises(Refusal, match="edited by hand") as refused:
         plan_block("AGENTS.md", edited, BODY)
     assert refused.value.next == "lineclear setup conventions --force"
-    with pytest.raises(Refusal, match="changed by hand") as refused:
+    with pytest.raises(Refusal, match="edited by hand") as refused:
         plan_removal("AGENTS.md", edited)
     assert refused.value.next == "lineclear setup conventions --remove --force"
     assert plan_block("AGENTS.md", edited, BODY, force=True).text == put_in("x\n")
@@ -130,9 +130,9 @@ def test_a_block_that_was_edited_is_refused_and_forced() -> None:
 )
 def test_marks_out_of_order_are_left_alone(text: str) -> None:
     assert state_of(text, BODY) == BROKEN
-    with pytest.raises(Refusal, match="left as it is"):
+    with pytest.raises(Refusal, match="left unchanged"):
         plan_block("A.md", text, BODY, force=True)
-    with pytest.raises(Refusal, match="left as it is"):
+    with pytest.raises(Refusal, match="left unchanged"):
         plan_removal("A.md", text)
 
 

@@ -60,11 +60,11 @@ def test_quick_json_refuses_what_is_no_json(text: str) -> None:
 
 def test_who_is_not_known_in_its_shell_is_told_to_say_its_name() -> None:
     words = hooks.welcome(name="kimi-1", task="", others=[], off_limits=[], is_shared=True, is_nameless=True)
-    assert "add `--as kimi-1` to our commands" in words
+    assert "add `--as kimi-1` to lineclear commands" in words
 
 
 def test_a_call_that_is_held_back_is_asked_for_again() -> None:
     assert hooks.held_back("look").split("\n\n") == [
         "look",
-        "lineclear: your call was held back once, so that you read this. Make it again.",
+        "lineclear: your call was stopped once so that you would read this. Repeat it.",
     ]

@@ -36,7 +36,7 @@ def test_a_reserved_word_is_nobodys_name(text: str) -> None:
 
 def test_a_topic_is_written_like_an_agent() -> None:
     assert topic_name("auth/login") == "auth/login"
-    with pytest.raises(Refusal, match=r'^topic "a b" is not usable: '):
+    with pytest.raises(Refusal, match=r'^topic "a b" is not valid: '):
         topic_name("a b")
 
 

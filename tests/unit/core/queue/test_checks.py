@@ -113,8 +113,8 @@ def test_dependencies_change_with_manifests_and_submodules_only() -> None:
         (137, "was ended by signal 9 (SIGKILL)"),
         (128 + 40, "was ended by signal 40"),
         (255, "failed with exit code 255"),
-        (checks.OUT_OF_TIME, "was not done within 10 min"),
-        (checks.CANCELLED, "was called off"),
+        (checks.OUT_OF_TIME, "did not finish within 10 min"),
+        (checks.CANCELLED, "was cancelled"),
     ],
 )
 def test_how_a_check_ended_is_said(code: int, words: str) -> None:

@@ -29,7 +29,7 @@ def test_many_findings_are_told_in_one_sentence() -> None:
         for number in range(7)
     ]
     text = tell(findings)
-    assert text.startswith("0.png: file:0.png is shared by locking; you do not hold it; 1.png")
+    assert text.startswith("0.png: Cannot write file:0.png without an exclusive claim; 1.png")
     assert text.endswith("; and 2 more")
 
 

@@ -74,7 +74,7 @@ def test_every_open_place_of_a_report_is_a_conflict() -> None:
 
 def test_conflicts_are_told_in_one_sentence() -> None:
     assert tell_conflicts("main", conflicts_of(REPORT)) == (
-        "it does not fit main as it is now: a.py near line 3: both changed in f; b.bin: not text; "
+        "it conflicts with the current main: a.py near line 3: both changed in f; b.bin: not text; "
         "urls.py: /login is there twice"
     )
 

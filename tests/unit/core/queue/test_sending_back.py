@@ -40,7 +40,7 @@ def brief(kind: str = CONFLICT, **more: Any) -> Brief:
 def test_a_conflict_comes_back_with_all_that_is_needed() -> None:
     text = render(
         brief(
-            why="it does not fit main as it is now: login.py near line 3: content in login",
+            why="it conflicts with the current main: login.py near line 3: content in login",
             files=["src/login.py"],
             symbols=["login"],
             others=[
@@ -53,11 +53,11 @@ def test_a_conflict_comes_back_with_all_that_is_needed() -> None:
     assert text == (
         "## Why T-7 came back\n"
         "\n"
-        "`ada` does not fit `main` as it is now.\n"
+        "`ada` conflicts with the current `main`.\n"
         "\n"
-        "The reason, as it was recorded:\n"
+        "The recorded reason:\n"
         "\n"
-        "> it does not fit main as it is now: login.py near line 3: content in login\n"
+        "> it conflicts with the current main: login.py near line 3: content in login\n"
         "\n"
         "In these files:\n"
         "\n"
@@ -67,27 +67,27 @@ def test_a_conflict_comes_back_with_all_that_is_needed() -> None:
         "\n"
         "> login\n"
         "\n"
-        "On main meanwhile, by others:\n"
+        "Changed on main by others:\n"
         "\n"
         '> T-3 by codex-2, last in 1a2b3c4 "Add login"\n'
         '> Anna, last in 5e6f7a8 "Fix a typo"\n'
         "\n"
-        "On the branch that came back:\n"
+        "Changed on the returned branch:\n"
         "\n"
         '> T-7 by ada, last in 9a8b7c6 "Write an audit log"\n'
         "\n"
         "Next:\n"
         "\n"
-        "1. Run `lineclear sync --keep-conflicts` in your worktree: it leaves the merge there, conflicts "
-        "marked.\n"
-        "2. Keep what both sides were for; `lineclear task show T-N` tells the other side's task.\n"
-        "3. Commit it (`git add`, `git commit`), run the checks once more, and end as usual.\n"
+        "1. Run `lineclear sync --keep-conflicts` in your worktree: it leaves the merge there with the "
+        "conflicts marked.\n"
+        "2. Keep the intent of both sides; `lineclear task show T-N` shows the other side's task.\n"
+        "3. Commit the result (`git add`, `git commit`), run the checks again, and end as usual.\n"
     )
 
 
 def test_a_prepared_worktree_is_said_to_be_one() -> None:
     text = render(brief(is_prepared=True))
-    assert "1. Your worktree holds the merge already" in text
+    assert "1. Your worktree already holds the merge" in text
     assert "--keep-conflicts" not in text
 
 

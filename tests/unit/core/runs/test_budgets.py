@@ -70,9 +70,9 @@ def test_what_nobody_told_breaks_no_limit_but_is_named() -> None:
     used = Used(run_time_ms=0, run_memory_bytes=0, task_money_micros=Amount(2_000_000, 2))
     assert breach(used, ALL) == ""
     assert unknowns(used, ALL) == [
-        "run money: used unknown, so the limit of $5.00 may be passed unseen",
-        "run tokens: used unknown, so the limit of 1,000 tokens may be passed unseen",
-        "task money: used at least $2.00, so the limit of $9.00 may be passed unseen",
+        "run money: used unknown, so the limit of $5.00 may be exceeded unnoticed",
+        "run tokens: used unknown, so the limit of 1,000 tokens may be exceeded unnoticed",
+        "task money: used at least $2.00, so the limit of $9.00 may be exceeded unnoticed",
     ]
     assert unknowns(used, Limits()) == []
 

@@ -47,7 +47,7 @@ TABLE: list[tuple[dict[str, Any], str, str]] = [
     (
         {"stopped_by": "loop", "detail": "the same call 12 times in a row: shell pytest", "exit_code": -15},
         states.LOOPED,
-        "it went round in circles: the same call 12 times in a row: shell pytest",
+        "it kept repeating itself: the same call 12 times in a row: shell pytest",
     ),
     ({"stopped_by": "budget:time", "exit_code": -15}, states.BUDGET, "it used up its budget: time"),
     (
@@ -55,25 +55,25 @@ TABLE: list[tuple[dict[str, Any], str, str]] = [
         states.BUDGET,
         "it used up its budget: run time: used 2 h 1 min, allowed 2 h",
     ),
-    ({"stopped_by": "memory", "exit_code": -9}, states.MEMORY, "it used more memory than it may"),
+    ({"stopped_by": "memory", "exit_code": -9}, states.MEMORY, "it used more memory than allowed"),
     ({"stopped_by": "disk", "exit_code": -9}, states.DISK, "it filled the disk"),
-    ({"stopped_by": "lost"}, states.LOST, "its lease on the task had passed to somebody else"),
+    ({"stopped_by": "lost"}, states.LOST, "its lease on the task had passed to another agent"),
     (
         {"stopped_by": "strayed", "detail": "it removed .git"},
         states.STRAYED,
-        "it left its place: it removed .git",
+        "it left its worktree or branch: it removed .git",
     ),
     ({"stopped_by": "aliens", "exit_code": 0}, states.FAILED, "it was stopped (aliens)"),
     # A client whose server is away is silent for long.
     (
         {"stopped_by": "hang", "is_limited": True, "end_reason": "429 Too Many Requests"},
         states.LIMITED,
-        "the model's server was over its limit or out of order: 429 Too Many Requests",
+        "the model's server was over its limit or unavailable: 429 Too Many Requests",
     ),
     (
         {"stopped_by": "hang", "is_login": True, "program": "claude"},
         states.LOGIN,
-        "claude is not logged in, or no longer",
+        "claude is not logged in, or its login has expired",
     ),
     ({"stopped_by": "person", "is_limited": True}, states.STOPPED, "a person stopped it"),
     # -- where it went
@@ -89,12 +89,12 @@ TABLE: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"exit_code": 1, "head_moved_to": "feature/x"}, states.STRAYED, "it left its branch for feature/x"),
     # -- causes outside the client
-    ({"is_rebooted": True}, states.INTERRUPTED, "the machine was started anew while it was working"),
+    ({"is_rebooted": True}, states.INTERRUPTED, "the machine restarted while it was working"),
     ({"is_rebooted": True, "end_ok": True}, states.DONE, "it ended well"),
     (
         {"is_rebooted": True, "end_ok": False},
         states.INTERRUPTED,
-        "the machine was started anew while it was working",
+        "the machine restarted while it was working",
     ),
     ({"is_rebooted": True, "exit_code": 1}, states.FAILED, "it ended with an error (exit code 1)"),
     (
@@ -121,12 +121,12 @@ TABLE: list[tuple[dict[str, Any], str, str]] = [
     (
         {"exit_code": 1, "peak_memory_bytes": 513 * MIB, "memory_limit_bytes": 512 * MIB},
         states.MEMORY,
-        "it used more memory than it may (513 MiB of 512 MiB)",
+        "it used more memory than allowed (513 MiB of 512 MiB)",
     ),
     (
         {"exit_code": 134, "last_words": "FATAL ERROR: JavaScript heap out of memory"},
         states.MEMORY,
-        'it found no more memory; it last said "FATAL ERROR: JavaScript heap out of memory"',
+        'it ran out of memory; it last said "FATAL ERROR: JavaScript heap out of memory"',
     ),
     (
         {"exit_code": 1, "last_words": "pytest: MemoryError in test_x"},
@@ -148,17 +148,17 @@ TABLE: list[tuple[dict[str, Any], str, str]] = [
             "program": "codex",
         },
         states.LOGIN,
-        "codex is not logged in, or no longer: 401 Unauthorized",
+        "codex is not logged in, or its login has expired: 401 Unauthorized",
     ),
     (
         {"exit_code": 1, "end_ok": False, "is_limited": True, "last_words": "Overloaded"},
         states.LIMITED,
-        'the model\'s server was over its limit or out of order; it last said "Overloaded"',
+        'the model\'s server was over its limit or unavailable; it last said "Overloaded"',
     ),
     (
         {"exit_code": 0, "is_limited": True},
         states.LIMITED,
-        "the model's server was over its limit or out of order",
+        "the model's server was over its limit or unavailable",
     ),
     # -- the client itself
     ({"exit_code": -11}, states.CRASHED, "SIGSEGV ended it"),
@@ -171,11 +171,11 @@ TABLE: list[tuple[dict[str, Any], str, str]] = [
         states.CRASHED,
         "SIGSEGV ended it: codex was ended by signal 11",
     ),
-    ({}, states.CRASHED, "it was gone and nobody saw it end"),
+    ({}, states.CRASHED, "it was gone without having reported its end"),
     (
         {"end_ok": False, "end_reason": "how it ended is unknown"},
         states.CRASHED,
-        "it was gone and nobody saw it end: how it ended is unknown",
+        "it was gone without having reported its end: how it ended is unknown",
     ),
     (
         {"exit_code": 0, "end_ok": False, "end_reason": "max turns reached"},
@@ -193,9 +193,9 @@ TABLE: list[tuple[dict[str, Any], str, str]] = [
     (
         {"exit_code": 0, "has_stream": True, "lines_unread": 40, "program": "codex"},
         states.FAILED,
-        "it wrote 40 lines that are not what codex writes",
+        "it wrote 40 lines that are not in the format of codex",
     ),
-    ({"exit_code": 0, "has_stream": True}, states.FAILED, "it ended without a word"),
+    ({"exit_code": 0, "has_stream": True}, states.FAILED, "it ended without any output"),
 ]
 
 
@@ -244,9 +244,9 @@ def test_a_signal_is_told_from_an_exit_code(exit_code: int | None, number: int) 
 def test_a_rejected_result_names_the_first_problem_and_counts_the_others() -> None:
     assert reject(["docs/api.md is missing"]) == (
         states.REJECTED,
-        "its result was not taken: docs/api.md is missing",
+        "its result was not accepted: docs/api.md is missing",
     )
     how, reason = reject(["x" * 900, "b", "c"])
     assert (how, reason[-13:]) == (states.REJECTED, " (and 2 more)")
     assert len(reason) <= MOST_REASON_CHARS
-    assert reject([])[1] == "its result was not taken: it was refused"
+    assert reject([])[1] == "its result was not accepted: it was refused"

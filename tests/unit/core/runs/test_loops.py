@@ -125,7 +125,7 @@ def test_answers_find_their_calls_by_the_input_in_any_order() -> None:
         watch.result(True, f"result of {first}", first)
         watch.result(True, f"result of {second}", second)
     assert watch.pattern == NO_CHANGE
-    assert "only 2 different" in watch.verdict()
+    assert "only 2 of them different" in watch.verdict()
 
 
 def test_an_answer_to_nothing_is_passed_over() -> None:

@@ -39,9 +39,9 @@ def test_what_is_no_amount_is_refused(text: str) -> None:
 
 
 def test_an_amount_out_of_its_bounds_is_refused_with_the_bound() -> None:
-    with pytest.raises(Refusal, match=r"the least is 0\.01"):
+    with pytest.raises(Refusal, match=r"the minimum is 0\.01"):
         parse_money("0", least_micros=10_000)
-    with pytest.raises(Refusal, match=r"the most is 1\.00"):
+    with pytest.raises(Refusal, match=r"the maximum is 1\.00"):
         parse_money("1.000001", most_micros=1_000_000)
 
 

@@ -42,7 +42,7 @@ def test_files_outside_the_scope_are_treated_as_the_repository_says(
 def test_what_is_outside_is_named() -> None:
     problem = validate(Work(changed=["src/a.py", "other.py"], scope=["file:src/"]))[0]
     assert problem.files == ["other.py"]
-    assert problem.words == "it changed what is outside the task's scope: other.py"
+    assert problem.words == "it changed files outside the task's scope: other.py"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_scope_that_names_no_files_says_nothing_about_files() -> None:
 def test_what_is_not_there_is_named() -> None:
     problem = validate(Work(changed=["x"], produces=["a", "b", "message"], present={"a"}))[0]
     assert (problem.kind, problem.files) == ("produces", ["b", "message"])
-    assert problem.words == "what it has to produce is not there: b, message"
+    assert problem.words == "it did not produce: b, message"
 
 
 def test_a_failed_check_brings_the_end_of_its_output() -> None:
@@ -84,7 +84,7 @@ def test_a_failed_check_brings_the_end_of_its_output() -> None:
 
 def test_a_check_that_took_too_long_says_so() -> None:
     problem = validate(Work(changed=["x"], checks=[Check("make test", -1, "")]))[0]
-    assert problem.words == "the check `make test` was not done in time"
+    assert problem.words == "the check `make test` did not finish in time"
 
 
 def test_many_names_are_counted() -> None:

@@ -119,8 +119,8 @@ def test_a_need_that_no_worker_has_is_named() -> None:
     tasks = [task(1, needs="rust sql"), task(2, needs="tests sql"), task(3)]
     team = [worker("ann", "sql"), worker("bob", "tests")]
     assert blocked_forever(tasks=tasks, workers=team, deps={}) == [
-        Stuck(1, "it needs rust, and no worker has that"),
-        Stuck(2, "it needs tests, sql, and no single worker has all of that"),
+        Stuck(1, "it needs rust, which no worker has"),
+        Stuck(2, "it needs tests, sql, and no single worker has all of these"),
     ]
 
 

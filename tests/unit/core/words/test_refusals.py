@@ -43,13 +43,12 @@ def request() -> Request:
 def test_a_refusal_says_what_who_and_the_next_action_and_has_the_facts_as_data() -> None:
     refusal = refuse("worktree.in_use", name="login", holder="codex-2")
     assert str(refusal) == (
-        'The worktree "login" is in use.\nA run of codex-2 is at work in it.\nNext: run `lineclear stop '
-        "codex-2`."
+        'The worktree "login" is in use.\nA run of codex-2 is using it.\nNext: run `lineclear stop codex-2`.'
     )
     assert refusal.exit_code == 3
     assert refusal.as_data() == {
         "code": "worktree.in_use",
-        "message": 'The worktree "login" is in use. A run of codex-2 is at work in it.',
+        "message": 'The worktree "login" is in use. A run of codex-2 is using it.',
         "next": "lineclear stop codex-2",
         "name": "login",
         "holder": "codex-2",
@@ -223,41 +222,43 @@ WORDS = {
     [
         (
             claim_held(blocker(), request(), NOW, 1),
-            "file:src/auth/login.py is not yours to take (exclusive).\n"
+            "Cannot claim file:src/auth/login.py (exclusive).\n"
             'codex-2 holds file:src/auth/ (exclusive) until 12:12 UTC (in 12 min) for T-41, "login form".\n'
             "Next: run `lineclear claim file:src/auth/login.py --mode exclusive --wait 10m`.",
         ),
         (
             claim_held(blocker(ticket=3), request(), NOW, 1),
-            "file:src/auth/login.py is not yours to take (exclusive).\n"
-            'codex-2 waits for file:src/auth/ (exclusive) and comes first for T-41, "login form".\n'
+            "Cannot claim file:src/auth/login.py (exclusive).\n"
+            'codex-2 is ahead of you, waiting for file:src/auth/ (exclusive) for T-41, "login form".\n'
             "Next: run `lineclear claim file:src/auth/login.py --mode exclusive --wait 10m`.",
         ),
         (
             claim_deadlock("ada", "file:a", [blocker()]),
-            "Waiting for file:a would never end.\nada would wait for codex-2 (file:src/auth/login.py).\n"
+            "Waiting for file:a would cause a deadlock.\n"
+            "ada would wait for codex-2 (file:src/auth/login.py).\n"
             "Next: run `lineclear release --all`.",
         ),
         (
             claim_not_held("file:a", ["file:src/"]),
-            "file:a is not claimed by you.\nYou hold file:src/, named differently.\n"
+            "Cannot release file:a: you have not claimed it.\nOverlapping claims of yours: file:src/.\n"
             "Next: run `lineclear release file:src/`.",
         ),
         (
             claim_not_held("file:a", []),
-            "file:a is not claimed by you.\nNobody holds it.\nNext: run `lineclear who file:a`.",
+            "Cannot release file:a: you have not claimed it.\nNobody holds it.\n"
+            "Next: run `lineclear who file:a`.",
         ),
         (
             write_held("value:limits", HELD, NOW),
-            "value:limits is not yours to write.\ncodex-2 holds file:src/auth/ until 12:12 UTC (in 12 min).\n"
+            "Cannot write value:limits: another agent holds it.\n"
+            "codex-2 holds file:src/auth/ until 12:12 UTC (in 12 min).\n"
             "Next: run `lineclear propose value:limits JSON`.",
         ),
         (
             other_phase("file:a", "integrate", "parallel", ""),
-            "file:a is not written in the phase parallel.\nIt is written by the integrator once a person "
-            "begins "
-            "the phase integrate; until then it is proposed.\nNext: run `lineclear propose file:a --file "
-            "PATH`.",
+            "Cannot write file:a in the parallel phase.\nOnce a person starts the integrate phase, the "
+            "integrator writes it; until then, propose changes.\n"
+            "Next: run `lineclear propose file:a --file PATH`.",
         ),
         (
             git_failed("fetch", "one\nfatal: no such remote\n"),
@@ -265,18 +266,18 @@ WORDS = {
         ),
         (
             not_integrated(3, 2),
-            "Integration is not done: 3 undecided proposals.\n2 of them in the queue.\n"
+            "Integration is not finished: 3 undecided proposals.\nIn the queue: 2.\n"
             "Next: run `lineclear queue run --once`.",
         ),
         (
             undo_conflicts("Q-7", [{"path": "a.py", "kind": "both changed"}] * 2),
-            "Q-7 cannot be taken back by itself: what landed since builds on it.\n"
+            "Cannot undo Q-7 on its own: later landings build on it.\n"
             "a.py: both changed and 1 more.\nNext: run `git revert --help`.",
         ),
         (
             supervisor_running(0, "", 0),
-            "A supervisor is at work here already; a second one would do the work twice.\n"
-            "It has just begun. It takes new tasks as they come.\nNext: run `lineclear run --join`.",
+            "A supervisor is already running here; a second one would do the work twice.\n"
+            "It has just started. It picks up new tasks.\nNext: run `lineclear run --join`.",
         ),
         (
             nothing_to_run(["T-1 waits for T-2"]),
@@ -284,35 +285,33 @@ WORDS = {
         ),
         (
             no_task(1, 2, 0),
-            "There is no task for you now.\nOf the unfinished ones 1 need skills you have not named, 2 "
-            "wait for "
-            "others.\nNext: run `lineclear task list`.",
+            "There is no task for you now.\nUnfinished tasks: 1 for skills you have not named, 2 waiting for "
+            "other tasks.\nNext: run `lineclear task list`.",
         ),
         (
             task_cycle([1, 2, 1]),
-            "T-1 cannot come after T-2: none of them would ever be ready.\nThe circle is T-1 -> T-2 -> T-1.\n"
+            "T-1 cannot come after T-2: they would wait for each other.\nThe cycle is T-1 -> T-2 -> T-1.\n"
             "Next: run `lineclear task show T-2`.",
         ),
         (
             token_revoked("sam", "person", "kim", "2026-01-01"),
-            "This token of the person sam is revoked.\nkim revoked it at 2026-01-01; a person can make a "
+            "The token of the person sam was revoked.\nkim revoked it at 2026-01-01; a person can create a "
             "new one.\n"
             "Next: run `lineclear token add sam --person`.",
         ),
         (
             token_name_taken("ada", "agent"),
-            "There can be no token of the name ada for a person.\nAn agent has that name here, and nobody "
-            "acts "
-            "under another's.\nNext: run `lineclear token list`.",
+            "Cannot create a token named ada for a person.\nAn agent already has that name here.\n"
+            "Next: run `lineclear token list`.",
         ),
         (
             token_none("lc_12_secret"),
-            'No token has the id "lc_...", and nobody of that name has one.\nNext: run `lineclear token '
-            'list`.',
+            'No token has the id "lc_...", and nobody with that name has a token.\n'
+            'Next: run `lineclear token list`.',
         ),
         (
             sync_conflicts("ada/x", "main", [{"path": "a.py"}, {"path": "b.py"}]),
-            "ada/x and main do not fit in a.py and 1 more.\nNothing was changed. The next command leaves "
+            "ada/x and main conflict in a.py and 1 more.\nNothing was changed. The next command leaves "
             "the merge "
             "here, for you to resolve and commit.\nNext: run `lineclear sync --keep-conflicts`.",
         ),

@@ -47,7 +47,7 @@ def test_a_worktree_whose_work_is_kept_elsewhere_may_go(facts: dict[str, object]
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({}, "it holds work that is in no snapshot and not in main"),
+        ({}, "it holds work that is neither in a snapshot nor in main"),
         ({"is_saved": True, "in_use": "ada is alive"}, "ada is alive"),
         ({"is_landed": True, "lock": "on a stick"}, "git has locked it: on a stick"),
         ({"is_landed": True, "was_used": False}, "nobody has worked in it yet"),
@@ -71,13 +71,13 @@ def test_only_an_empty_directory_goes() -> None:
         directories=[
             Directory(path="/e", is_empty=True),
             Directory(path="/f", is_empty=False),
-            Directory(path="/m", is_empty=True, in_use="somebody is making it"),
+            Directory(path="/m", is_empty=True, in_use="another process is creating it"),
         ]
     )
     assert [item.key for item in found.removals] == ["/e"]
     assert [item.why for item in found.kept] == [
         "git does not know it, and it holds files",
-        "somebody is making it",
+        "another process is creating it",
     ]
 
 
@@ -125,7 +125,7 @@ def test_files_go_when_nothing_needs_them_and_those_of_the_past_after_a_while() 
             File(kind=BOND, name="agent-1", age_s=0),
             File(kind=RUN_LOG, name="runs/1", age_s=20 * DAY_S),
             File(kind=RUN_LOG, name="runs/2", age_s=DAY_S),
-            File(kind=RUN_LOG, name="runs/3", age_s=20 * DAY_S, needed_by="run 3 is not over"),
+            File(kind=RUN_LOG, name="runs/3", age_s=20 * DAY_S, needed_by="run 3 is still active"),
             File(kind=PRESENCE, name="agents/ada", age_s=DAY_S),
         ]
     )
@@ -143,7 +143,7 @@ def test_a_check_tree_that_no_check_needs_may_go() -> None:
     [
         (True, False, "a check runs in it"),
         (True, True, "a check runs in it"),
-        (False, True, "the next check begins warm in it; `lineclear gc --checks` lets it go"),
+        (False, True, "the next check starts faster in it; `lineclear gc --checks` removes it"),
     ],
 )
 def test_a_check_tree_that_is_used_or_needed_stays(in_use: bool, is_needed: bool, why: str) -> None:
