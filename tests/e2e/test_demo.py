@@ -117,10 +117,6 @@ def test_stopped_half_way_it_leaves_nothing_behind(stage: Stage, marker: str, st
     stage.assert_nothing_is_left()
 
 
-def test_the_race_takes_none_of_the_other_options(stage: Stage) -> None:
-    assert stage.line.refused("demo", "--race", "--keep", "x", code=2)["code"] == "usage"
-
-
 # -- what it is made of -----------------------------------------------------------------------
 
 
