@@ -33,7 +33,7 @@ from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.host.server_door import read_door
+from lineclear.host.server_address import read_door
 from lineclear.wiring.store_copies import new_sqlite
 from tests.repository import TemporaryRepo, clean_environment
 

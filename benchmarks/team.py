@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.distance import far_away
 from benchmarks.harness import Report, at_most_x, median, timed_us
-from lineclear.cli.serving import Office
+from lineclear.cli.command_runner import Office
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookCall
-from lineclear.mcp.desk import Call
+from lineclear.mcp.calls import Call
 from lineclear.wiring import hooking, hooking_context
 from lineclear.wiring.hooking_stores import Stores
 from lineclear.wiring.starting import init_repo

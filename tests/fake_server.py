@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Self
 
 from lineclear import __version__
-from lineclear.host.server_door import Door, directory_of, read_door, write_door
+from lineclear.host.server_address import Door, directory_of, read_door, write_door
 
 
 class FakeServer:

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from lineclear.app import messages
 from lineclear.app.ports import Caller
 from lineclear.store.sqlite import engine
-from lineclear.store.sqlite.gate import Gate
+from lineclear.store.sqlite.writer_lock import Gate
 from lineclear.wiring.repo import open_sqlite
 
 # Our store moves its WAL after so many pages here, instead of a thousand: every other commit.

@@ -6,7 +6,7 @@ import json
 import signal
 from pathlib import Path
 
-from lineclear.host.server_door import Door, read_door
+from lineclear.host.server_address import Door, read_door
 from tests.e2e.commandline import CommandLine, Running
 from tests.waiting import PATIENCE_S
 

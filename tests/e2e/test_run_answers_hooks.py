@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.server_door import is_held, read_door
+from lineclear.host.server_address import is_held, read_door
 from lineclear.wiring.setup import stub_text
 from tests.e2e.crew import Crew, Shift
 from tests.e2e.serving import ServeProcess, state_of

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from lineclear.host.server_door import Door, read_door, write_door
+from lineclear.host.server_address import Door, read_door, write_door
 from tests.e2e.commandline import CommandLine
 from tests.e2e.serving import ServeProcess, state_of
 from tests.repository import TemporaryRepo

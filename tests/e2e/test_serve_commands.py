@@ -18,7 +18,7 @@ import pytest
 from lineclear.cli.index import SERVED
 from lineclear.core.log.tables import LOG
 from lineclear.host.frames import OUT, frame
-from lineclear.host.server_door import Door, write_door
+from lineclear.host.server_address import Door, write_door
 from lineclear.wiring.repo import open_repo
 from tests.e2e.commandline import Answer, CommandLine
 from tests.e2e.serve_peer import HttpPeer, token_for

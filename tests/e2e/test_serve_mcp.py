@@ -17,7 +17,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 from lineclear.mcp import prompts
 from lineclear.mcp.catalog import offered
 from lineclear.store.sqlite.engine import LOCK
-from lineclear.store.sqlite.gate import Gate
+from lineclear.store.sqlite.writer_lock import Gate
 from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD
 from tests.e2e.serve_peer import SOCKET, STDIO, TCP, HttpPeer, Said, heard, sdk_client, token_for

@@ -145,8 +145,8 @@ def work(machine: Machine, branch: str, files: dict[str, str]) -> None:
 def test_with_50_ms_each_way_a_hook_through_serve_waits_for_its_round_trips_and_nothing_else(
     team: Team,
 ) -> None:
-    from lineclear.cli.calling import ask
-    from lineclear.host.server_door import read_door
+    from lineclear.cli.server_client import ask
+    from lineclear.host.server_address import read_door
 
     left = team.left
     tree = left.clone.add_worktree("ada")

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.mcp.desk import VISITOR, Call, Reply, Visitor
+from lineclear.mcp.calls import VISITOR, Call, Reply, Visitor
 from lineclear.serve.app import Served
 from lineclear.serve.sessions import BRIEFLY_IDLE_S, Sessions
 

@@ -177,7 +177,7 @@ def _ask_server(
     door = find_needed_door(cwd or os.getcwd(), environ)
     if door is None:
         return None
-    from lineclear.cli.calling import perform
+    from lineclear.cli.server_client import perform
 
     # First: behind a `--` it would be a word like any other.
     key = ["--key", OWN_OPERATION + os.urandom(12).hex()] if needs_key else []

@@ -21,8 +21,8 @@ from lineclear import __version__
 from lineclear.core.words.refusals import Refusal
 from lineclear.mcp import catalog, pages, prompts
 from lineclear.mcp.callers import signs_of
-from lineclear.mcp.desk import EXCHANGE, VISITOR, Call, Reply, Stopped
-from lineclear.mcp.hands import Hands
+from lineclear.mcp.calls import EXCHANGE, VISITOR, Call, Reply, Stopped
+from lineclear.mcp.thread_pool import Hands
 from lineclear.mcp.watching import MOST_TEXT, Watch, stop_when_cancelled, unknown_page
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from lineclear.mcp.desk import Desk, Exchange
+    from lineclear.mcp.calls import Desk, Exchange
 
     Asked = ServerRequestContext[Any, Any]
 

@@ -11,7 +11,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from lineclear.mcp import pages
-from lineclear.mcp.desk import EXCHANGE, Call
+from lineclear.mcp.calls import EXCHANGE, Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
-    from lineclear.mcp.desk import Desk
+    from lineclear.mcp.calls import Desk
 
 MOST_TEXT = 200
 # Of one session; a page that is asked for beyond that is still there to be read.

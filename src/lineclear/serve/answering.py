@@ -14,16 +14,16 @@ from anyio import to_thread
 
 from lineclear.core.words.refusals import refuse
 from lineclear.hook.serving import Elsewhere
-from lineclear.mcp.desk import VISITOR
-from lineclear.serve.commanding import Commands
-from lineclear.serve.doorkeeper import one
+from lineclear.mcp.calls import VISITOR
+from lineclear.serve.authentication import one
+from lineclear.serve.remote_commands import Commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from lineclear.mcp.desk import Desk, Visitor
-    from lineclear.serve.doorkeeper import Receive, Scope, Send
+    from lineclear.mcp.calls import Desk, Visitor
+    from lineclear.serve.authentication import Receive, Scope, Send
 
     # (client, event, the host's words, environment, where) -> (the answer, exit code)
     AnswerHook = Callable[[str, str, bytes, Mapping[str, str], str], tuple[bytes, int]]

@@ -15,10 +15,10 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.mcp.desk import EXCHANGE, VISITOR, Exchange
+from lineclear.mcp.calls import EXCHANGE, VISITOR, Exchange
 from lineclear.mcp.server import Service
 from lineclear.serve.answering import MOST_BODY_BYTES, HooksAndCommands, answer, answer_json
-from lineclear.serve.doorkeeper import is_from_socket, one, turn_away
+from lineclear.serve.authentication import is_from_socket, one, turn_away
 from lineclear.serve.sessions import IDLE_S, Sessions
 
 TYPE_CHECKING = False
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from lineclear.mcp.desk import Desk, Visitor
+    from lineclear.mcp.calls import Desk, Visitor
     from lineclear.serve.answering import AnswerHook
-    from lineclear.serve.doorkeeper import Message, Receive, Scope, Send
+    from lineclear.serve.authentication import Message, Receive, Scope, Send
 
 SESSION, REVISION, METHOD, NAME = b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name"
 NEWEST = types.LATEST_PROTOCOL_VERSION.encode()

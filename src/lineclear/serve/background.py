@@ -17,7 +17,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.instants import show_wall
 from lineclear.core.words.refusals import Refusal
 from lineclear.host.shielding import shield_thread
-from lineclear.serve.works import WORKS, hear
+from lineclear.serve.background_jobs import WORKS, hear
 from lineclear.settings import LOCAL_FILE, TEAM_FILE
 from lineclear.wiring.repo import person_name, read_settings, settings_root
 from lineclear.wiring.trust import RECORD

@@ -16,10 +16,10 @@ import anyio
 
 from lineclear import __version__
 from lineclear.core.words.refusals import Refusal
-from lineclear.host import server_door as doors
+from lineclear.host import server_address as doors
 from lineclear.host.shielding import shield_thread
 from lineclear.serve.answering import HooksAndCommands, answer
-from lineclear.serve.doorkeeper import Doorkeeper, turn_away
+from lineclear.serve.authentication import Doorkeeper, turn_away
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from lineclear.mcp.desk import Desk
+    from lineclear.mcp.calls import Desk
     from lineclear.serve.answering import AnswerHook
-    from lineclear.serve.doorkeeper import Admit, Receive, Scope, Send
+    from lineclear.serve.authentication import Admit, Receive, Scope, Send
 
 SOCKET = "run.sock"
 ANNOUNCE_EVERY_S = 1.0

@@ -12,7 +12,7 @@ from hashlib import sha256
 from lineclear.clients.templating import fill
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.serve import not_started
-from lineclear.host import server_door as doors
+from lineclear.host import server_address as doors
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import write_atomically
 from lineclear.settings import VARIABLES

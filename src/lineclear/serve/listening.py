@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from lineclear.core.words.refusals import refuse
-from lineclear.host import server_door as doors
-from lineclear.serve.lines import KEEP_ALIVE_S, Line
+from lineclear.host import server_address as doors
+from lineclear.serve.connections import KEEP_ALIVE_S, Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from lineclear.serve.doorkeeper import App
+    from lineclear.serve.authentication import App
 
 LOOPBACK = "127.0.0.1"
 # Streams that a client keeps open for news end when we do.

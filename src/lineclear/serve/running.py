@@ -15,10 +15,10 @@ import anyio
 
 from lineclear import __version__
 from lineclear.core.words.refusals import refuse
-from lineclear.host import server_door as doors
+from lineclear.host import server_address as doors
 from lineclear.serve.app import Served
-from lineclear.serve.doorkeeper import Doorkeeper
-from lineclear.serve.lines import MOST_CONNECTIONS
+from lineclear.serve.authentication import Doorkeeper
+from lineclear.serve.connections import MOST_CONNECTIONS
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on
 
 TYPE_CHECKING = False
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
-    from lineclear.host.server_door import Door
-    from lineclear.mcp.desk import Desk
+    from lineclear.host.server_address import Door
+    from lineclear.mcp.calls import Desk
     from lineclear.serve.answering import AnswerHook
-    from lineclear.serve.doorkeeper import Admit
+    from lineclear.serve.authentication import Admit
 
     class Work(Protocol):
         """What is done beside answering."""

@@ -129,7 +129,7 @@ def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 def _gate_holder(repo: Repo) -> str:
     """Who keeps all writers waiting; a transaction holds the gate for milliseconds."""
-    from lineclear.store.sqlite.gate import Gate, holder_of
+    from lineclear.store.sqlite.writer_lock import Gate, holder_of
 
     path = os.path.join(repo.state_directory, "state.lock")
     if repo.store.kind != "sqlite":
@@ -168,7 +168,7 @@ def _tokens(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     from lineclear import __version__
-    from lineclear.host import server_door as doors
+    from lineclear.host import server_address as doors
     from lineclear.host.bonds import SUPERVISOR
 
     door = doors.read_door(repo.state_directory)

@@ -7,13 +7,13 @@ import os
 from typing import TYPE_CHECKING
 
 from lineclear.git.run import LOCAL_NAMES
-from lineclear.host.server_door import read_door
+from lineclear.host.server_address import read_door
 from lineclear.wiring.repo import state_directory_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lineclear.host.server_door import Door
+    from lineclear.host.server_address import Door
 
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from lineclear.app.log import audit
-from lineclear.cli.serving import Office
+from lineclear.cli.command_runner import Office
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer, HookCall
-from lineclear.mcp.desk import Call, Reply
+from lineclear.mcp.calls import Call, Reply
 from lineclear.store.postgres.engine import PostgresStore
 from lineclear.wiring import hooking, hooking_context
 from lineclear.wiring.hooking_stores import Stores
@@ -162,7 +162,7 @@ def test_the_numbers_that_are_told_are_the_true_ones(machine: Machine, repo: Tem
 
 
 def test_a_connection_is_kept_between_calls(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lineclear.cli.serving.FRESH_S", 0.0)
+    monkeypatch.setattr("lineclear.cli.command_runner.FRESH_S", 0.0)
     machine.perform("status")
     before = machine.line.connections
     assert machine.trips(lambda: machine.perform("claim", resources=["z.py"])) == 3

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.host.server_door import Door, directory_of, write_door
+from lineclear.host.server_address import Door, directory_of, write_door
 from tests.hooked_repo import ASKED, HookedRepo
 from tests.repository import TemporaryRepo
 

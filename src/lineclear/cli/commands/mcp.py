@@ -19,7 +19,7 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def mcp(context: Context, args: Namespace) -> int:
-    from lineclear.cli.serving import Office
+    from lineclear.cli.command_runner import Office
 
     try:
         from lineclear.mcp.server import serve

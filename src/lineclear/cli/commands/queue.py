@@ -26,7 +26,7 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.cli.queue_words import as_data, list_lines
+    from lineclear.cli.queue_output import as_data, list_lines
     from lineclear.wiring.queue_facts import overview
 
     facts = overview(context.repo, ended=MOST_ENDED if args.all else 0)
@@ -49,7 +49,7 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 def show(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.overview import explain
-    from lineclear.cli.queue_words import as_data, show_lines
+    from lineclear.cli.queue_output import as_data, show_lines
 
     review = context.repo.settings.queue_review
     found = context.store.read(lambda view: explain(view, args.number, review))
@@ -78,7 +78,7 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
 def checks(context: Context, args: Namespace) -> None:
     del args
     from lineclear.app.queue.candidates import check_records
-    from lineclear.cli.queue_words import check_lines
+    from lineclear.cli.queue_output import check_lines
 
     found = context.store.read(check_records)
     context.out.data({"checks": found}, *check_lines(found))
@@ -251,7 +251,7 @@ def resume(context: Context, args: Namespace) -> None:
 
 
 def _answer(context: Context, found: dict[str, Any], words: str) -> None:
-    from lineclear.cli.queue_words import as_data
+    from lineclear.cli.queue_output import as_data
 
     context.out.data(as_data(found), words)
 

@@ -45,7 +45,7 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, args: Namespace) -> int:
-    from lineclear.cli.board import Board
+    from lineclear.cli.run_display import Board
     from lineclear.wiring.supervising import Wish, supervise
 
     if not context.caller.is_person:
@@ -81,9 +81,9 @@ def run(context: Context, args: Namespace) -> int:
 def _answering_hooks(context: Context) -> Iterator[None]:
     from anyio import to_thread
 
-    from lineclear.cli.serving import Office
+    from lineclear.cli.command_runner import Office
     from lineclear.hook.serving import Hooks
-    from lineclear.serve.doorkeeper import plain_environ
+    from lineclear.serve.authentication import plain_environ
     from lineclear.serve.hook_server import HookServer
     from lineclear.wiring.repo import settings_root
 

@@ -8,14 +8,14 @@ import time
 from lineclear.cli.command import Command
 from lineclear.cli.parser import whole_number
 from lineclear.core.words.refusals import refuse
-from lineclear.host import server_door as doors
+from lineclear.host import server_address as doors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from lineclear.cli.command import Context
-    from lineclear.host.server_door import Door
+    from lineclear.host.server_address import Door
 
 START_WITHIN_S, STOP_WITHIN_S = 20.0, 20.0
 
@@ -61,10 +61,10 @@ def serve(context: Context, args: Namespace) -> int:
 def _serve(context: Context, args: Namespace) -> int:
     from anyio import to_thread
 
-    from lineclear.cli.serving import Office
+    from lineclear.cli.command_runner import Office
     from lineclear.hook.serving import Hooks
+    from lineclear.serve.authentication import plain_environ
     from lineclear.serve.background import Background
-    from lineclear.serve.doorkeeper import plain_environ
     from lineclear.serve.running import Plan, run
     from lineclear.wiring.repo import open_repo, settings_root
 
@@ -119,7 +119,7 @@ def _detach(context: Context, args: Namespace) -> int:
 
 
 def _status(context: Context) -> int:
-    from lineclear.cli.calling import ask
+    from lineclear.cli.server_client import ask
 
     found = doors.read_door(context.repo.state_directory)
     reply = ask(found, "GET", "/") if found is not None else None
@@ -133,7 +133,7 @@ def _status(context: Context) -> int:
 
 
 def _stop(context: Context) -> int:
-    from lineclear.cli.calling import ask
+    from lineclear.cli.server_client import ask
 
     directory = context.repo.state_directory
     found = doors.read_door(directory)

@@ -70,7 +70,7 @@ def _run_lines(facts: dict[str, Any]) -> list[str | Table]:
     if not facts["runs"]:
         return []
     if facts["supervisor"] is not None:
-        from lineclear.cli.board import COLUMNS, row
+        from lineclear.cli.run_display import COLUMNS, row
 
         return [Table(COLUMNS, [row(agent) for agent in facts["supervisor"]["agents"]]), ""]
     rows = [[r["agent"], r["task"], r["client"], r["state"], r["started_at"]] for r in facts["runs"]]
@@ -129,7 +129,7 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
 
 def _queue_lines(queue: dict[str, Any]) -> list[str]:
     """Nothing is said of a queue that is empty and open."""
-    from lineclear.cli.queue_words import paused_line
+    from lineclear.cli.queue_output import paused_line
 
     lines = [paused_line(queue)] if queue["state"] == "paused" else []
     if any(queue[name] for name in LIVE):

@@ -19,7 +19,7 @@ from lineclear.core.log.tables import LOG, Entry
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.store.migrations import Migration, read_migrations
 from lineclear.store.sql import Statements
-from lineclear.store.sqlite.gate import Gate
+from lineclear.store.sqlite.writer_lock import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from anyio import from_thread, to_thread
 from lineclear.core.agents.identity import is_about_caller
 from lineclear.core.words.refusals import refuse
 from lineclear.host.frames import CODE, ERR, OUT, frame
-from lineclear.mcp.desk import Call, Stopped, Visitor
-from lineclear.serve.doorkeeper import LOCAL, impersonal
+from lineclear.mcp.calls import Call, Stopped, Visitor
+from lineclear.serve.authentication import LOCAL, impersonal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.mcp.desk import Desk
-    from lineclear.serve.doorkeeper import Receive, Send
+    from lineclear.mcp.calls import Desk
+    from lineclear.serve.authentication import Receive, Send
 
 QUICK, WAITING = 8, 64
 # Nothing was begun: whoever asked does it alone.

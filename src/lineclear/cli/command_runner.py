@@ -18,7 +18,7 @@ from lineclear.core.agents.identity import read_environment
 from lineclear.core.agents.names import agent_name, operation_id
 from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.mcp.desk import Call, Reply, Stopped
+from lineclear.mcp.calls import Call, Reply, Stopped
 from lineclear.wiring.repo import stay_warm
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lineclear.cli.command import Command
     from lineclear.core.log.questions import Question
     from lineclear.host.bonds import Bond
-    from lineclear.mcp.desk import Visitor
+    from lineclear.mcp.calls import Visitor
     from lineclear.wiring.repo import Repo
 
     T = TypeVar("T")

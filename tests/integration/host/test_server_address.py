@@ -9,8 +9,8 @@ from tempfile import mkdtemp
 
 import pytest
 
-from lineclear.host import server_door as doors
-from lineclear.host.server_door import Door
+from lineclear.host import server_address as doors
+from lineclear.host.server_address import Door
 
 HERE = Door("127.0.0.1", 4711, "secret", "/run/lineclear/sock", 42, "0.1.0")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.serve.lines import BODY_WITHIN_S, HEAD_WITHIN_S, KEEP_ALIVE_S, LOOK_EVERY_S, Line
+from lineclear.serve.connections import BODY_WITHIN_S, HEAD_WITHIN_S, KEEP_ALIVE_S, LOOK_EVERY_S, Line
 
 
 class Loop:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lineclear.cli.queue_words import as_data, list_lines, show_lines, tell
+from lineclear.cli.queue_output import as_data, list_lines, show_lines, tell
 from lineclear.cli.render import Table
 
 NOON_NS = 1_767_268_800 * 1_000_000_000

@@ -11,7 +11,7 @@ from hmac import compare_digest
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import PERSON, SIGNS, is_about_caller
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.mcp.desk import VISITOR, Visitor
+from lineclear.mcp.calls import VISITOR, Visitor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from lineclear.mcp.desk import EXCHANGE
+from lineclear.mcp.calls import EXCHANGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from lineclear.mcp.hands import Hands
+from lineclear.mcp.thread_pool import Hands
 
 PATIENCE_S = 60.0
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.cli.render import Output
-    from lineclear.host.server_door import Door
+    from lineclear.host.server_address import Door
 
 ANSWER_WITHIN_S = 10.0
 # A command may stand in line for the store, but no longer than this.

@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from lineclear.mcp.desk import VISITOR, Visitor
-from lineclear.serve.doorkeeper import Doorkeeper
+from lineclear.mcp.calls import VISITOR, Visitor
+from lineclear.serve.authentication import Doorkeeper
 
 STARTED_WITH = {
     "PATH": "/bin",

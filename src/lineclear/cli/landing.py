@@ -105,7 +105,7 @@ def _look(facts: dict[str, Any]) -> str:
 
 def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
     """It is in the queue: where, what it waits for, and what brings it further."""
-    from lineclear.cli.queue_words import ready_in
+    from lineclear.cli.queue_output import ready_in
     from lineclear.wiring.queue_facts import is_running, overview
 
     seen = overview(context.repo)
