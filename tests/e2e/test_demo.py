@@ -148,7 +148,7 @@ def test_an_agent_copes_with_what_others_have_landed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(agent, "THINKING_S", (0, 0))
     for script in sorted(read_scripts(), key=lambda script: script.name, reverse=is_reversed):
-        assert agent.Agent(script, attempt=2, seed="1").work() == 0, script.name
+        assert agent.ScriptedAgent(script, attempt=2, seed="1").work() == 0, script.name
     for script in read_scripts():
         assert subprocess.run([sys.executable, "-c", script.check], check=False).returncode == 0, script.name
 

@@ -15,7 +15,7 @@ from lineclear.app import messages
 from lineclear.app.ports import Caller
 from lineclear.core.words.refusals import Refusal
 from lineclear.store.sqlite import engine
-from lineclear.store.sqlite.writer_lock import Gate
+from lineclear.store.sqlite.writer_lock import WriterLock
 from tests.engines import Place, new_sqlite
 
 PAGE_BYTES = 4096
@@ -80,7 +80,7 @@ def test_a_gate_that_cannot_be_opened_says_why(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("lineclear.store.sqlite.writer_lock.os.open", fail)
-    with pytest.raises(Refusal) as refused, Gate(str(tmp_path / "state.lock")):
+    with pytest.raises(Refusal) as refused, WriterLock(str(tmp_path / "state.lock")):
         pass
     assert refused.value.code == code
 
@@ -101,7 +101,7 @@ def test_a_gate_that_was_given_up_at_the_last_instant_is_not_left_locked(
         lock(fd, how)
 
     monkeypatch.setattr("lineclear.store.sqlite.writer_lock.fcntl.flock", ring_when_it_is_ours)
-    mine = Gate(str(path), limit_s=5.0)
+    mine = WriterLock(str(path), limit_s=5.0)
     with pytest.raises(TimeoutError), mine:
         pass
     lock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -22,7 +22,7 @@ from lineclear.mirror.files import (
     replace_and_look,
 )
 from lineclear.mirror.locks import write_locks
-from lineclear.mirror.state import Base, State, note_failure
+from lineclear.mirror.state import Base, MirrorState, note_failure
 from lineclear.wiring.mirroring import (
     COORDINATION,
     LOCKS,
@@ -96,14 +96,14 @@ def publish(repo: Repo, *, wait_s: float = WAIT_S, is_forced: bool = False) -> D
     parts = parts_on(repo.settings)
     if not parts:
         return None
-    with State(repo.state_directory, wait_s) as state:
+    with MirrorState(repo.state_directory, wait_s) as state:
         return _Pass(repo, state, parts).run(is_forced) if state.is_mine else None
 
 
 class _Pass:
     """The surroundings of one pass; the lock of `state` is held."""
 
-    def __init__(self, repo: Repo, state: State, parts: tuple[str, ...]) -> None:
+    def __init__(self, repo: Repo, state: MirrorState, parts: tuple[str, ...]) -> None:
         self.repo, self.state, self.parts = repo, state, parts
         self.trees = live_trees(repo)
         self.troubles: list[str] = []
@@ -342,7 +342,7 @@ def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:
     """Take our files out of all worktrees; a page that was edited since is kept. Says what went."""
     gone = []
     wanted = set(parts)
-    with State(repo.state_directory, WAIT_S) as state:
+    with MirrorState(repo.state_directory, WAIT_S) as state:
         for tree in live_trees(repo):
             if TASKS in wanted:
                 gone += _remove_page(state, tree)
@@ -357,7 +357,7 @@ def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:
     return gone
 
 
-def _remove_page(state: State, tree: Tree) -> list[str]:
+def _remove_page(state: MirrorState, tree: Tree) -> list[str]:
     base = state.base(tree.name)
     if base is None:
         return []

@@ -24,7 +24,7 @@ MOST_CONNECTIONS = 1_000
 HEAD, BODY, NEXT = "head", "body", "next"
 
 
-class Line(H11Protocol):
+class LimitedConnection(H11Protocol):
     _phase: tuple[str, int] | None = None
     _since = 0.0
     _timer: asyncio.TimerHandle | None = None

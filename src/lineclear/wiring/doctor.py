@@ -129,13 +129,13 @@ def _store(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
 
 def _gate_holder(repo: Repo) -> str:
     """Who keeps all writers waiting; a transaction holds the gate for milliseconds."""
-    from lineclear.store.sqlite.writer_lock import Gate, holder_of
+    from lineclear.store.sqlite.writer_lock import WriterLock, holder_of
 
     path = os.path.join(repo.state_directory, "state.lock")
     if repo.store.kind != "sqlite":
         return ""
     try:
-        with Gate(path, limit_s=1.0):
+        with WriterLock(path, limit_s=1.0):
             return ""
     except Refusal:
         return holder_of(path)
@@ -171,7 +171,7 @@ def _server(repo: Repo, _fix: bool) -> Iterator[tuple[str, str]]:
     from lineclear.host import server_address as doors
     from lineclear.host.bonds import SUPERVISOR
 
-    door = doors.read_door(repo.state_directory)
+    door = doors.read_address(repo.state_directory)
     is_running = doors.is_held(repo.state_directory)
     again = "`lineclear serve --stop` and start it again"
     if door is not None and is_running and door.version != __version__:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
 
@@ -22,7 +22,7 @@ def list_(context: Context, _args: Namespace) -> None:
         for a in agents
     ]
     columns = ["NAME", "STATE", "KIND", "CLIENT", "WORKTREE", "INCARNATION", "LAST SEEN"]
-    context.out.data({"agents": agents}, Table(columns, rows, empty="Nobody has been here yet."))
+    context.out.data({"agents": agents}, TextTable(columns, rows, empty="Nobody has been here yet."))
     context.delivered(head)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.claims.rules import EXCLUSIVE, MODES, Request
 from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import FAILED, STALE, Refusal, not_found, quote, refuse
@@ -153,10 +153,10 @@ def who(context: Context, args: Namespace) -> None:
     context.delivered(head)
 
 
-def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
+def _who_lines(answer: dict[str, Any]) -> list[str | TextTable]:
     owner = f", written by {answer['owner']}" if answer["owner"] else ""
     owner += f", only in the phase {answer['phase']}" if answer["phase"] else ""
-    lines: list[str | Table] = [
+    lines: list[str | TextTable] = [
         f"{answer['resource']}: {answer['strategy']}{owner} ({answer['strategy_from']})"
     ]
     lines += [f"  inside: {rule['resource']} is {rule['strategy']}" for rule in answer["inside"]]
@@ -173,7 +173,9 @@ def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
         for c in answer["holders"]
     ]
     lines.append(
-        Table(["HOLDER", "MODE", "RESOURCE", "LEFT", "FENCE", "TASK", "NOTE"], held, empty="Nobody holds it.")
+        TextTable(
+            ["HOLDER", "MODE", "RESOURCE", "LEFT", "FENCE", "TASK", "NOTE"], held, empty="Nobody holds it."
+        )
     )
     lines += [f"waits: {w['agent']} for {', '.join(w['resources'])} ({w['mode']})" for w in answer["waiters"]]
     lines += [f'expected by {t["id"]} of {t["agent"]}: "{t["title"]}"' for t in answer["tasks"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def gc(context: Context, args: Namespace) -> None:
     title, empty = ("Removed", "Nothing was removed.") if args.apply else ("Can go", "Nothing can go.")
     context.out.data(
         {"is_applied": args.apply, "removals": removals, "kept": kept},
-        Table(["KIND", "NAME", "WHY"], [_row(item) for item in found.removals], title=title, empty=empty),
+        TextTable(["KIND", "NAME", "WHY"], [_row(item) for item in found.removals], title=title, empty=empty),
         *(
-            [Table(["KIND", "NAME", "WHY"], [_row(item) for item in found.kept], title="Stays")]
+            [TextTable(["KIND", "NAME", "WHY"], [_row(item) for item in found.kept], title="Stays")]
             if kept
             else []
         ),

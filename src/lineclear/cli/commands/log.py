@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
-from lineclear.cli.render import Table, plain
+from lineclear.cli.render import TextTable, plain
 from lineclear.core.log.causality import AFTER, BEFORE, CONCURRENT, SAME
 from lineclear.core.words.refusals import FINDINGS, shorten
 
@@ -62,7 +62,7 @@ def log(context: Context, args: Namespace) -> None:
         _follow(context, args, events, head)
         return
     rows = [[e["position"], e["at"], e["actor"], e["kind"], e["subject"], _detail(e["body"])] for e in events]
-    table = Table(["EVENT", "AT", "BY", "KIND", "ABOUT", "DETAILS"], rows, empty="No such events.")
+    table = TextTable(["EVENT", "AT", "BY", "KIND", "ABOUT", "DETAILS"], rows, empty="No such events.")
     context.out.data({"events": events, "head": head}, table)
     context.delivered(head)
 
@@ -154,8 +154,8 @@ def audit(context: Context, _args: Namespace) -> int:
         context.out.data(answer, f"{count}: the log and the tables agree")
         return 0
     rows = [[found["position"] or "", found["kind"], found["text"]] for found in findings]
-    lines: list[str | Table] = [f"{count}: {len(findings) + answer['missed']} findings"]
-    lines.append(Table(["EVENT", "FINDING", "WHAT"], rows))
+    lines: list[str | TextTable] = [f"{count}: {len(findings) + answer['missed']} findings"]
+    lines.append(TextTable(["EVENT", "FINDING", "WHAT"], rows))
     context.out.data(answer, *lines)
     return FINDINGS
 

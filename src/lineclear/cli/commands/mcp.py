@@ -19,7 +19,7 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def mcp(context: Context, args: Namespace) -> int:
-    from lineclear.cli.command_runner import Office
+    from lineclear.cli.command_runner import CommandRunner
 
     try:
         from lineclear.mcp.server import serve
@@ -27,7 +27,9 @@ def mcp(context: Context, args: Namespace) -> int:
         from lineclear.core.words.refusals import refuse
 
         raise refuse("setup.mcp") from missing
-    return serve(Office(context.environ, cwd=context.cwd, given=context.given), is_all=args.tools == "all")
+    return serve(
+        CommandRunner(context.environ, cwd=context.cwd, given=context.given), is_all=args.tools == "all"
+    )
 
 
 COMMANDS = {"mcp": Command(mcp, _declare)}

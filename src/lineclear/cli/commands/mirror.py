@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS, refuse
 
 TYPE_CHECKING = False
@@ -114,10 +114,10 @@ def _refuse_off(context: Context) -> None:
 
 
 def _pages(context: Context) -> list[dict[str, Any]]:
-    from lineclear.mirror.state import State
+    from lineclear.mirror.state import MirrorState
     from lineclear.wiring.mirroring import live_trees
 
-    with State(context.repo.state_directory, 1.0) as state:
+    with MirrorState(context.repo.state_directory, 1.0) as state:
         found = [(tree, state.base(tree.name)) for tree in live_trees(context.repo)]
     return [
         {"tree": tree.name, "path": tree.path, "where": base.where if base is not None else "",
@@ -135,7 +135,7 @@ def _show(context: Context) -> int | None:
         f"Kept here: {', '.join(on)}." if on else "No files for agents are kept. Next: lineclear mirror --on"
     )
     rows = [[page["tree"], page["where"], page["page"], page["path"]] for page in pages]
-    table = [Table(["TREE", "TASKS", "PAGE", "PATH"], rows)] if rows else []
+    table = [TextTable(["TREE", "TASKS", "PAGE", "PATH"], rows)] if rows else []
     context.out.data({"on": list(on), "worktrees": pages}, words, *table)
     return None
 

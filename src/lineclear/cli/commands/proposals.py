@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text, read_input
 from lineclear.cli.parser import task_number, whole_number
-from lineclear.cli.render import Table, plain, quoted
+from lineclear.cli.render import TextTable, plain, quoted
 from lineclear.core.json_text import canonical
 from lineclear.core.queue.phases import INTEGRATE
 from lineclear.core.values.file_changes import read_change
@@ -112,7 +112,7 @@ def list_(context: Context, args: Namespace) -> None:
         lambda view: (list_proposals(view, resource=resource, state=args.state), view.head)
     )
     columns = ["NUMBER", "STATE", "RESOURCE", "BY", "BASE", "PAYLOAD", "NOTE"]
-    table = Table(columns, [_row(proposal) for proposal in found], empty="There are no such proposals.")
+    table = TextTable(columns, [_row(proposal) for proposal in found], empty="There are no such proposals.")
     context.out.data({"proposals": found}, table)
     context.delivered(head)
 

@@ -45,12 +45,12 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, args: Namespace) -> int:
-    from lineclear.cli.run_display import Board
+    from lineclear.cli.run_display import RunDisplay
     from lineclear.wiring.supervising import Wish, supervise
 
     if not context.caller.is_person:
         raise refuse("person.only", what="start a supervisor", agent=context.caller.name)
-    board = Board(context.out)
+    board = RunDisplay(context.out)
     if args.join:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
@@ -81,25 +81,25 @@ def run(context: Context, args: Namespace) -> int:
 def _answering_hooks(context: Context) -> Iterator[None]:
     from anyio import to_thread
 
-    from lineclear.cli.command_runner import Office
+    from lineclear.cli.command_runner import CommandRunner
     from lineclear.hook.serving import Hooks
     from lineclear.serve.authentication import plain_environ
     from lineclear.serve.hook_server import HookServer
     from lineclear.wiring.repo import settings_root
 
     repo, environ = context.repo, plain_environ(context.environ)
-    office = Office(environ, cwd=settings_root(repo.layout), is_bond=False)
+    runner = CommandRunner(environ, cwd=settings_root(repo.layout), is_bond=False)
     hooks = Hooks(repo.layout.common_dir, saves=True)
 
     async def admit(token: str) -> tuple[str, str, str]:
-        return await to_thread.run_sync(office.admit, token)
+        return await to_thread.run_sync(runner.admit, token)
 
     try:
-        with HookServer(repo.state_directory, environ, office, hooks.answer, admit):
+        with HookServer(repo.state_directory, environ, runner, hooks.answer, admit):
             yield
     finally:
         hooks.close()
-        office.close()
+        runner.close()
 
 
 def _join(context: Context, board: Any) -> int:
@@ -136,10 +136,10 @@ def _report(context: Context, supervisor: Supervisor) -> int:
 
 
 def _report_lines(facts: dict[str, Any]) -> list[Any]:
-    from lineclear.cli.render import Table
+    from lineclear.cli.render import TextTable
 
     rows = [[r["agent"], r["task"], r["result"], r["why"]] for r in facts["runs"]]
-    lines: list[Any] = [Table(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
+    lines: list[Any] = [TextTable(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
     if facts["is_interrupted"]:
         lines.append("Stopped. All work is kept; `lineclear run` goes on where this one left off.")
     return lines

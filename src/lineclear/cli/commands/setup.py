@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def _list(context: Context, clone: SetupClone) -> int:
     ]
     context.out.data(
         {"clients": agents, "git": "git" in installed},
-        Table(["NAME", "CLIENT", "SET UP", "FORBIDDEN EDITS", "FORBIDDEN SHELL WRITES"], table),
+        TextTable(["NAME", "CLIENT", "SET UP", "FORBIDDEN EDITS", "FORBIDDEN SHELL WRITES"], table),
     )
     return 0
 

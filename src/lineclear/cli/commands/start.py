@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FAILED, Refusal, refuse
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ def doctor(context: Context, args: Namespace) -> int:
     findings += examine_files(context.cwd, context.environ)
     rows = [[f["state"], f["what"], f["text"]] for f in findings]
     problems = sum(1 for finding in findings if finding["state"] == "problem")
-    context.out.data({"checks": findings, "problems": problems}, Table(["STATE", "CHECK", "FOUND"], rows))
+    context.out.data({"checks": findings, "problems": problems}, TextTable(["STATE", "CHECK", "FOUND"], rows))
     return FAILED if problems else 0
 
 
@@ -61,7 +61,7 @@ def config_show(context: Context, args: Namespace) -> None:
     rows = show(settings)
     columns = ["SETTING", "VALUE", *(["FROM"] if args.origin else []), "ABOUT"]
     table = [[r["name"], r["value"], *([r["origin"]] if args.origin else []), r["about"]] for r in rows]
-    context.out.data({"settings": rows}, Table(columns, table))
+    context.out.data({"settings": rows}, TextTable(columns, table))
 
 
 def _declare_uninstall(parser: ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table, plain
+from lineclear.cli.render import TextTable, plain
 from lineclear.core.instants import show_duration
 from lineclear.core.queue.candidates import LIVE
 from lineclear.core.queue.phases import PARALLEL
@@ -65,21 +65,21 @@ def _supervisor(context: Context) -> dict[str, Any] | None:
     return read_status(context.repo)
 
 
-def _run_lines(facts: dict[str, Any]) -> list[str | Table]:
+def _run_lines(facts: dict[str, Any]) -> list[str | TextTable]:
     """One line for each run: with its last action while a supervisor follows it."""
     if not facts["runs"]:
         return []
     if facts["supervisor"] is not None:
         from lineclear.cli.run_display import COLUMNS, row
 
-        return [Table(COLUMNS, [row(agent) for agent in facts["supervisor"]["agents"]]), ""]
+        return [TextTable(COLUMNS, [row(agent) for agent in facts["supervisor"]["agents"]]), ""]
     rows = [[r["agent"], r["task"], r["client"], r["state"], r["started_at"]] for r in facts["runs"]]
-    table = Table(["AGENT", "TASK", "CLIENT", "RUN", "SINCE"], rows)
+    table = TextTable(["AGENT", "TASK", "CLIENT", "RUN", "SINCE"], rows)
     return [table, "Nobody supervises them: `lineclear run` takes over.", ""]
 
 
-def _lines(facts: dict[str, Any]) -> list[str | Table]:
-    lines: list[str | Table] = []
+def _lines(facts: dict[str, Any]) -> list[str | TextTable]:
+    lines: list[str | TextTable] = []
     if facts["needs_you"]:
         lines.append("NEEDS YOU")
         for need in facts["needs_you"]:
@@ -94,7 +94,7 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
         for a in facts["agents"]
     ]
     lines.append(
-        Table(
+        TextTable(
             ["AGENT", "KIND", "CLIENT", "WORKTREE", "TASK", "CLAIMS", "LAST SEEN"], agents,
             empty="No agents yet. Start one with `--as NAME`, for example: lineclear task next --as codex-1",
         )
@@ -111,7 +111,7 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
             ]
             for c in facts["claims"]
         ]
-        lines += ["", Table(["RESOURCE", "MODE", "HOLDER", "LEFT", "TASK", "NOTE"], held)]
+        lines += ["", TextTable(["RESOURCE", "MODE", "HOLDER", "LEFT", "TASK", "NOTE"], held)]
     if facts["claims_hidden"]:
         lines.append(
             f"  and {facts['claims_hidden']} more claims (--json shows counts; `who RESOURCE` explains one)"

@@ -15,7 +15,7 @@ from lineclear.cli.commands.task_lists import (
 )
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, task_number, whole_number
-from lineclear.cli.render import Table, plain, quoted
+from lineclear.cli.render import TextTable, plain, quoted
 from lineclear.core.instants import show_duration
 from lineclear.core.tasks.states import ENDED, FAILED, LEAST_PRIORITY, STATES
 
@@ -175,7 +175,7 @@ def ready(context: Context, _args: Namespace) -> None:
     context.delivered(head)
 
 
-def _table(tasks: list[dict[str, Any]], empty: str) -> Table:
+def _table(tasks: list[dict[str, Any]], empty: str) -> TextTable:
     rows = [
         [
             t["id"],
@@ -189,7 +189,7 @@ def _table(tasks: list[dict[str, Any]], empty: str) -> Table:
         ]
         for t in tasks
     ]
-    return Table(
+    return TextTable(
         ["TASK", "STATE", "PRIORITY", "WAITS FOR", "AGENT", "TITLE", "LABELS", "SCOPE"], rows, empty=empty
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.durations import LONGEST_MS, MINUTE_MS
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def list_(context: Context, _args: Namespace) -> None:
     tokens, head = context.store.read(lambda view: (list_tokens(view), view.head))
     columns = ["ID", "NAME", "KIND", "STATE", "MADE", "BY", "EXPIRES", "REVOKED", "NOTE"]
     rows = [_row(token) for token in tokens]
-    context.out.data({"tokens": tokens}, Table(columns, rows, empty="Nobody has a token."))
+    context.out.data({"tokens": tokens}, TextTable(columns, rows, empty="Nobody has a token."))
     context.delivered(head)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.trust import KNOWN
 
 TYPE_CHECKING = False
@@ -59,7 +59,9 @@ def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
         record(repo, repo.caller(context.given), seen)
     fresh = sum(1 for one in seen if one.state != KNOWN)
     rows = [[one.state, one.stated.where, one.stated.text] for one in seen]
-    table = Table(["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml asks for nothing that needs trust.")
+    table = TextTable(
+        ["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml asks for nothing that needs trust."
+    )
     data = {"stated": [one.as_data() for one in seen], "fresh": fresh, "recorded": not is_dry}
     context.out.data(data, table, *_summary(seen, fresh, is_dry))
 
@@ -85,7 +87,7 @@ def _list(context: Context, repo: Repo) -> None:
         for entry in records
     ]
     context.out.data(
-        {"trusted": records}, Table(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here.")
+        {"trusted": records}, TextTable(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here.")
     )
 
 

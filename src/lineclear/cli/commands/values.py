@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import whole_number
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.json_text import canonical
 from lineclear.core.words.refusals import shorten
 
@@ -69,13 +69,15 @@ def list_(context: Context, _args: Namespace) -> None:
 
     values, copies, head = context.store.read(lambda view: (list_values(view), list_copies(view), view.head))
     rows = [[v["key"], v["version"], v["by"], _short(v["value"])] for v in values]
-    lines: list[str | Table] = [Table(["KEY", "VERSION", "BY", "VALUE"], rows, empty="There are no values.")]
+    lines: list[str | TextTable] = [
+        TextTable(["KEY", "VERSION", "BY", "VALUE"], rows, empty="There are no values.")
+    ]
     if copies:
         copied = [
             [c["copy"], c["key"], c["base_version"], "yes" if c["changed"] else "no", _short(c["value"])]
             for c in copies
         ]
-        lines += ["", Table(["COPY", "KEY", "BASE", "CHANGED", "VALUE"], copied)]
+        lines += ["", TextTable(["COPY", "KEY", "BASE", "CHANGED", "VALUE"], copied)]
     context.out.data({"values": values, "copies": copies}, *lines)
     context.delivered(head)
 
@@ -93,7 +95,7 @@ def history(context: Context, args: Namespace) -> None:
         [v["version"], v["at"], v["by"], "(deleted)" if v["deleted"] else _short(v["value"]), v["position"]]
         for v in versions
     ]
-    table = Table(["VERSION", "AT", "BY", "VALUE", "EVENT"], rows, empty="It was never written.")
+    table = TextTable(["VERSION", "AT", "BY", "VALUE", "EVENT"], rows, empty="It was never written.")
     context.out.data({"key": args.key, "versions": versions}, table)
     context.delivered(head)
 

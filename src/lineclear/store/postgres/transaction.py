@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lineclear.core.instants import Instant
     from lineclear.core.log.events import Draft
     from lineclear.core.log.tables import Row, Table
-    from lineclear.store.postgres.session import Session
+    from lineclear.store.postgres.session import PostgresSession
     from lineclear.store.postgres.wire import Command
 
     R = TypeVar("R", bound=Row)
@@ -48,7 +48,7 @@ class PostgresTx(PostgresView):
     _is_writing = True
 
     def __init__(
-        self, session: Session, repo: str, clock: Callable[[], Instant] | None, caller: Caller
+        self, session: PostgresSession, repo: str, clock: Callable[[], Instant] | None, caller: Caller
     ) -> None:
         super().__init__(session, repo, clock)
         self._caller = caller

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.core.log.tables import Task
-from lineclear.core.tasks.assignment import Start, Stuck, Worker, blocked_forever, choose_starts
+from lineclear.core.tasks.assignment import Start, Stuck, TaskWorker, blocked_forever, choose_starts
 
 
 def task(number: int, *, scope: str = "", needs: str = "", state: str = "open") -> Task:
@@ -13,8 +13,8 @@ def task(number: int, *, scope: str = "", needs: str = "", state: str = "open") 
     )  # fmt: skip
 
 
-def worker(name: str, *labels: str, client: str = "claude", has_worktree: bool = True) -> Worker:
-    return Worker(name=name, client=client, labels=frozenset(labels), has_worktree=has_worktree)
+def worker(name: str, *labels: str, client: str = "claude", has_worktree: bool = True) -> TaskWorker:
+    return TaskWorker(name=name, client=client, labels=frozenset(labels), has_worktree=has_worktree)
 
 
 ANN, BOB, CAT = worker("ann"), worker("bob"), worker("cat")
