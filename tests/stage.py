@@ -17,8 +17,8 @@ from lineclear.app.runs.workers import LANDED, Came, Checked, Landed, Place, Rul
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import RUN, TASK, Run, Task
 from lineclear.core.runs import states as ends
-from lineclear.core.runs.budgets import Limits
-from lineclear.core.runs.signs import End, Sign
+from lineclear.core.runs.budgets import BudgetLimits
+from lineclear.core.runs.signs import RunEnd, Sign
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import show_id
 from tests.world import World
@@ -36,7 +36,7 @@ class Played:
         self.signs: list[Sign] = []
         self.busy_ns = self.memory_bytes = self.disk_bytes = self.written_bytes = 0
         self.has_tree = True
-        self.end = End(True)
+        self.end = RunEnd(True)
         self._stage, self.is_ours = stage, True
 
     code: int | None
@@ -82,7 +82,7 @@ class Played:
         signs, self.signs = self.signs, []
         return signs
 
-    def finish_reading(self) -> End:
+    def finish_reading(self) -> RunEnd:
         return self.end
 
     def told(self, number: int) -> list[int]:
@@ -99,7 +99,7 @@ class Reading:
     def feed(self, line: bytes) -> list[Sign]:
         return self._played.feed(line)
 
-    def finish(self, _exit_code: int | None) -> End:
+    def finish(self, _exit_code: int | None) -> RunEnd:
         return self._played.finish_reading()
 
 
@@ -360,8 +360,10 @@ class _Props:
         return 0
 
     def slot_of(self, run: Run) -> Slot:
-        return Slot(run.agent, run.client, limits=Limits(), has_worktree=bool(run.tree))
+        return Slot(run.agent, run.client, limits=BudgetLimits(), has_worktree=bool(run.tree))
 
 
-def team(count: int, *, client: str = "plain", limits: Limits | None = None, **more: Any) -> list[Slot]:
-    return [Slot(f"{client}-{n}", client, limits=limits or Limits(), **more) for n in range(1, count + 1)]
+def team(count: int, *, client: str = "plain", limits: BudgetLimits | None = None, **more: Any) -> list[Slot]:
+    return [
+        Slot(f"{client}-{n}", client, limits=limits or BudgetLimits(), **more) for n in range(1, count + 1)
+    ]

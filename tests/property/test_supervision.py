@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from lineclear.core.log.tables import Task
 from lineclear.core.runs import states
-from lineclear.core.runs.budgets import Amount, Limits, Used, breach, breaches, total, unknowns, worked_ms
+from lineclear.core.runs.budgets import (
+    Amount,
+    BudgetLimits,
+    Used,
+    breach,
+    breaches,
+    total,
+    unknowns,
+    worked_ms,
+)
 from lineclear.core.runs.digests import normal_digest, normal_result
 from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge
 from lineclear.core.runs.loops import LoopWatch
@@ -167,7 +176,7 @@ def test_a_limit_is_named_exactly_when_more_is_known_to_be_used(
     run: dict[str, int], limits: dict[str, int], sums: dict[str, Amount]
 ) -> None:
     every: dict[str, Any] = {**run, **sums}
-    used, allowed = Used(**every), Limits(**limits)
+    used, allowed = Used(**every), BudgetLimits(**limits)
     over = [name for name in RUN_FIELDS if limits[name] and run[name] > limits[name]]
     over += [name for name in SUM_FIELDS if limits[name] and sums[name].known > limits[name]]
     assert len(breaches(used, allowed)) == len(over)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Listener, Store, Tx, View
     from lineclear.cli.command import Command
     from lineclear.core.log.questions import Question
-    from lineclear.host.bonds import Bond
+    from lineclear.host.bonds import HeldBond
     from lineclear.mcp.calls import Requester
     from lineclear.wiring.repo import Repo
 
@@ -57,7 +57,7 @@ class CommandRunner:
         self._lock = threading.Lock()
         self._free: list[tuple[float, str, Repo]] = []
         self._forms: dict[str, tuple[Command, Form]] = {}
-        self._bond: tuple[str, Bond] | None = None
+        self._bond: tuple[str, HeldBond] | None = None
         self._is_closed = False
         stay_warm()
         # Where the state of the repository is that we were opened for; "" until somebody asks.

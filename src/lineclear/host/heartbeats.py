@@ -13,7 +13,7 @@ _DIGITS = 20
 _LOCK_WAIT_S = 0.004
 
 
-class Presence:
+class PresenceFiles:
     """The heartbeat files of one directory."""
 
     __slots__ = ("_directory",)
@@ -68,12 +68,12 @@ class Presence:
             return os.open(path, flags, 0o600)
 
 
-class PendingPresence(Presence):
+class PendingPresence(PresenceFiles):
     """The same files; what is touched waits for `flush`."""
 
     __slots__ = ("_touched",)
 
-    def __init__(self, presence: Presence) -> None:
+    def __init__(self, presence: PresenceFiles) -> None:
         super().__init__(presence._directory)
         self._touched: list[tuple[str, int | None]] = []
 

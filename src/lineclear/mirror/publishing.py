@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lineclear.app.mirroring import Picture
+    from lineclear.app.mirroring import MirroredState
     from lineclear.core.tasks.page import Edit
     from lineclear.wiring.mirroring import Tree
     from lineclear.wiring.repo import Repo
@@ -197,7 +197,7 @@ class _Pass:
             time.sleep(SETTLE_S - age_s)
         return True
 
-    def _write_pages(self, pages: list[Page], seen: Picture) -> Picture:
+    def _write_pages(self, pages: list[Page], seen: MirroredState) -> MirroredState:
         kept = self.state.page()
         has_own = any(page.base is None and page.is_edited for page in pages)
         shared = parse_page(_decoded(kept)) if kept is not None else [] if has_own else first_page()
@@ -216,7 +216,7 @@ class _Pass:
         return seen
 
     def _next_page(
-        self, text: bytes, shared: list[Item], seen: Picture, notes: dict[int | str, list[str]]
+        self, text: bytes, shared: list[Item], seen: MirroredState, notes: dict[int | str, list[str]]
     ) -> tuple[bytes, int]:
         """(the page, its number): the one we have if it says all there is to say, else the next."""
         number = task_page.page_number(_decoded(text))
@@ -229,7 +229,7 @@ class _Pass:
         return text, number
 
     def _take_in(
-        self, pages: Iterable[Page], shared: list[Item], seen: Picture
+        self, pages: Iterable[Page], shared: list[Item], seen: MirroredState
     ) -> tuple[list[Item], dict[int | str, list[str]], bool]:
         """The shared page with everybody's edits, what is to be said about them, and if any was a command."""
         notes: dict[int | str, list[str]] = {}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from threading import Event
     from typing import Any, Self
 
-    from lineclear.host.bonds import Bond
+    from lineclear.host.bonds import HeldBond
     from lineclear.wiring.repo import Repo
 
 # In the environment of all that is started in a check tree; by it strays are found.
@@ -84,7 +84,7 @@ class CheckTree:
 
     __slots__ = ("_bond", "_site", "name", "path", "ports")
 
-    def __init__(self, repo: Repo, name: str, bond: Bond) -> None:
+    def __init__(self, repo: Repo, name: str, bond: HeldBond) -> None:
         self._site, self._bond, self.name = Site(repo), bond, name
         self.path = self._site.default_place(f"{CHECKS}/{name}")
         self.ports = range(0)

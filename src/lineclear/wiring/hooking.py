@@ -36,7 +36,7 @@ from lineclear.core.tasks.states import TAKEN
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.host.heartbeats import PendingPresence
-from lineclear.host.sessions import Session, Writes, digest_of
+from lineclear.host.sessions import SessionFile, Writes, digest_of
 from lineclear.wiring.hooking_context import CALL, SESSIONS, file_at, home_of, memory_of
 from lineclear.wiring.repo import Repo, mark_of, open_store, person_name
 
@@ -82,7 +82,7 @@ def respond(context: HookContext) -> HookAnswer:
     return respond_in_team(context, lambda: answer_from_store(context, memory_of(context)))
 
 
-def answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
+def answer_from_store(context: HookContext, memory: SessionFile) -> HookAnswer:
     """Opens the store, so it costs what a claim costs, unless there is an opened one."""
     stores, layout, settings = context.stores, context.layout, context.settings
     if stores is None:
@@ -101,7 +101,7 @@ def answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
     return reply
 
 
-def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
+def _answer(repo: Repo, context: HookContext, memory: SessionFile) -> HookAnswer:
     call, settings = context.call, repo.settings
     look, changed = None, []
     commands, is_over = events.commands_to_look_at(memory, call)
@@ -141,7 +141,7 @@ def _answer(repo: Repo, context: HookContext, memory: Session) -> HookAnswer:
     return reply
 
 
-def _near(repo: Repo, call: HookCall, memory: Session, changed: list[str]) -> list[Question]:
+def _near(repo: Repo, call: HookCall, memory: SessionFile, changed: list[str]) -> list[Question]:
     """What the answer will ask of a store that is far away, as far as that is known before."""
     from lineclear.app.claims import near_claims
     from lineclear.app.messages import near_reader
@@ -184,7 +184,7 @@ class HookSession:
     )  # fmt: skip
 
     def __init__(
-        self, repo: Repo, context: HookContext, tx: Tx, memory: Session, caller: Caller, signs: Signs,
+        self, repo: Repo, context: HookContext, tx: Tx, memory: SessionFile, caller: Caller, signs: Signs,
         look: ShellLook | None,
     ) -> None:  # fmt: skip
         self._repo, self._context, self._call, self._look = repo, context, context.call, look

@@ -23,7 +23,7 @@ from lineclear.core.quick_json import read_json, write_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.agents.hooks import HookCall
-    from lineclear.host.sessions import Session
+    from lineclear.host.sessions import SessionFile
 
 KIND = "answer"
 # More calls of one session than this are hardly ever on their way at once.
@@ -33,7 +33,7 @@ _LONGEST_ID = 64
 _SAME = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, BEFORE_OTHER, AFTER_OTHER)
 
 
-def keep_answer(memory: Session, call: HookCall, call_id: str, reply: HookAnswer) -> None:
+def keep_answer(memory: SessionFile, call: HookCall, call_id: str, reply: HookAnswer) -> None:
     """Into the memory, which is yet to be saved; a later call takes its place there."""
     is_needed = memory.is_changed or not is_silent(reply) or call.event not in _SAME
     if is_needed and _is_plain(call_id):
@@ -41,7 +41,7 @@ def keep_answer(memory: Session, call: HookCall, call_id: str, reply: HookAnswer
         memory.set(KIND, _slot(call_id), f"{call_id} {write_json(parts)}")
 
 
-def answer_again(memory: Session, call_id: str) -> HookAnswer | None:
+def answer_again(memory: SessionFile, call_id: str) -> HookAnswer | None:
     """What this call was answered with; None if nobody came so far."""
     known, _, text = memory.get(KIND, _slot(call_id)).partition(" ")
     if known != call_id:

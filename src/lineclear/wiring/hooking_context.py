@@ -8,7 +8,7 @@ from lineclear.core.agents.hooks import session_key
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
-from lineclear.host.sessions import Session
+from lineclear.host.sessions import SessionFile
 from lineclear.wiring.repo import folds_case, read_settings, state_directory
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ def settings_for(layout: Layout, environ: Mapping[str, str]) -> Settings:
     return read_settings(layout, environ)
 
 
-def home_of(layout: Layout, memory: Session) -> Layout:
+def home_of(layout: Layout, memory: SessionFile) -> Layout:
     """A session stays where it began: an agent that changes directory into another agent's worktree does
     not become its neighbour. One that goes to a worktree of nobody's has moved."""
     home = memory.get("home")
@@ -86,12 +86,12 @@ def home_of(layout: Layout, memory: Session) -> Layout:
     return layout
 
 
-def memory_of(context: HookContext) -> Session:
+def memory_of(context: HookContext) -> SessionFile:
     call = context.call
     name = session_key(call.client, call.session)
     if call.subagent:
         name += "+" + session_key("sub", call.subagent)
-    return Session(f"{state_directory(context.layout)}/{SESSIONS}/{name}")
+    return SessionFile(f"{state_directory(context.layout)}/{SESSIONS}/{name}")
 
 
 def file_at(layout: Layout, settings: Settings, below: str) -> Resource:

@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.core.agents.hooks import HookCall
-    from lineclear.host.sessions import Session
+    from lineclear.host.sessions import SessionFile
 
 # When a command was looked at that goes on; the picture that is yet to be put in its place.
 LOOKED, FRESH = "looked", "fresh"
 _CALL = "call"
 
 
-def mark_of(memory: Session, call_id: str) -> str:
+def mark_of(memory: SessionFile, call_id: str) -> str:
     return f"{memory.path}.{session_key(_CALL, call_id)[:60]}"
 
 
-def picture_of(memory: Session) -> str:
+def picture_of(memory: SessionFile) -> str:
     """The tree as it was when the session last looked at it; its time is that of the last difference."""
     return memory.path + ".picture"
 
 
-def start_ns(memory: Session, mark: str, call_id: str) -> int:
+def start_ns(memory: SessionFile, mark: str, call_id: str) -> int:
     """From when on a command's changes have not been seen."""
     return max(os.stat(mark).st_ctime_ns, int(memory.get(LOOKED, call_id) or 0))
 
 
-def now_ns(memory: Session) -> int:
+def now_ns(memory: SessionFile) -> int:
     """By the clock of the files, with whose times it is compared: ours may be ahead of it."""
     path = f"{picture_of(memory)}.{os.getpid()}.now"
     with open(path, "wb") as file:
@@ -45,13 +45,13 @@ def now_ns(memory: Session) -> int:
     return found
 
 
-def put(memory: Session, fresh: str) -> None:
+def put(memory: SessionFile, fresh: str) -> None:
     """A picture in its place; "" for one that is there already."""
     if fresh and os.path.exists(fresh):
         os.replace(fresh, picture_of(memory))
 
 
-def put_late(memory: Session) -> None:
+def put_late(memory: SessionFile) -> None:
     """The picture of the last answer, if whoever gave it died before that. Names are used again: the stamp
     tells it from another."""
     from lineclear.git.pictures import stamp_of
@@ -61,7 +61,7 @@ def put_late(memory: Session) -> None:
         put(memory, fresh)
 
 
-def catch_up(memory: Session, call: HookCall) -> None:
+def catch_up(memory: SessionFile, call: HookCall) -> None:
     """What is done when the answer is kept, in place of one who died before it."""
     put_late(memory)
     if call.event == AFTER_SHELL:

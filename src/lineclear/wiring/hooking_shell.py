@@ -17,7 +17,7 @@ from lineclear.wiring import hooking_marks as marks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.git.pictures import Picture
-    from lineclear.host.sessions import Session
+    from lineclear.host.sessions import SessionFile
     from lineclear.settings import Settings
     from lineclear.wiring.hooking import HookSession
 
@@ -41,7 +41,7 @@ class ShellLook:
 
 
 def look_at(
-    root: str, memory: Session, call_ids: list[str], *, is_over: bool, settings: Settings,
+    root: str, memory: SessionFile, call_ids: list[str], *, is_over: bool, settings: Settings,
 ) -> ShellLook | None:  # fmt: skip
     """Marks and the picture from before stay until the answer is kept: asked again, it is the same."""
     marks.put_late(memory)
@@ -141,9 +141,9 @@ def _renew_picture(session: HookSession) -> None:
 
 def _take(root: str, before: Picture | None, settings: Settings) -> Picture:
     def is_secret(path: str) -> bool:
-        from lineclear.core.worktrees.snapshots import Limits
+        from lineclear.core.worktrees.snapshots import SnapshotLimits
 
-        limits = Limits(secret_names=settings.snapshots_secret_names)
+        limits = SnapshotLimits(secret_names=settings.snapshots_secret_names)
         return not settings.snapshots_secrets and limits.is_secret(path)
 
     return pictures.take_picture(root, before, is_secret)
@@ -155,7 +155,7 @@ def _freshness(session: HookSession, stamp: str) -> str:
     return f"{picture} {session.writes.size()}" if session.is_shared else picture
 
 
-def _clear_pictures(memory: Session) -> None:
+def _clear_pictures(memory: SessionFile) -> None:
     """Pictures that a call wrote and, because it was killed, never put in place."""
     directory, _, name = memory.path.rpartition("/")
     for found in os.listdir(directory):

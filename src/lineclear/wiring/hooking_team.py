@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from lineclear.core.agents.hooks import HookCall
     from lineclear.git.layout import Layout
-    from lineclear.host.sessions import Session
+    from lineclear.host.sessions import SessionFile
     from lineclear.settings import Settings
     from lineclear.wiring.hooking_context import HookContext
 
@@ -101,7 +101,7 @@ def refusal_alone(layout: Layout, settings: Settings, call: HookCall, agent: str
     return None
 
 
-def _say_back(call: HookCall, memory: Session, reply: HookAnswer) -> None:
+def _say_back(call: HookCall, memory: SessionFile, reply: HookAnswer) -> None:
     if not call.can_tell or not memory.get(_AWAY) or reply.is_denied:
         return
     reply.context = hooks.bounded(f"{hooks.store_back()}\n\n{reply.context}".strip())

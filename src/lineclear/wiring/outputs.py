@@ -6,8 +6,8 @@ import os
 
 from lineclear.app.runs import outputs
 from lineclear.core.queue.checks import checks_for
-from lineclear.core.runs.outputs import Check
-from lineclear.core.worktrees.snapshots import Limits
+from lineclear.core.runs.outputs import OutputCheck
+from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.landing import landing_ref
 from lineclear.git.leftovers import GitWorkplace
@@ -45,7 +45,7 @@ def deliver(
     """
     require_checks(repo)
 
-    def check(changed: Sequence[str]) -> list[Check]:
+    def check(changed: Sequence[str]) -> list[OutputCheck]:
         return [] if has_queue else run_checks(repo, path, changed, env or {})
 
     scope = repo.settings.run_scope
@@ -62,7 +62,7 @@ def examine(repo: Repo, task: Task, *, agent: str, branch: str) -> Delivered | N
     require_checks(repo)
     path = places[0].path
 
-    def check(changed: Sequence[str]) -> list[Check]:
+    def check(changed: Sequence[str]) -> list[OutputCheck]:
         return run_checks(repo, path, changed, {})
 
     scope = repo.settings.run_scope
@@ -72,7 +72,7 @@ def examine(repo: Repo, task: Task, *, agent: str, branch: str) -> Delivered | N
 def workplace(repo: Repo, path: str) -> GitWorkplace:
     """A worktree at the end of somebody's work, with the limits on what is committed from it."""
     settings = repo.settings
-    limits = Limits(
+    limits = SnapshotLimits(
         largest_file_bytes=settings.snapshots_largest_file_bytes,
         secret_names=() if settings.snapshots_secrets else settings.snapshots_secret_names,
     )
@@ -91,13 +91,13 @@ def require_checks(repo: Repo) -> None:
     require_trust(repo, (_GATE, _PATHS))
 
 
-def run_checks(repo: Repo, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[Check]:
+def run_checks(repo: Repo, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[OutputCheck]:
     """The gate, then the checks for these paths, up to the first that fails. Only after `require_checks`."""
-    found: list[Check] = []
+    found: list[OutputCheck] = []
     for check in checks_for(stated_checks(repo.settings), changed):
         timeout_s = check.timeout_ms / 1_000
         ended = run_to_end(check.command, cwd=path, env={**repo.environ, **env}, timeout_s=timeout_s)
-        found.append(Check(check.command, ended.code, ended.tail))
+        found.append(OutputCheck(check.command, ended.code, ended.tail))
         if ended.code != 0:
             break
     return found

@@ -24,7 +24,7 @@ from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.agents.identity import SIGNS
 from lineclear.core.log.tables import AGENT, WORKTREE, split_names
-from lineclear.core.runs.budgets import Limits
+from lineclear.core.runs.budgets import BudgetLimits
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import linked_git_dir
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.ports import Bond, Reader
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.runs.signs import Usage
-    from lineclear.host.groups import Group
+    from lineclear.host.groups import ClientProcess
     from lineclear.wiring.repo import Repo
 
 RUNS, PROMPT = "runs", "prompt.md"
@@ -147,7 +147,7 @@ class RepoClients:
 
     def start(
         self, slot: Slot, place: Place, run: int, prompt: str, token: str, bond: Bond, resume: str
-    ) -> tuple[Group, str]:
+    ) -> tuple[ClientProcess, str]:
         directory = self.directory(run)
         os.makedirs(directory, mode=0o700, exist_ok=True)
         prompt_file = os.path.join(directory, PROMPT)
@@ -210,7 +210,7 @@ class RepoClients:
             self._repo, worktrees.place_of(self._repo, place.tree), argv, tmp=tmp, writable=writable
         )
 
-    def find_again(self, run: Run) -> Group:
+    def find_again(self, run: Run) -> ClientProcess:
         return groups.find_again(self.directory(run.id), _mark(run.id, run.bond))
 
     def reader(self, slot: Slot, place: Place, before: Usage | None = None) -> Reader:
@@ -285,7 +285,9 @@ class RepoTraces:
         return processes.oom_kills()
 
     def slot_of(self, run: Run) -> Slot:
-        return Slot(run.agent, run.client, limits=Limits(), model=run.model, has_worktree=bool(run.tree))
+        return Slot(
+            run.agent, run.client, limits=BudgetLimits(), model=run.model, has_worktree=bool(run.tree)
+        )
 
 
 class RepoLanding:

@@ -6,7 +6,7 @@ import os
 import time
 
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, Kept, Limits, thin
+from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL, Kept, SnapshotLimits, thin
 from lineclear.git import snapshot_marks
 from lineclear.git.branches import is_merged
 from lineclear.git.layout import MAIN_TREE, Layout, worktrees
@@ -96,9 +96,9 @@ def stale(settings: Settings, found: list[Kept], *, has_worktree: bool = True) -
     return [found[place] for place in places]
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> SnapshotLimits:
     names = () if settings.snapshots_secrets else settings.snapshots_secret_names
-    return Limits(largest_file_bytes=settings.snapshots_largest_file_bytes, secret_names=names)
+    return SnapshotLimits(largest_file_bytes=settings.snapshots_largest_file_bytes, secret_names=names)
 
 
 def layout_of(repo: Repo, tree: str, path: str = "") -> Layout:

@@ -6,7 +6,7 @@ import os
 
 from lineclear.app.log import entries_after
 from lineclear.core.words.refusals import refuse
-from lineclear.host.bell import Bell
+from lineclear.host.bell import PipeBell
 from lineclear.host.clock import HostClock
 from lineclear.wiring.starting import write_repo_id
 
@@ -47,7 +47,7 @@ def new_sqlite(directory: str) -> SqliteStore:
         raise refuse(
             "input.bad", name="directory", given=directory, why=os.strerror(error.errno or 0)
         ) from None
-    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
+    return SqliteStore(directory, HostClock().now, PipeBell(os.path.join(directory, "bells")))
 
 
 def backup(repo: Repo, path: str) -> dict[str, Any]:

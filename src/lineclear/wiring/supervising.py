@@ -14,7 +14,7 @@ from lineclear.app.runs.workers import CLOSED, Rules, Slot
 from lineclear.clients.registry import CLIENTS, START, names_with
 from lineclear.core.instants import show_wall
 from lineclear.core.log.tables import RUN
-from lineclear.core.runs.budgets import Limits, needs_price
+from lineclear.core.runs.budgets import BudgetLimits, needs_price
 from lineclear.core.runs.states import ENDED
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.runs import no_worker, supervisor_running
@@ -116,7 +116,7 @@ def installed_clients(path: str) -> list[str]:
 def _slot(settings: Settings, worker: Worker, agent: str, wish: Wish) -> Slot:
     model = wish.model or worker.model
     price = price_of(settings, worker, model)
-    limits = Limits(
+    limits = BudgetLimits(
         run_time_ms=worker.run_time_ms,
         run_tokens=worker.run_tokens,
         run_money_micros=worker.run_money_micros,

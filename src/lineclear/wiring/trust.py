@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lineclear.app.ports import Caller
-    from lineclear.core.trust import Judged, Stated
+    from lineclear.core.trust import JudgedCommand, Stated
     from lineclear.wiring.repo import Repo
 
 RECORD = "trusted"
 
 
-def judged(repo: Repo) -> list[Judged]:
+def judged(repo: Repo) -> list[JudgedCommand]:
     """Everything the committed file states that needs trust, with whether it has it."""
     return judge(commands_of(repo.settings), trusted(repo))
 
@@ -48,7 +48,7 @@ def require_trust(repo: Repo, places: Iterable[str] = ()) -> None:
         raise not_trusted(missing)
 
 
-def trust(repo: Repo, caller: Caller, seen: Iterable[Judged]) -> None:
+def trust(repo: Repo, caller: Caller, seen: Iterable[JudgedCommand]) -> None:
     """Record exactly what was judged, and is shown to the person: not what the file says by now."""
     if not caller.is_person:
         raise refuse("person.only", what="trust what a repository wants to run", agent=caller.name)

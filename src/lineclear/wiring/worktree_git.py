@@ -16,7 +16,7 @@ from lineclear.wiring.repo import settings_root
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.log.tables import Worktree
-    from lineclear.host.bonds import Bond
+    from lineclear.host.bonds import HeldBond
     from lineclear.wiring.repo import Repo
 
 
@@ -30,7 +30,7 @@ class Site:
         self.root = settings_root(repo.layout)
         self.scope = repo.tree.removesuffix(repo.layout.tree)
 
-    def hold(self, name: str) -> Bond:
+    def hold(self, name: str) -> HeldBond:
         """Only one process makes or removes a worktree of this name; its death lets go."""
         try:
             return self.repo.bonds.hold(bond_of(name))
@@ -81,7 +81,7 @@ class GitSide:
 
     __slots__ = ("_bond", "_site")
 
-    def __init__(self, site: Site, bond: Bond | None = None) -> None:
+    def __init__(self, site: Site, bond: HeldBond | None = None) -> None:
         """`bond`: held by us for the worktree, and lent to git while it makes it."""
         self._site, self._bond = site, bond
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller
-    from lineclear.host.bonds import Bond
+    from lineclear.host.bonds import HeldBond
     from lineclear.wiring.repo import Repo
 
     IsSaved = Callable[[str], bool]
@@ -116,7 +116,7 @@ def make(
     return Place(row, environment_of(repo, row), is_new=True, notes=notes)
 
 
-def _make_bare(site: Site, caller: Caller, asked: dict[str, Any], bond: Bond) -> Worktree:
+def _make_bare(site: Site, caller: Caller, asked: dict[str, Any], bond: HeldBond) -> Worktree:
     known = [row for row in _rows(site) if row.name == site.scope + asked["name"]]
     if known and not _forget(site, caller, known, is_ours=True):
         raise refuse("worktree.exists", name=asked["name"], path=known[0].path)

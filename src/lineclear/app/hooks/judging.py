@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.hooks.ports import FileInTree, HookSession
     from lineclear.app.ports import View
-    from lineclear.core.claims.write_rule import Verdict
+    from lineclear.core.claims.write_rule import WriteVerdict
     from lineclear.core.words.claims import claim_held
     from lineclear.core.words.refusals import Refusal, pasted, refuse
 
@@ -45,7 +45,7 @@ def judge(
 
 
 def _for_a_model(
-    view: View, session: HookSession, file: FileInTree, verdict: Verdict, refusal: Refusal
+    view: View, session: HookSession, file: FileInTree, verdict: WriteVerdict, refusal: Refusal
 ) -> Refusal:
     """The same refusal with the next step that an agent in the middle of an edit can take."""
     text = file.resource.text

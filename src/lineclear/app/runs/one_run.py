@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.workers import Place, Rules, Saved
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.runs.prompt import Prompt
-    from lineclear.core.runs.signs import End
+    from lineclear.core.runs.signs import RunEnd
 
 # After these the same agent goes on where it was, with the same session if its client can do that.
 CONTINUED = frozenset((ends.INTERRUPTED, ends.LIMITED, ends.LOGIN, ends.STOPPED))
@@ -271,7 +271,7 @@ def _check(ground: Ground, live: Live, task: Task, run: Run, how: str, reason: s
     return ground.landing.check(live.caller, task, run, live.place)
 
 
-def _facts(ground: Ground, live: Live, end: End, exit_code: int | None, is_there: bool) -> ending.EndFacts:
+def _facts(ground: Ground, live: Live, end: RunEnd, exit_code: int | None, is_there: bool) -> ending.EndFacts:
     return ending.EndFacts(
         exit_code=exit_code,
         stopped_by=live.stopped_by,

@@ -9,7 +9,7 @@ from lineclear.core.log.tables import LOG, split_names
 from lineclear.core.log.tables import VALUE as VALUES
 from lineclear.core.queue.landing import message
 from lineclear.core.runs import outputs
-from lineclear.core.runs.outputs import MESSAGE, VALUE, Problem, Work
+from lineclear.core.runs.outputs import MESSAGE, VALUE, Problem, RunWork
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Store, View
     from lineclear.core.log.tables import Task
-    from lineclear.core.runs.outputs import Check
+    from lineclear.core.runs.outputs import OutputCheck
 
     class Workplace(Protocol):
         """An agent's worktree, after the agent has ended."""
@@ -56,8 +56,8 @@ class Delivered:
 
 
 def deliver(
-    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[Check]], task: Task, *, agent: str,
-    branch: str, scope: str, since: int,
+    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[OutputCheck]], task: Task, *,
+    agent: str, branch: str, scope: str, since: int,
 ) -> Delivered:  # fmt: skip
     """Bring the worktree onto its branch, commit what is left, and judge the result.
 
@@ -79,19 +79,19 @@ def deliver(
     )
 
 
-def _none(_changed: Sequence[str]) -> list[Check]:
+def _none(_changed: Sequence[str]) -> list[OutputCheck]:
     return []
 
 
 def examine(
-    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[Check]], task: Task, *, agent: str,
-    scope: str, since: int = 0,
+    store: Store, place: Workplace, check: Callable[[Sequence[str]], list[OutputCheck]], task: Task, *,
+    agent: str, scope: str, since: int = 0,
 ) -> Delivered:  # fmt: skip
     """Judge what is committed; touches nothing."""
     changed, wanted = place.changed(), split_names(task.produces)
     files = place.present([name for name in wanted if not _is_told(name)])
     present = _present(store, wanted, agent, since, files.__contains__)
-    work = Work(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
+    work = RunWork(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
     problems = outputs.validate(work, scope=scope)
     if not any(problem.fatal for problem in problems):
         problems += [outputs.failed(found) for found in check(changed) if found.code != 0]
@@ -122,7 +122,7 @@ def deliver_without_tree(
     """A run that needs no worktree brings a value, a message or files: each named by the task is there."""
     wanted = split_names(task.produces)
     present = _present(store, wanted, agent, since, exists)
-    return Delivered(outputs.validate(Work(produces=wanted, present=present, has_worktree=False)))
+    return Delivered(outputs.validate(RunWork(produces=wanted, present=present, has_worktree=False)))
 
 
 def _is_told(name: str) -> bool:

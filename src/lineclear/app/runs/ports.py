@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Liveness, Presence, Store
     from lineclear.app.runs.workers import Came, Checked, Landed, Place, Saved, Slot
     from lineclear.core.log.tables import Run, Task
-    from lineclear.core.runs.signs import End, Sign, Usage
+    from lineclear.core.runs.signs import RunEnd, Sign, Usage
 
     class Reader(Protocol):
         """Understands one client's output."""
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         def feed(self, line: bytes, /) -> list[Sign]:
             """What a line says; nothing for a line that says nothing, never an exception."""
 
-        def finish(self, exit_code: int | None) -> End:
+        def finish(self, exit_code: int | None) -> RunEnd:
             """The whole of it, once the process is gone."""
 
     class Group(Protocol):

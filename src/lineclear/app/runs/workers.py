@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller
     from lineclear.app.runs.ports import Bond, Group, Reader
-    from lineclear.core.runs.budgets import Limits
+    from lineclear.core.runs.budgets import BudgetLimits
     from lineclear.core.runs.loops import LoopWatch
     from lineclear.core.runs.money import Price
 
@@ -96,7 +96,7 @@ class Slot:
         agent: str,
         client: str,
         *,
-        limits: Limits,
+        limits: BudgetLimits,
         labels: frozenset[str] = frozenset(),
         command: Sequence[str] = (),
         model: str = "",

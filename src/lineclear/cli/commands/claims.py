@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.host.bonds import Bond
+    from lineclear.host.bonds import HeldBond
 
 HOUR_MS = 3_600_000
 
@@ -217,7 +217,7 @@ def with_(context: Context, args: Namespace) -> int:
         bond.release()
 
 
-def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: Bond) -> int:
+def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: HeldBond) -> int:
     from lineclear.app.claims import release as give_back
     from lineclear.app.claims import renew_exactly
     from lineclear.app.waiting import claim_or_wait

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.core.worktrees.cleanup import Item
+    from lineclear.core.worktrees.cleanup import CleanupItem
 
 
 def _declare(parser: ArgumentParser) -> None:
@@ -40,11 +40,11 @@ def gc(context: Context, args: Namespace) -> None:
         context.out.hint(f"Nothing was removed; `lineclear {words}` does it.")
 
 
-def _as_data(item: Item) -> dict[str, Any]:
+def _as_data(item: CleanupItem) -> dict[str, Any]:
     return {"kind": item.kind, "name": item.key, "why": item.why}
 
 
-def _row(item: Item) -> list[str]:
+def _row(item: CleanupItem) -> list[str]:
     return [item.kind, item.key, item.why]
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.cli.command import Context
-    from lineclear.core.agents.conventions import Change
+    from lineclear.core.agents.conventions import ConventionChange
 
 PARTS = ("tasks", "coordination", "locks")
 # Lock files only where they are asked for by name: other tools may take them for more than they are.
@@ -171,7 +171,7 @@ def conventions(context: Context, args: Namespace) -> int | None:
     return None
 
 
-def _block_lines(changes: list[Change]) -> list[str]:
+def _block_lines(changes: list[ConventionChange]) -> list[str]:
     """The block as it would stand in AGENTS.md."""
     text = next((change.text for change in changes if change.path == "AGENTS.md"), None) or ""
     _, begin, rest = text.partition("<!-- lineclear:begin")

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.core.trust import Judged
+    from lineclear.core.trust import JudgedCommand
     from lineclear.wiring.repo import Repo
 
 
@@ -66,7 +66,7 @@ def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
     context.out.data(data, table, *_summary(seen, fresh, is_dry))
 
 
-def _summary(seen: list[Judged], fresh: int, is_dry: bool) -> list[str]:
+def _summary(seen: list[JudgedCommand], fresh: int, is_dry: bool) -> list[str]:
     if not seen:
         return []
     if is_dry:

@@ -38,7 +38,7 @@ class TaskWorker:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class TaskStart:
     """`is_crowded`: somebody already works where this task will."""
 
     task_id: int
@@ -64,7 +64,7 @@ def choose_starts(
     busy_scopes: Iterable[str] = (),
     exclusive: Iterable[tuple[str, str]] = (),
     avoid: Mapping[int, str] | None = None,
-) -> list[Start]:
+) -> list[TaskStart]:
     """Pairs to start, at most one for each idle worker, in the order of the tasks.
 
     `ready` comes in order of priority, then age. `busy_scopes` are the scopes of tasks at work and
@@ -89,7 +89,7 @@ def choose_starts(
     late = {wish.task.id for wish in crowded if matching.seat(wish)}
     pairs = matching.pairs()
     ids = [wish.task.id for wish in seen if wish.task.id in pairs]
-    return [Start(task_id, pairs[task_id], task_id in late) for task_id in ids]
+    return [TaskStart(task_id, pairs[task_id], task_id in late) for task_id in ids]
 
 
 def _narrowness(worker: TaskWorker) -> tuple[int, str]:

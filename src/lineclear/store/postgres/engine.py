@@ -14,7 +14,7 @@ from itertools import islice
 
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.fold import fold
-from lineclear.core.log.state import State
+from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import LOG, PROJECTED
 from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.failures import FAILURES, refusal_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.instants import Instant
     from lineclear.core.log.questions import Question
-    from lineclear.core.log.tables import Entry, Table
+    from lineclear.core.log.tables import LogEntry, Table
 
     T = TypeVar("T")
 
@@ -146,7 +146,7 @@ class PostgresStore:
         except FAILURES as error:
             raise refusal_of(error, self._path, unknown=False) from error
 
-    def load(self, entries: Iterable[Entry], /) -> int:
+    def load(self, entries: Iterable[LogEntry], /) -> int:
         with self._taking_turn():
             session = self._connection()
             try:
@@ -251,12 +251,12 @@ class PostgresStore:
             except LostError:
                 session.wire.close()
 
-    def _load(self, session: PostgresSession, entries: Iterable[Entry]) -> int:
+    def _load(self, session: PostgresSession, entries: Iterable[LogEntry]) -> int:
         """The log goes out as it comes in; the tables are folded here and follow at the end."""
         moment = session.begin(BEGIN_WRITING, (BEGIN, (self._repo, None, "true")))[0]
         if text_of(moment) != "0":
             raise refuse("store.not_empty", path=self._path)
-        state, count, head, waiting = State(), 0, 0, iter(entries)
+        state, count, head, waiting = FoldedState(), 0, 0, iter(entries)
         while batch := list(islice(waiting, _BATCH)):
             self._put_rows(session, LOG, batch)
             for entry in batch:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from psycopg.pq.abc import PGresult
 
-    from lineclear.core.log.tables import Row, Table
+    from lineclear.core.log.tables import Table, TableRow
     from lineclear.store.postgres.session import PostgresSession
     from lineclear.store.postgres.wire import Command
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     Key = tuple[int | str, ...]
 
 FAR_FUTURE_NS = 1 << 62

@@ -15,7 +15,7 @@ from lineclear.core.log.codec import encode_body, event_of
 from lineclear.core.log.epochs import begin_epoch, last_boot
 from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
-from lineclear.core.log.tables import LOG, Entry
+from lineclear.core.log.tables import LOG, LogEntry
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.store.migrations import Migration, read_migrations
 from lineclear.store.sql import Statements
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.log.events import Draft
     from lineclear.core.log.questions import Question
-    from lineclear.core.log.tables import Row, Table
+    from lineclear.core.log.tables import Table, TableRow
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     T = TypeVar("T")
     Key = tuple[int | str, ...]
 
@@ -228,7 +228,7 @@ class SqliteStore:
     def listen(self) -> Listener:
         return self._bell.listen()
 
-    def load(self, entries: Iterable[Entry], /) -> int:
+    def load(self, entries: Iterable[LogEntry], /) -> int:
         db = self._connection()
         count = 0
         try:
