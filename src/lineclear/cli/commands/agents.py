@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lineclear.app.agents import membership
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.agents.names import agent_name
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.app.agents.membership import list_agents
-
     presence = context.repo.presence
-    agents, head = context.store.read(lambda view: (list_agents(view, presence), view.head))
+    agents, head = context.store.read(lambda view: (membership.list_agents(view, presence), view.head))
     rows = [
         [a["name"], a["state"], a["kind"], a["client"], a["tree"], a["incarnation"], _idle(a["idle_seconds"])]
         for a in agents
@@ -37,12 +36,10 @@ def _declare_leave(parser: ArgumentParser) -> None:
 
 
 def leave(context: Context, args: Namespace) -> None:
-    from lineclear.app.agents.membership import leave as end_presence
-
     caller = context.caller
     name = agent_name(args.name) if args.name else caller.name
     why = "left" if name == caller.name else f"sent away by {caller.name}"
-    answer = end_presence(context.store, caller, name, why)
+    answer = membership.leave(context.store, caller, name, why)
     freed = answer["freed"]
     context.out.data(answer, f"{name} has left.", *(f"{thing} is free." for thing in freed))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lineclear.app import claims
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import TextTable
@@ -42,8 +43,6 @@ def _declare_claim(parser: ArgumentParser) -> None:
 
 
 def _request(context: Context, args: Namespace, mode: str) -> Request:
-    from lineclear.app.claims import refuse_owned
-
     repo, caller = context.repo, context.caller
     request = Request(
         caller.name,
@@ -54,23 +53,21 @@ def _request(context: Context, args: Namespace, mode: str) -> Request:
         note=args.note,
         task=args.task,
     )
-    refuse_owned(repo.settings.rules, caller, request)
+    claims.refuse_owned(repo.settings.rules, caller, request)
     return request
 
 
 def claim(context: Context, args: Namespace) -> None:
-    from lineclear.app.claims import ask, take_over
-
     request = _request(context, args, args.mode)
     repo, caller = context.repo, context.caller
     if not args.take_over:
         _refuse_locked(context, request)
     if args.take_over:
-        answer = take_over(context.store, repo.liveness, caller, request)
+        answer = claims.take_over(context.store, repo.liveness, caller, request)
     elif args.wait:
         answer = _wait(context, request, args.wait)
     else:
-        answer = ask(context.store, repo.liveness, caller, request)
+        answer = claims.ask(context.store, repo.liveness, caller, request)
     is_gone = answer.get("replayed") and not answer["still_valid"]
     lines = [] if is_gone else [_claim_line(shown) for shown in answer["claims"]]
     if answer["told"]:
@@ -128,11 +125,11 @@ def _declare_release(parser: ArgumentParser) -> None:
 
 
 def release(context: Context, args: Namespace) -> None:
-    from lineclear.app.claims import release as give_back
-
     if bool(args.resources) == args.all:
         raise refuse("usage", command="lineclear release", message="name resources, or say --all")
-    answer = give_back(context.store, context.caller, context.resources(args.resources), everything=args.all)
+    answer = claims.release(
+        context.store, context.caller, context.resources(args.resources), everything=args.all
+    )
     released = answer["released"]
     context.out.data(
         answer, *(f"{text} is free." for text in released) if released else ("You hold nothing.",)
@@ -218,8 +215,6 @@ def with_(context: Context, args: Namespace) -> int:
 
 
 def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: HeldBond) -> int:
-    from lineclear.app.claims import release as give_back
-    from lineclear.app.claims import renew_exactly
     from lineclear.app.waiting import claim_or_wait
     from lineclear.host.children import run_guarded
 
@@ -239,9 +234,9 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
             every_s=max(0.1, request.ttl_ms / 3_000),
         )
     finally:
-        is_ours = renew_exactly(store, caller, fences)
+        is_ours = claims.renew_exactly(store, caller, fences)
         if is_ours:
-            give_back(store, caller, request.resources)
+            claims.release(store, caller, request.resources)
     if not is_ours:
         context.out.hint(
             f"{', '.join(fences)} was lost while the command ran; what it did since is unguarded."
@@ -254,15 +249,13 @@ def _renewer(store: Store, caller: Caller, fences: dict[str, int], ttl_ms: int) 
     """Renew; while the store cannot be reached the command goes on until the lease has run out here."""
     from time import monotonic
 
-    from lineclear.app.claims import renew_exactly
-
     until = monotonic() + ttl_ms / 1000
 
     def renew() -> bool:
         nonlocal until
         asked = monotonic()
         try:
-            is_ours = renew_exactly(store, caller, fences)
+            is_ours = claims.renew_exactly(store, caller, fences)
         except Refusal:
             return asked < until
         until = asked + ttl_ms / 1000

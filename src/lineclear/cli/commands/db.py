@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from lineclear.app.log import audit
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS
@@ -30,8 +31,6 @@ def backup(context: Context, args: Namespace) -> None:
 
 
 def verify(context: Context, _args: Namespace) -> int:
-    from lineclear.app.log import audit
-
     findings, events = context.store.check(), 0
     if not findings:
         report = audit(context.store)

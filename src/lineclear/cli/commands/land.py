@@ -5,6 +5,8 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
+from lineclear.core.queue.landing import Landed
+from lineclear.core.queue.sides import tell_places
 from lineclear.core.tasks.states import LEAST_PRIORITY
 from lineclear.core.words.queue import not_as_asked
 from lineclear.core.words.refusals import FINDINGS
@@ -112,9 +114,6 @@ def check(context: Context, args: Namespace) -> int:
 
 
 def _check_lines(branch: str, found: Checked) -> list[str]:
-    from lineclear.core.queue.landing import Landed
-    from lineclear.core.queue.sides import tell_places
-
     result = found.result
     checks = [f"  `{one['command']}` {one['result']}" for one in found.checks]
     if isinstance(result, Landed) and found.is_good:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def _declare_open(parser: ArgumentParser) -> None:
 
 
 def open_(context: Context, args: Namespace) -> None:
-    from lineclear.core.words.refusals import refuse
     from lineclear.wiring import look
 
     work = look.work_of(context.repo, args.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ def mcp(context: Context, args: Namespace) -> int:
     try:
         from lineclear.mcp.server import serve
     except ModuleNotFoundError as missing:
-        from lineclear.core.words.refusals import refuse
-
         raise refuse("setup.mcp") from missing
     return serve(
         CommandRunner(context.environ, cwd=context.cwd, given=context.given), is_all=args.tools == "all"

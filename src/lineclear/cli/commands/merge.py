@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
+from lineclear.app.setup.applying import apply_setup
+from lineclear.app.setup.planning import plan_install, plan_remove
 from lineclear.cli.command import Command, Context
+from lineclear.core.queue.sides import tell_sides
 from lineclear.core.words.refusals import refuse
 from lineclear.merge.result import Labels
 
@@ -89,7 +92,6 @@ def _declare_tree(parser: ArgumentParser) -> None:
 
 def merge_tree(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.lock_making import notes_of
-    from lineclear.core.queue.sides import tell_sides
     from lineclear.wiring.merging import merge_tree as merge
 
     report = merge(
@@ -136,8 +138,6 @@ def _declare_setup(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> None:
-    from lineclear.app.setup.applying import apply_setup
-    from lineclear.app.setup.planning import plan_install, plan_remove
     from lineclear.wiring.setup import open_clone
 
     clone = open_clone(context.cwd, context.environ)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import candidate_number
+from lineclear.cli.queue_output import as_data, check_lines, list_lines, show_lines
 from lineclear.cli.render import plain
-from lineclear.core.queue.candidates import show_number
+from lineclear.core.queue.candidates import in_order, show_number
+from lineclear.core.queue.landing import tell_conflict
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.host.stopping import Stopping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +30,6 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.cli.queue_output import as_data, list_lines
     from lineclear.wiring.queue_facts import overview
 
     facts = overview(context.repo, ended=MOST_ENDED if args.all else 0)
@@ -49,7 +52,6 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 def show(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.overview import explain
-    from lineclear.cli.queue_output import as_data, show_lines
 
     review = context.repo.settings.queue_review
     found = context.store.read(lambda view: explain(view, args.number, review))
@@ -61,7 +63,6 @@ def show(context: Context, args: Namespace) -> int:
 
 
 def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
-    from lineclear.core.queue.landing import tell_conflict
     from lineclear.wiring import queue_facts
 
     change = queue_facts.change_of(context.repo, number)
@@ -78,7 +79,6 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
 def checks(context: Context, args: Namespace) -> None:
     del args
     from lineclear.app.queue.candidates import check_records
-    from lineclear.cli.queue_output import check_lines
 
     found = context.store.read(check_records)
     context.out.data({"checks": found}, *check_lines(found))
@@ -93,8 +93,6 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 def run(context: Context, args: Namespace) -> int:
     """Says what happens as it happens; what it leaves when it is stopped, the next one finds in the log."""
-    from lineclear.host.stopping import Stopping
-
     told: list[dict[str, str]] = []
     _greet(context, is_once=args.once)
 
@@ -118,7 +116,6 @@ def run(context: Context, args: Namespace) -> int:
 def _greet(context: Context, *, is_once: bool) -> None:
     """Who finds the queue paused is told; one that stays waits until it is resumed."""
     from lineclear.app.queue import candidates as queue
-    from lineclear.core.words.refusals import refuse
 
     state, who, why = context.store.read(queue.state)
     if state == queue.PAUSED:
@@ -130,7 +127,6 @@ def _greet(context: Context, *, is_once: bool) -> None:
 
 
 def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
-    from lineclear.core.words.refusals import Refusal
     from lineclear.wiring import queue as wired
 
     work = wired.run_once if is_once else wired.run
@@ -222,7 +218,6 @@ def _declare_move(parser: ArgumentParser) -> None:
 
 def move(context: Context, args: Namespace) -> None:
     from lineclear.app.queue import candidates as queue
-    from lineclear.core.queue.candidates import in_order
 
     before = args.before
     if args.first:
@@ -251,8 +246,6 @@ def resume(context: Context, args: Namespace) -> None:
 
 
 def _answer(context: Context, found: dict[str, Any], words: str) -> None:
-    from lineclear.cli.queue_output import as_data
-
     context.out.data(as_data(found), words)
 
 

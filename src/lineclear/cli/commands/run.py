@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FAILED, TIMED_OUT, refuse
 from lineclear.core.words.runs import nothing_to_run
 
@@ -136,8 +137,6 @@ def _report(context: Context, supervisor: Supervisor) -> int:
 
 
 def _report_lines(facts: dict[str, Any]) -> list[Any]:
-    from lineclear.cli.render import TextTable
-
     rows = [[r["agent"], r["task"], r["result"], r["why"]] for r in facts["runs"]]
     lines: list[Any] = [TextTable(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
     if facts["is_interrupted"]:

@@ -7,8 +7,10 @@ import time
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import whole_number
+from lineclear.cli.server_client import ask
 from lineclear.core.words.refusals import refuse
 from lineclear.host import server_address
+from lineclear.host.spawning import start_detached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,8 +96,6 @@ def _serve(context: Context, args: Namespace) -> int:
 
 
 def _detach(context: Context, args: Namespace) -> int:
-    from lineclear.host.spawning import start_detached
-
     directory = context.repo.state_directory
     before = server_address.read_address(directory)
     argv = [sys.executable, "-P", "-m", "lineclear", "serve", "-C", context.cwd, "--host", args.host]
@@ -123,8 +123,6 @@ def _detach(context: Context, args: Namespace) -> int:
 
 
 def _status(context: Context) -> int:
-    from lineclear.cli.server_client import ask
-
     found = server_address.read_address(context.repo.state_directory)
     reply = ask(found, "GET", "/") if found is not None else None
     if found is None or reply is None:
@@ -137,8 +135,6 @@ def _status(context: Context) -> int:
 
 
 def _stop(context: Context) -> int:
-    from lineclear.cli.server_client import ask
-
     directory = context.repo.state_directory
     found = server_address.read_address(directory)
     if found is None or ask(found, "POST", "/stop") is None:

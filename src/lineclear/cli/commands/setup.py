@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup.applying import apply_setup
+from lineclear.app.setup.planning import check_name, plan_install, plan_remove
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS
@@ -25,8 +27,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> int:
-    from lineclear.app.setup.applying import apply_setup
-    from lineclear.app.setup.planning import check_name, plan_install, plan_remove
     from lineclear.wiring.setup import open_clone
 
     clone = open_clone(context.cwd, context.environ)

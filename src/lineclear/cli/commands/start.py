@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup import applying
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FAILED, Refusal, refuse
+from lineclear.settings import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +54,6 @@ def _declare_config(parser: ArgumentParser) -> None:
 
 
 def config_show(context: Context, args: Namespace) -> None:
-    from lineclear.settings import show
     from lineclear.wiring.starting import find_settings
 
     settings = find_settings(context.cwd, context.environ)
@@ -83,7 +84,6 @@ def uninstall(context: Context, args: Namespace) -> None:
         take_away(context.repo)
     context.close()
     if args.yes:
-        from lineclear.app.setup import applying
         from lineclear.wiring.setup import open_clone
 
         applying.remove_all(open_clone(context.cwd, context.environ))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 
+from lineclear.app.status import status as read_status
 from lineclear.cli.command import Command, Context
+from lineclear.cli.commands.phase import since
+from lineclear.cli.queue_output import paused_line
 from lineclear.cli.render import TextTable, plain
 from lineclear.core.instants import show_duration
 from lineclear.core.queue.candidates import LIVE
@@ -47,11 +50,9 @@ def _wait_for_news(context: Context, bell: Any, head: int) -> None:
 
 
 def _show(context: Context) -> int:
-    from lineclear.app.status import status as look
-
     repo, caller = context.repo, context.caller
     review = repo.settings.queue_review
-    facts = context.store.read(lambda view: look(view, repo.presence, caller.name, review))
+    facts = context.store.read(lambda view: read_status(view, repo.presence, caller.name, review))
     facts["supervisor"] = _supervisor(context) if facts["runs"] else None
     context.out.data(facts, *_lines(facts))
     head: int = facts["head"]
@@ -85,8 +86,6 @@ def _lines(facts: dict[str, Any]) -> list[str | TextTable]:
         for need in facts["needs_you"]:
             lines += [f"  {plain(need['what'])} ({plain(need['why'])})", f"    {need['next']}"]
     if facts["phase"]["phase"] != PARALLEL:
-        from lineclear.cli.commands.phase import since
-
         lines += [since(facts["phase"]), ""]
     lines += _run_lines(facts)
     agents = [
@@ -129,8 +128,6 @@ def _lines(facts: dict[str, Any]) -> list[str | TextTable]:
 
 def _queue_lines(queue: dict[str, Any]) -> list[str]:
     """Nothing is said of a queue that is empty and open."""
-    from lineclear.cli.queue_output import paused_line
-
     lines = [paused_line(queue)] if queue["state"] == "paused" else []
     if any(queue[name] for name in LIVE):
         counts = ", ".join(f"{queue[name]} {name}" for name in LIVE)
