@@ -114,6 +114,9 @@ class HookServer:
             self._answers.stop_calls()
         server.should_exit = True
         thread.join(END_WITHIN_S)
+        # The thread may have announced the address once more before it ended.
+        with suppress(OSError):
+            server_address.withdraw(self._directory, address)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
