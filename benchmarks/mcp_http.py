@@ -33,7 +33,7 @@ from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.host.server_door import read_door
+from lineclear.host.server_address import read_address
 from lineclear.store.copies import new_sqlite
 from tests.repository import TemporaryRepo, clean_environment
 
@@ -155,7 +155,7 @@ def _started(repo: TemporaryRepo) -> Iterator[tuple[int, str, int]]:
     assert process.stdout is not None
     try:
         process.stdout.readline()
-        door = read_door(str(repo.path / ".git" / "lineclear"))
+        door = read_address(str(repo.path / ".git" / "lineclear"))
         assert door is not None
         yield door.port, door.key, process.pid
     finally:

@@ -15,7 +15,7 @@ from lineclear.app.log import BATCH, audit, entries_after
 from lineclear.core.log.audit import Auditor
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.fold import fold
-from lineclear.core.log.state import State
+from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import LOG, PROJECTED
 from lineclear.store.copies import new_sqlite
 from lineclear.wiring.repo import open_sqlite
@@ -78,7 +78,7 @@ def _report_stages(report: Report, stages: dict[str, float], events: int) -> Non
 def _stages_s(view: View) -> dict[str, float]:
     """The steps of the audit one after the other, batch by batch; folding is done twice to be told apart."""
     reading = decoding = feeding = folding = 0.0
-    auditor, state, position = Auditor(), State(), 0
+    auditor, state, position = Auditor(), FoldedState(), 0
     while True:
         began = time.perf_counter()
         batch = view.scan(LOG, "key", low=position, limit=BATCH)

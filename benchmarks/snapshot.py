@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from benchmarks.harness import Report, at_most_x, median, scratch
-from lineclear.core.worktrees.snapshots import AT_WORK, Limits, Snapshot
+from lineclear.core.worktrees.snapshots import AT_WORK, Snapshot, SnapshotLimits
 from lineclear.git.layout import find_layout
 from lineclear.git.run import git
 from lineclear.git.snapshots.taking import Snapshots
@@ -31,7 +31,7 @@ class Bench:
         layout = find_layout(str(tree), {})
         self.tree, self.repo = tree, repo
         self.snapshots = Snapshots(layout, f"{layout.common_dir}/lineclear/snapshots")
-        self.limits = Limits(largest_file_bytes=10 << 20, secret_names=(".env", "*.pem", "*.key"))
+        self.limits = SnapshotLimits(largest_file_bytes=10 << 20, secret_names=(".env", "*.pem", "*.key"))
 
     def status(self, times: Times) -> None:
         began, cpu_began = time.perf_counter(), _cpu_s()

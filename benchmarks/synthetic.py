@@ -11,7 +11,7 @@ from typing import Any
 
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.log.codec import encode_body
-from lineclear.core.log.tables import Entry
+from lineclear.core.log.tables import LogEntry
 
 AGENTS, FILES, VALUES = 40, 2_000, 200
 STEPS = 9  # of a round
@@ -27,16 +27,16 @@ class Writer:
         self._seen: dict[str, int] = {}
         self._versions: dict[str, int] = {}
 
-    def entry(self, actor: str, kind: str, subject: str, /, **body: Any) -> Entry:
+    def entry(self, actor: str, kind: str, subject: str, /, **body: Any) -> LogEntry:
         self.position += 1
         seen = self._seen.get(actor, 0)
         at_ns = NOON_NS + self.position * 1_000_000
-        return Entry(self.position, at_ns, actor, kind, subject, seen, "", encode_body(body))
+        return LogEntry(self.position, at_ns, actor, kind, subject, seen, "", encode_body(body))
 
     def tell(self, actor: str) -> None:
         self._seen[actor] = self.position
 
-    def granted(self, actor: str, text: str, mode: str) -> Entry:
+    def granted(self, actor: str, text: str, mode: str) -> LogEntry:
         resource = parse_resource(text)
         return self.entry(
             actor, "ClaimGranted", resource.text, resource=resource.text, node=resource.node, mode=mode,
@@ -44,18 +44,18 @@ class Writer:
             until_ns=(self.position + TTL_MS) * 1_000_000,
         )  # fmt: skip
 
-    def released(self, actor: str, text: str) -> Entry:
+    def released(self, actor: str, text: str) -> LogEntry:
         name = parse_resource(text).text
         return self.entry(actor, "ClaimReleased", name, agent=actor, resource=name, why="released")
 
-    def put(self, actor: str, key: str) -> Entry:
+    def put(self, actor: str, key: str) -> LogEntry:
         base = self._versions.get(key, 0)
         self._versions[key] = base + 1
         json = f'{{"round":{self.position},"state":"working"}}'
         return self.entry(actor, "ValuePut", f"value:{key}", key=key, version=base + 1, base=base, json=json)
 
 
-def make_log(count: int) -> Iterator[Entry]:
+def make_log(count: int) -> Iterator[LogEntry]:
     """`count` events: the crew joins, then all work at once, one event of each in turn."""
     writer = Writer()
     yield writer.entry("agent-0", "EpochBegan", "epoch", boot="synthetic")
@@ -69,7 +69,7 @@ def make_log(count: int) -> Iterator[Entry]:
             yield next(agent)
 
 
-def _shifts(writer: Writer, number: int) -> Iterator[Entry]:
+def _shifts(writer: Writer, number: int) -> Iterator[LogEntry]:
     """Endless. Not all begin at once, so that at every moment some hold claims and some do not."""
     name, task = f"agent-{number}", number + 1
     for _ in range(number % STEPS):
@@ -78,7 +78,7 @@ def _shifts(writer: Writer, number: int) -> Iterator[Entry]:
         yield from _round(writer, name, task, turn)
 
 
-def _joining(writer: Writer, number: int) -> Iterator[Entry]:
+def _joining(writer: Writer, number: int) -> Iterator[LogEntry]:
     name, task = f"agent-{number}", number + 1
     yield writer.entry(
         name, "AgentJoined", f"agent:{name}", kind="agent", client="codex", tree=f"tree-{name}",
@@ -90,7 +90,7 @@ def _joining(writer: Writer, number: int) -> Iterator[Entry]:
     )  # fmt: skip
 
 
-def _round(writer: Writer, name: str, task: int, turn: int) -> Iterator[Entry]:
+def _round(writer: Writer, name: str, task: int, turn: int) -> Iterator[LogEntry]:
     """Take the task, announce, claim a file, share values, note progress, give everything back."""
     one = turn % (FILES // AGENTS)
     area, file = f"src/area{task}/", f"src/area{task}/part{one % 7}/file{one}.py"

@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.distance import far_away
 from benchmarks.harness import Report, at_most_x, median, timed_us
-from lineclear.cli.serving import Office
+from lineclear.cli.command_runner import CommandRunner
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookCall
-from lineclear.mcp.desk import Call
+from lineclear.mcp.calls import VerbCall
 from lineclear.wiring.hooks import HookContext, layout_for, respond
 from lineclear.wiring.repo import read_settings
 from lineclear.wiring.starting import init_repo
@@ -51,16 +51,16 @@ def _measure(report: Report, url: str, place: Path, count: int) -> None:
             ping = median([timed_us(lambda: db.execute("SELECT 1")) / 1_000 for _ in range(count)])
         environ = {**repo.environment, "LINECLEAR_STORE_URL": far}
         stores = StorePool()
-        office = Office({**environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(tree))
+        runner = CommandRunner({**environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(tree))
         fire = partial(_fire, tree, environ, stores)
         fire(hooks.SESSION_START, "a.py")
         # name -> what to do, and how many round trips it may take
         subjects: dict[str, tuple[Callable[[int], object], int]] = {
             "the hook before an edit": (lambda n: fire(hooks.BEFORE_EDIT, f"src/{n}.py"), 10),
             "the hook after an edit": (lambda n: fire(hooks.AFTER_EDIT, f"src/{n}.py"), 4),
-            "claim": (lambda n: office.perform("claim", {"resources": [f"docs/{n}.md"]}, Call()), 3),
-            "say": (lambda n: office.perform("say", {"text": str(n)}, Call()), 3),
-            "status": (lambda _: office.perform("status", {}, Call()), 3),
+            "claim": (lambda n: runner.perform("claim", {"resources": [f"docs/{n}.md"]}, VerbCall()), 3),
+            "say": (lambda n: runner.perform("say", {"text": str(n)}, VerbCall()), 3),
+            "status": (lambda _: runner.perform("status", {}, VerbCall()), 3),
         }
         for name, (act, trips) in subjects.items():
             for number in range(3):
@@ -70,7 +70,7 @@ def _measure(report: Report, url: str, place: Path, count: int) -> None:
                 f"{name}, p50", median(times), "ms", beside=(ping, "SELECT 1 (one round trip)"),
                 target=at_most_x(trips + 0.5),
             )  # fmt: skip
-        office.close()
+        runner.close()
         stores.close()
 
 

@@ -22,7 +22,7 @@ from lineclear.app.waiting import claim_or_wait
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CLAIM, WAIT
-from lineclear.host.bell import Bell
+from lineclear.host.bell import PipeBell
 from lineclear.host.clock import HostClock
 from lineclear.store.copies import new_sqlite
 from lineclear.store.sqlite.engine import SqliteStore
@@ -62,7 +62,7 @@ class NotingBell:
     """The real bell; remembers when it was last rung, and how a listener of its own last woke up."""
 
     def __init__(self, directory: str) -> None:
-        self._bell = Bell(directory)
+        self._bell = PipeBell(directory)
         self.rung_at = 0.0
         self.woken = (0.0, False)
 
@@ -129,7 +129,7 @@ def hand_over(start: Start, job: Job) -> Diary:
 def _await(store: SqliteStore, is_so: Callable[[View], bool]) -> None:
     """Look and listen, without a write; not for ever, in case the other has had its last turn."""
     until = time.monotonic() + GIVE_UP_S
-    bell = Bell(os.path.join(store.directory, "bells"))
+    bell = PipeBell(os.path.join(store.directory, "bells"))
     with bell.listen() as ear:
         while not store.read(is_so) and time.monotonic() < until:
             ear.wait(0.05)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lineclear.app import claims, waiting
 from lineclear.app.ports import Caller
-from lineclear.host.bonds import Bond
+from lineclear.host.bonds import HeldBond
 from lineclear.host.names import host_name
 from tests.ears import poll_every, watch_waits
 from tests.engines import Place
@@ -34,7 +34,7 @@ class Actor(Desk):
     def __init__(self, place: Place) -> None:
         super().__init__(place.open(), place.liveness())
         self._place = place
-        self._bonds: list[Bond] = []
+        self._bonds: list[HeldBond] = []
 
     def hold_bond(self, name: str) -> str:
         """From now on others see by this bond that the process is alive; gives its name in the store."""

@@ -14,7 +14,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.worktrees.saver import Saver
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
-from lineclear.core.log.tables import CANDIDATE, Entry
+from lineclear.core.log.tables import CANDIDATE, LogEntry
 from lineclear.core.queue.candidates import LANDED
 from lineclear.core.worktrees.snapshots import Kept
 from lineclear.git.snapshots.refs import list_snapshots
@@ -148,7 +148,7 @@ class Site:
     def has_saved(self, agent: str, name: str, text: str) -> bool:
         return self.saved(agent, name) == text
 
-    def events(self, kind: str) -> list[Entry]:
+    def events(self, kind: str) -> list[LogEntry]:
         entries = self.repo.store.read(lambda view: list(entries_after(view, 0)))
         return [entry for entry in entries if entry.kind == kind]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Self
 
 from lineclear import __version__
-from lineclear.host.server_door import Door, directory_of, read_door, write_door
+from lineclear.host.server_address import ServerAddress, directory_of, read_address, write_address
 
 
 class FakeServer:
@@ -20,7 +20,7 @@ class FakeServer:
 
     def __init__(self, state_directory: str, answer: Callable[[bytes], bytes]) -> None:
         self._state, self._answer = state_directory, answer
-        self._before = read_door(state_directory)
+        self._before = read_address(state_directory)
         self.asked: list[bytes] = []
         os.makedirs(directory_of(state_directory), exist_ok=True)
         # A short name: a test's own directory may be too long for a socket.
@@ -32,7 +32,7 @@ class FakeServer:
     def __enter__(self) -> Self:
         self._listener.bind(self._path)
         self._listener.listen(8)
-        write_door(self._state, Door("127.0.0.1", 1, "", self._path, os.getpid(), __version__))
+        write_address(self._state, ServerAddress("127.0.0.1", 1, "", self._path, os.getpid(), __version__))
         self._thread.start()
         return self
 
@@ -43,7 +43,7 @@ class FakeServer:
         self._listener.close()
         shutil.rmtree(self._place)
         if self._before is not None:
-            write_door(self._state, self._before)
+            write_address(self._state, self._before)
 
     def _serve(self) -> None:
         while True:

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from lineclear.core.worktrees.snapshots import Limits, Snapshot
+from lineclear.core.worktrees.snapshots import Snapshot, SnapshotLimits
 from lineclear.git.layout import find_layout
 from lineclear.git.snapshots.taking import Snapshots
 from tests.repository import TemporaryRepo
@@ -26,11 +26,11 @@ class Studio:
         return Path(self.directory, self.layout.tree)
 
     def take(
-        self, agent: str = "ada", *, limits: Limits | None = None, why: str = "at work"
+        self, agent: str = "ada", *, limits: SnapshotLimits | None = None, why: str = "at work"
     ) -> Snapshot | None:
         return self.snapshots.take(agent=agent, why=why, at_s=1_790_000_000, limits=limits)
 
-    def taken(self, agent: str = "ada", *, limits: Limits | None = None) -> Snapshot:
+    def taken(self, agent: str = "ada", *, limits: SnapshotLimits | None = None) -> Snapshot:
         snapshot = self.take(agent, limits=limits)
         assert snapshot is not None, "nothing changed"
         return snapshot

@@ -26,8 +26,8 @@ from lineclear.app.runs.workers import (
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import RUN, TASK, Run, Task
 from lineclear.core.runs import states as ends
-from lineclear.core.runs.budgets import Limits
-from lineclear.core.runs.signs import End, Sign
+from lineclear.core.runs.budgets import BudgetLimits
+from lineclear.core.runs.signs import RunEnd, Sign
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import show_id
 from tests.world import World
@@ -45,7 +45,7 @@ class Played:
         self.signs: list[Sign] = []
         self.busy_ns = self.memory_bytes = self.disk_bytes = self.written_bytes = 0
         self.has_tree = True
-        self.end = End(True)
+        self.end = RunEnd(True)
         self._stage, self.is_ours = stage, True
 
     code: int | None
@@ -91,7 +91,7 @@ class Played:
         signs, self.signs = self.signs, []
         return signs
 
-    def finish_reading(self) -> End:
+    def finish_reading(self) -> RunEnd:
         return self.end
 
     def told(self, number: int) -> list[int]:
@@ -108,7 +108,7 @@ class Reading:
     def feed(self, line: bytes) -> list[Sign]:
         return self._played.feed(line)
 
-    def finish(self, _exit_code: int | None) -> End:
+    def finish(self, _exit_code: int | None) -> RunEnd:
         return self._played.finish_reading()
 
 
@@ -371,7 +371,10 @@ class _Props:
         return 0
 
 
-def team(count: int, *, client: str = "plain", limits: Limits | None = None, **more: Any) -> list[WorkerSlot]:
+def team(
+    count: int, *, client: str = "plain", limits: BudgetLimits | None = None, **more: Any
+) -> list[WorkerSlot]:
     return [
-        WorkerSlot(f"{client}-{n}", client, limits=limits or Limits(), **more) for n in range(1, count + 1)
+        WorkerSlot(f"{client}-{n}", client, limits=limits or BudgetLimits(), **more)
+        for n in range(1, count + 1)
     ]

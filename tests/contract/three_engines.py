@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from lineclear.core.instants import Instant
 from lineclear.core.log.tables import LOG
-from lineclear.host.bell import Bell
+from lineclear.host.bell import PipeBell
 from lineclear.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store
-    from lineclear.core.log.tables import Entry, Table
+    from lineclear.core.log.tables import LogEntry, Table
 
 _numbers = itertools.count(1)
 
@@ -67,7 +67,7 @@ class SqliteEngine(Engine):
     def _open(self, clock: Callable[[], Instant]) -> Store:
         from lineclear.store.sqlite.engine import SqliteStore
 
-        return SqliteStore(self._directory, clock, Bell(f"{self._directory}/bells"))
+        return SqliteStore(self._directory, clock, PipeBell(f"{self._directory}/bells"))
 
 
 class PostgresEngine(Engine):
@@ -86,7 +86,7 @@ class PostgresEngine(Engine):
         return PostgresStore(self.url, self.repo, clock=clock)
 
 
-def log_of(store: Store) -> list[Entry]:
+def log_of(store: Store) -> list[LogEntry]:
     return store.read(lambda view: view.scan(LOG, "key"))
 
 

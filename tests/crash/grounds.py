@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.core.log.tables import ALL, LOG, OPERATION
-from lineclear.host.bell import Bell, Listener
+from lineclear.host.bell import PipeBell, PipeListener
 from tests.crash.commands import OP, Command, prepare
 from tests.engines import Place
 from tests.verbs import Desk
@@ -24,7 +24,7 @@ class Ground:
         self.place = place
         self._numbers = itertools.count(1)
         self._last: Place | None = None
-        self._ear: Listener | None = None
+        self._ear: PipeListener | None = None
         desk = Desk(place.open(), place.liveness())
         prepare(desk)
         desk.store.close()
@@ -64,7 +64,7 @@ class Ground:
             for name in ("state.db", "state.db-wal"):
                 shutil.copy(os.path.join(self.place.directory, name), directory)
             # Somebody waits: to ring for it is a step too.
-            self._ear = Bell(str(directory / "bells")).listen()
+            self._ear = PipeBell(str(directory / "bells")).listen()
             return Place(f"sqlite:{directory}", str(directory))
         url, _, repo = self.place.spec.partition("#")
         _copy_rows(url, f"public.{repo}", f"public.{repo}-{number}")

@@ -24,7 +24,7 @@ from lineclear.core.log.tables import LOG
 from lineclear.hook import answering
 from lineclear.hook.answering import Situation
 from lineclear.hook.serving import Hooks
-from lineclear.host.sessions import Session, _parse, _read
+from lineclear.host.sessions import SessionFile, _parse, _read
 from lineclear.store.sqlite.engine import SqliteStore
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
@@ -146,7 +146,7 @@ def _die_at(number: int) -> None:
             if seen == number:
                 os._exit(KILLED)
 
-    for owner, name in ((SqliteStore, "transact"), (Session, "save")):
+    for owner, name in ((SqliteStore, "transact"), (SessionFile, "save")):
         _announce(owner, name)
     sys.addaudithook(watch)
 

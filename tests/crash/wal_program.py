@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from lineclear.app import messages
 from lineclear.app.ports import Caller
 from lineclear.store.sqlite import engine
-from lineclear.store.sqlite.gate import Gate
+from lineclear.store.sqlite.writer_lock import WriterLock
 from lineclear.wiring.repo import open_sqlite
 
 # Our store moves its WAL after so many pages here, instead of a thousand: every other commit.
@@ -57,7 +57,7 @@ def plain_role(
 ) -> Callable[[], None]:
     db = connect(directory)
     gate: AbstractContextManager[object] = (
-        Gate(os.path.join(directory, "gate")) if is_gated else nullcontext()
+        WriterLock(os.path.join(directory, "gate")) if is_gated else nullcontext()
     )
 
     def write() -> None:
@@ -86,7 +86,7 @@ def store_role(role: str, number: int, directory: str, acknowledged: Acknowledge
         acknowledged[number] = following
 
     def checkpoint() -> None:
-        with store._gate:
+        with store._writer_lock:
             store._checkpoint(store._db)
 
     def read() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.app.log import audit, entries_after
-from lineclear.core.log.tables import RUN, TASK, Entry, Run, Task
+from lineclear.core.log.tables import RUN, TASK, LogEntry, Run, Task
 from lineclear.core.tasks.states import show_id
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.runs import supervision_of
@@ -172,7 +172,7 @@ esac
     def ends(self, task: int) -> list[str]:
         return [run.how for run in self.runs(task)]
 
-    def events(self, kind: str, task: int = 0) -> list[Entry]:
+    def events(self, kind: str, task: int = 0) -> list[LogEntry]:
         entries = self.repo.store.read(lambda view: list(entries_after(view, 0)))
         subject = show_id(task) if task else ""
         return [e for e in entries if e.kind == kind and (not subject or e.subject == subject)]

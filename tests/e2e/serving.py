@@ -6,7 +6,7 @@ import json
 import signal
 from pathlib import Path
 
-from lineclear.host.server_door import Door, read_door
+from lineclear.host.server_address import ServerAddress, read_address
 from tests.e2e.commandline import CommandLine, Running
 from tests.waiting import PATIENCE_S
 
@@ -18,9 +18,9 @@ class ServeProcess:
         self.line = line
         self.running: Running = line.start("serve", "--json", *words)
         self.said = json.loads(self.running.line(patience_s))["data"]
-        found = read_door(state_of(line.place))
+        found = read_address(state_of(line.place))
         assert found is not None
-        self.door: Door = found
+        self.door: ServerAddress = found
 
     @property
     def url(self) -> str:

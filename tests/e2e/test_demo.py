@@ -117,10 +117,6 @@ def test_stopped_half_way_it_leaves_nothing_behind(stage: Stage, marker: str, st
     stage.assert_nothing_is_left()
 
 
-def test_the_race_takes_none_of_the_other_options(stage: Stage) -> None:
-    assert stage.line.refused("demo", "--race", "--keep", "x", code=2)["code"] == "usage"
-
-
 # -- what it is made of -----------------------------------------------------------------------
 
 
@@ -152,7 +148,7 @@ def test_an_agent_copes_with_what_others_have_landed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(agent, "THINKING_S", (0, 0))
     for script in sorted(read_scripts(), key=lambda script: script.name, reverse=is_reversed):
-        assert agent.Agent(script, attempt=2, seed="1").work() == 0, script.name
+        assert agent.ScriptedAgent(script, attempt=2, seed="1").work() == 0, script.name
     for script in read_scripts():
         assert subprocess.run([sys.executable, "-c", script.check], check=False).returncode == 0, script.name
 

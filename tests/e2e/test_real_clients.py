@@ -20,7 +20,7 @@ import pytest
 import lineclear
 from lineclear.clients.launch import EDIT, FULL, PROMPT_INPUT, Launch, WorkerCommand
 from lineclear.clients.registry import start_of, stream_of
-from lineclear.core.runs.signs import Call, CallDone, End, Limited, NotLoggedIn, Session, Sign, Usage
+from lineclear.core.runs.signs import Call, CallDone, Limited, NotLoggedIn, RunEnd, SessionSign, Sign, Usage
 from tests.clients_server import Fault, Model, edit, running_model, say, shell
 from tests.conftest import in_ci
 from tests.e2e.commandline import CommandLine
@@ -43,7 +43,7 @@ WORK = [
 @dataclass(frozen=True)
 class Outcome:
     signs: list[Sign]
-    end: End
+    end: RunEnd
     stderr: str
 
     def of(self, kind: type[Sign]) -> list[Sign]:
@@ -51,9 +51,9 @@ class Outcome:
 
     @property
     def session(self) -> str:
-        found = self.of(Session)
+        found = self.of(SessionSign)
         assert len(found) == 1, self
-        assert isinstance(found[0], Session)
+        assert isinstance(found[0], SessionSign)
         return found[0].id
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.server_door import is_held, read_door
+from lineclear.host.server_address import is_held, read_address
 from lineclear.wiring.setup import stub_text
 from tests.e2e.crew import Crew, Shift
 from tests.e2e.serving import ServeProcess, state_of
@@ -53,7 +53,9 @@ class HookedRun:
         return self.shift.process.pid
 
     def until_at_the_door(self, pid: int) -> None:
-        self.crew.until(lambda: (door := read_door(self.state)) is not None and door.pid == pid, self.shift)
+        self.crew.until(
+            lambda: (door := read_address(self.state)) is not None and door.pid == pid, self.shift
+        )
 
     def ask(self) -> str:
         answer = self.crew.marks / f"answer-{self._asked}"
@@ -82,7 +84,7 @@ def test_the_hook_of_a_worker_is_answered_by_its_supervisor(crew: Crew) -> None:
     assert crew.line.refused("serve", "--stop", code=5)["code"] == "serve.absent"
     assert f"`lineclear run` answers hooks (process {run.pid})" in crew.line.run("doctor").out
     run.end()
-    assert read_door(run.state) is None
+    assert read_address(run.state) is None
     assert not list(Path(run.state, "serve").glob("*.sock"))
     assert crew.findings() == []
 
@@ -95,7 +97,7 @@ def test_a_server_that_comes_meanwhile_takes_over_and_gives_back(crew: Crew, how
     served = ServeProcess(crew.line)
     assert served.door.pid == served.running.process.pid
     assert "is locked" in run.ask()
-    assert read_door(run.state).pid == served.door.pid  # type: ignore[union-attr]
+    assert read_address(run.state).pid == served.door.pid  # type: ignore[union-attr]
     if how == "killed":
         served.kill()
     else:
@@ -113,7 +115,7 @@ def test_beside_a_server_a_run_leaves_the_door_to_it(crew: Crew) -> None:
     assert "is locked" in run.ask()
     assert run.alone == []
     run.end()
-    found = read_door(run.state)
+    found = read_address(run.state)
     assert found is not None
     assert found.pid == served.door.pid
     served.end()

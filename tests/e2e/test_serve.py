@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from lineclear.host.server_door import Door, read_door, write_door
+from lineclear.host.server_address import ServerAddress, read_address, write_address
 from tests.e2e.commandline import CommandLine
 from tests.e2e.serving import ServeProcess, state_of
 from tests.repository import TemporaryRepo
@@ -37,7 +37,7 @@ def test_it_says_where_it_is_and_ends_when_it_is_told(line: CommandLine, start: 
     assert status["repository"] == str(line.place)
     line.ok("serve", "--stop")
     assert served.running.wait() == 0
-    assert read_door(state_of(line.place)) is None
+    assert read_address(state_of(line.place)) is None
     assert line.refused("serve", "--status", code=5)["code"] == "serve.absent"
     assert line.refused("serve", "--stop", code=5)["code"] == "serve.absent"
 
@@ -62,7 +62,7 @@ def test_a_second_one_is_refused_and_told_where_the_first_is(shared: ServeProces
 def test_after_a_kill_the_next_one_has_the_same_address(line: CommandLine, start: Start) -> None:
     first = start()
     first.kill()
-    assert read_door(state_of(line.place)) is not None, "a killed server cannot take its door away"
+    assert read_address(state_of(line.place)) is not None, "a killed server cannot take its door away"
     assert line.refused("serve", "--status", code=5)["code"] == "serve.absent"
     line.ok("claim", "a.py", "--as", "ada")
     second = start()
@@ -141,7 +141,7 @@ def test_the_doctor_knows_of_it(line: CommandLine, start: Start) -> None:
     assert "serve" not in {finding["what"] for finding in line.json("doctor")["checks"]}
     served = start()
     assert f"served at {served.url}" in line.ok("doctor").out
-    write_door(state_of(line.place), Door("127.0.0.1", 1, "key", served.door.socket, 1, "0.0.1"))
+    write_address(state_of(line.place), ServerAddress("127.0.0.1", 1, "key", served.door.socket, 1, "0.0.1"))
     assert "the server is version 0.0.1" in line.ok("doctor").out
     served.kill()
     assert "the last server was killed" in line.ok("doctor").out
@@ -149,7 +149,7 @@ def test_the_doctor_knows_of_it(line: CommandLine, start: Start) -> None:
 
 def test_a_door_with_nobody_behind_it_harms_nobody(line: CommandLine) -> None:
     os.makedirs(Path(state_of(line.place), "serve"), mode=0o700, exist_ok=True)
-    write_door(state_of(line.place), Door("127.0.0.1", 1, "key", "/nowhere/sock", 1, "0.1.0"))
+    write_address(state_of(line.place), ServerAddress("127.0.0.1", 1, "key", "/nowhere/sock", 1, "0.1.0"))
     line.ok("claim", "a.py", "--as", "ada")
     assert line.holders("a.py") == ["ada"]
     Path(state_of(line.place), "serve", "door").write_bytes(b"\xff\x00 nonsense\n" * 3)

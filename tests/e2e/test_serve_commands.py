@@ -18,7 +18,7 @@ import pytest
 from lineclear.cli.index import SERVED
 from lineclear.core.log.tables import LOG
 from lineclear.host.frames import OUT, frame
-from lineclear.host.server_door import Door, write_door
+from lineclear.host.server_address import ServerAddress, write_address
 from lineclear.wiring.repo import open_repo
 from tests.e2e.commandline import Answer, CommandLine
 from tests.e2e.serve_peer import HttpPeer, token_for
@@ -275,10 +275,12 @@ def test_a_command_is_done_alone_where_the_server_is_not_wanted_or_not_its_like(
     CommandLine(other.path, line.environment).ok("init")
     assert not is_asked("-C", str(other.path), *words)
     door = served.door
-    write_door(state_of(line.place), Door(door.host, door.port, door.key, door.socket, door.pid, "0.0.9"))
+    write_address(
+        state_of(line.place), ServerAddress(door.host, door.port, door.key, door.socket, door.pid, "0.0.9")
+    )
     assert not is_asked(*words)
     served.kill()
-    write_door(state_of(line.place), door)
+    write_address(state_of(line.place), door)
     assert not is_asked(*words)
 
 

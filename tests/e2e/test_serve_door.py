@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.serve import lines
+from lineclear.serve import connections
 from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD
 from tests.e2e.serve_peer import SOCKET, TCP, HttpPeer, Said, token_for
@@ -272,7 +272,7 @@ def many_files() -> Iterator[None]:
 def test_more_than_there_is_room_for_are_hung_up_on_and_the_socket_stays_open(shared: ServeProcess) -> None:
     silent: list[socket.socket] = []
     try:
-        for _ in range(lines.MOST_CONNECTIONS + 20):
+        for _ in range(connections.MOST_CONNECTIONS + 20):
             silent.append(_open(shared))
         until(lambda: _is_ended(silent[-1], 0.1))
         assert HttpPeer(shared, NEW, way=SOCKET, agent="ada").call("status").data["me"] == "ada"

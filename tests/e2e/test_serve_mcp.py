@@ -17,7 +17,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 from lineclear.mcp import prompts
 from lineclear.mcp.catalog import offered
 from lineclear.store.sqlite.engine import LOCK
-from lineclear.store.sqlite.gate import Gate
+from lineclear.store.sqlite.writer_lock import WriterLock
 from tests.e2e.commandline import CommandLine
 from tests.e2e.mcp_peer import MIDDLE, NEW, OLD
 from tests.e2e.serve_peer import SOCKET, STDIO, TCP, HttpPeer, Said, heard, sdk_client, token_for
@@ -272,7 +272,7 @@ def test_a_call_that_was_held_up_until_its_client_was_gone_has_no_effect(
         """The server has read whatever came before."""
         assert peer.send(b"", method="GET", path="/").status == 200
 
-    with Gate(str(Path(state_of(line.place), LOCK))):
+    with WriterLock(str(Path(state_of(line.place), LOCK))):
         held_up = peer.begin("claim", resources=[file])
         look()
         held_up.close()

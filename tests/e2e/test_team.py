@@ -145,14 +145,14 @@ def work(machine: Machine, branch: str, files: dict[str, str]) -> None:
 def test_with_50_ms_each_way_a_hook_through_serve_waits_for_its_round_trips_and_nothing_else(
     team: Team,
 ) -> None:
-    from lineclear.cli.calling import ask
-    from lineclear.host.server_door import read_door
+    from lineclear.cli.server_client import ask
+    from lineclear.host.server_address import read_address
 
     left = team.left
     tree = left.clone.add_worktree("ada")
     left.line.start("serve")
-    until(lambda: read_door(str(left.state)) is not None)
-    door = read_door(str(left.state))
+    until(lambda: read_address(str(left.state)) is not None)
+    door = read_address(str(left.state))
     assert door is not None
     left.network._delay_s = LEAST_RTT_S / 2
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from lineclear.cli.index import INDEX
 from tests.e2e.commandline import CommandLine
 
@@ -190,13 +188,6 @@ def test_a_refusal_has_an_envelope_of_its_own(line: CommandLine) -> None:
         "next": "lineclear task list",
         "name": "T-9",
     }
-
-
-@pytest.mark.slow
-def test_the_race_loses_nothing_with_lineclear(line: CommandLine) -> None:
-    data = line.json("demo", "--race")
-    assert data["lineclear"]["updates_lost"] == 0
-    assert data["lineclear"]["audit_findings"] == 0
 
 
 def test_an_export_can_be_imported_as_it_is(line: CommandLine) -> None:

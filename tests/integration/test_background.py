@@ -135,7 +135,7 @@ def test_what_stood_in_the_way_and_went_without_a_word_is_noticed(
         return run_once(landings, *given, **more)
 
     monkeypatch.setattr(Landings, "run_once", counted)
-    monkeypatch.setattr("lineclear.serve.works.FIRST_RETRY_S", 0.2)
+    monkeypatch.setattr("lineclear.serve.background_jobs.FIRST_RETRY_S", 0.2)
     clone.git.commit("Base", {"mine.txt": "1\n"})
     (clone.git.path / "mine.txt").write_text("my own\n")
     background = clone.begin()

@@ -15,7 +15,7 @@ from lineclear.core.tasks.lists import TaskDraft
 from lineclear.mirror import publishing
 from lineclear.mirror.checking import examine_files
 from lineclear.mirror.files import create, read_small, replace_and_look
-from lineclear.mirror.state import State
+from lineclear.mirror.state import MirrorState
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from tests.repository import TemporaryRepo
@@ -142,7 +142,7 @@ def test_a_failure_is_nobodys_trouble_and_the_doctor_tells_of_it(
 
 def test_one_process_publishes_at_a_time(opened: Repo) -> None:
     publishing.publish(opened)
-    with State(opened.state_directory, 0.0) as held:
+    with MirrorState(opened.state_directory, 0.0) as held:
         assert held.is_mine
         assert publishing.publish(opened, wait_s=0.0) is None
     assert publishing.publish(opened, wait_s=0.0) is not None

@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.mcp.desk import VISITOR, Call, Reply, Visitor
-from lineclear.serve.app import Served
+from lineclear.mcp.calls import REQUESTER, Reply, Requester, VerbCall
+from lineclear.serve.app import ServerApp
 from lineclear.serve.sessions import BRIEFLY_IDLE_S, Sessions
 
 OLD, NEW, META = "2025-06-18", "2026-07-28", "io.modelcontextprotocol"
@@ -23,17 +23,17 @@ class Desk:
     def __init__(self) -> None:
         self.signs: list[dict[str, str]] = []
 
-    def perform(self, _verb: str, _given: dict[str, Any], call: Call, /) -> Reply:
+    def perform(self, _verb: str, _given: dict[str, Any], call: VerbCall, /) -> Reply:
         self.signs.append(call.signs)
         return Reply({"schema": "lineclear/1", "data": {}, "warnings": []}, "done")
 
     def refuse(self, refusal: Refusal, /) -> Reply:
         raise refusal
 
-    def follow(self, _call: Call, /) -> Iterator[list[dict[str, Any]]]:
+    def follow(self, _call: VerbCall, /) -> Iterator[list[dict[str, Any]]]:
         yield []
 
-    def command(self, _words: list[str], _call: Call, _out: TextIO, _err: TextIO, /) -> int:
+    def command(self, _words: list[str], _call: VerbCall, _out: TextIO, _err: TextIO, /) -> int:
         return 0
 
     def close(self) -> None:
@@ -42,9 +42,9 @@ class Desk:
 
 class Stage:
     def __init__(self) -> None:
-        self.desk, self.now = Desk(), 1_000.0
-        self.served = Served(
-            self.desk, lambda *_: (b"", 0), is_all=False, describe=dict, on_stop=lambda: None
+        self.runner, self.now = Desk(), 1_000.0
+        self.served = ServerApp(
+            self.runner, lambda *_: (b"", 0), is_all=False, describe=dict, on_stop=lambda: None
         )  # fmt: skip
         self.served._sessions = Sessions(self.served._let_go, lambda: self.now)
         self._headers = [(b"content-type", b"application/json")]
@@ -70,7 +70,7 @@ class Stage:
             "type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "scheme": "http",
             "http_version": "1.1", "server": ("127.0.0.1", 1), "client": ("127.0.0.1", 2),
             "headers": self._headers + more,
-            VISITOR: Visitor({}, cwd="", is_person=False, proof="local"),
+            REQUESTER: Requester({}, cwd="", is_person=False, proof="local"),
         }  # fmt: skip
         await self.served(scope, receive, send)
         found = {name.decode(): value.decode() for name, value in said[0]["headers"]}
@@ -117,7 +117,7 @@ def test_an_idle_session_is_let_go_by_the_sdk_too_and_its_client_still_known() -
         assert "done" in await stage.status(session), "it is answered without its session"
         while stage.kept_by_the_sdk:
             await anyio.sleep(0.001)
-        assert stage.desk.signs == [{"CLAUDECODE": "1"}, {"CLAUDECODE": "1"}]
+        assert stage.runner.signs == [{"CLAUDECODE": "1"}, {"CLAUDECODE": "1"}]
 
     play(scene)
 
@@ -128,7 +128,7 @@ def test_a_session_that_has_not_called_yet_is_kept() -> None:
         stage.now += 2 * BRIEFLY_IDLE_S
         assert "done" in await stage.status(session)
         assert stage.kept_by_the_sdk == 1
-        assert stage.desk.signs == [{"CLAUDECODE": "1"}]
+        assert stage.runner.signs == [{"CLAUDECODE": "1"}]
 
     play(scene)
 

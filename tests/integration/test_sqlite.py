@@ -15,7 +15,7 @@ from lineclear.app import messages
 from lineclear.app.ports import Caller
 from lineclear.core.words.refusals import Refusal
 from lineclear.store.sqlite import engine
-from lineclear.store.sqlite.gate import Gate
+from lineclear.store.sqlite.writer_lock import WriterLock
 from tests.engines import Place, new_sqlite
 
 PAGE_BYTES = 4096
@@ -79,8 +79,8 @@ def test_a_gate_that_cannot_be_opened_says_why(
     def fail(*_arguments: Any) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("lineclear.store.sqlite.gate.os.open", fail)
-    with pytest.raises(Refusal) as refused, Gate(str(tmp_path / "state.lock")):
+    monkeypatch.setattr("lineclear.store.sqlite.writer_lock.os.open", fail)
+    with pytest.raises(Refusal) as refused, WriterLock(str(tmp_path / "state.lock")):
         pass
     assert refused.value.code == code
 
@@ -100,8 +100,8 @@ def test_a_gate_that_was_given_up_at_the_last_instant_is_not_left_locked(
             raise TimeoutError("the timer has rung")
         lock(fd, how)
 
-    monkeypatch.setattr("lineclear.store.sqlite.gate.fcntl.flock", ring_when_it_is_ours)
-    mine = Gate(str(path), limit_s=5.0)
+    monkeypatch.setattr("lineclear.store.sqlite.writer_lock.fcntl.flock", ring_when_it_is_ours)
+    mine = WriterLock(str(path), limit_s=5.0)
     with pytest.raises(TimeoutError), mine:
         pass
     lock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,7 +18,7 @@ from lineclear.app import claims, tasks, values
 from lineclear.app.agents import membership
 from lineclear.app.agents.heartbeat import renew
 from lineclear.app.ports import Caller
-from lineclear.core.log.tables import CLAIM, LOG, TASK, TASK_DEP, VALUE, WAIT, Claim, Entry, Wait
+from lineclear.core.log.tables import CLAIM, LOG, TASK, TASK_DEP, VALUE, WAIT, Claim, LogEntry, Wait
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.words.refusals import Refusal
 from tests.world import HOUR_MS, MINUTE_MS, World
@@ -109,7 +109,7 @@ class Rules(RuleBasedStateMachine):
 
     # -- reading ------------------------------------------------------------------------------
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LogEntry]:
         return self.world.store.read(lambda view: view.scan(LOG, "key"))
 
     def live_claims(self) -> list[Claim]:
@@ -318,7 +318,7 @@ class Rules(RuleBasedStateMachine):
                 self.fences.append((entry.subject, entry.position))
             self.follow_task(entry)
 
-    def follow_task(self, entry: Entry) -> None:
+    def follow_task(self, entry: LogEntry) -> None:
         """One holder from the moment a task is taken until it is given back or ends."""
         if not entry.subject.startswith("T-"):
             return

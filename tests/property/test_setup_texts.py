@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineclear.app.setup import text_blocks
-from lineclear.app.setup.plan import CannotSetUp, FileChange, SetupFacts, SetupPlan
+from lineclear.app.setup.plan import CannotSetUp, SetupChange, SetupFacts, SetupPlan
 from lineclear.clients import json_settings, jsonc
 from lineclear.clients.registry import setup_of
 
@@ -116,10 +116,10 @@ def test_no_text_makes_a_plan_fail_in_another_way_than_refused(content: str | by
     except CannotSetUp:
         return
     (change,) = plan.changes
-    assert isinstance(change, FileChange)
+    assert isinstance(change, SetupChange)
     found = SetupFacts("/srv/shop", files={PATH: change.after}, record=plan.record)
     (back,) = module.plan_remove(found).changes
-    assert isinstance(back, FileChange)
+    assert isinstance(back, SetupChange)
     assert back.after == data
 
 

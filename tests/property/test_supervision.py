@@ -10,12 +10,21 @@ from hypothesis import strategies as st
 
 from lineclear.core.log.tables import Task
 from lineclear.core.runs import states
-from lineclear.core.runs.budgets import Amount, Limits, Used, breach, breaches, total, unknowns, worked_ms
+from lineclear.core.runs.budgets import (
+    Amount,
+    BudgetLimits,
+    Used,
+    breach,
+    breaches,
+    total,
+    unknowns,
+    worked_ms,
+)
 from lineclear.core.runs.digests import normal_digest, normal_result
 from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge
 from lineclear.core.runs.loops import LoopWatch
 from lineclear.core.runs.prompt import LEAST_BYTES, Earlier, Letter, Nearby, PromptFacts, compose
-from lineclear.core.tasks.assignment import Worker, blocked_forever, can_do, choose_starts
+from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
 from tests.call_sequences import all_cases, play
 
 # -- loops --------------------------------------------------------------------------------------
@@ -167,7 +176,7 @@ def test_a_limit_is_named_exactly_when_more_is_known_to_be_used(
     run: dict[str, int], limits: dict[str, int], sums: dict[str, Amount]
 ) -> None:
     every: dict[str, Any] = {**run, **sums}
-    used, allowed = Used(**every), Limits(**limits)
+    used, allowed = Used(**every), BudgetLimits(**limits)
     over = [name for name in RUN_FIELDS if limits[name] and run[name] > limits[name]]
     over += [name for name in SUM_FIELDS if limits[name] and sums[name].known > limits[name]]
     assert len(breaches(used, allowed)) == len(over)
@@ -233,7 +242,7 @@ SCOPES = ["", "file:src/", "file:src/a.py", "file:docs/", "file:**/*.sql"]
 NEEDS = st.lists(st.sampled_from(["x", "y"]), unique=True, max_size=2)
 TEAM = st.lists(st.tuples(NEEDS, st.booleans()), max_size=4).map(
     lambda rows: [
-        Worker(name=f"w{place}", labels=frozenset(labels), has_worktree=has)
+        TaskWorker(name=f"w{place}", labels=frozenset(labels), has_worktree=has)
         for place, (labels, has) in enumerate(rows)
     ]
 )
@@ -248,7 +257,7 @@ READY = st.lists(st.tuples(st.sampled_from(SCOPES), NEEDS), max_size=7).map(
 FAILED_AT = st.dictionaries(st.integers(1, 7), st.sampled_from(["w0", "w1", "w2"]), max_size=4)
 
 
-def most_pairs(tasks: list[Task], team: list[Worker]) -> int:
+def most_pairs(tasks: list[Task], team: list[TaskWorker]) -> int:
     """By trying everything."""
     if not tasks:
         return 0
@@ -263,7 +272,7 @@ def most_pairs(tasks: list[Task], team: list[Worker]) -> int:
 @settings(deadline=None)
 @given(TEAM, READY, st.lists(st.sampled_from(SCOPES[1:]), max_size=2), FAILED_AT)
 def test_as_many_work_as_can_and_each_is_fit(
-    team: list[Worker], ready: list[Task], busy: list[str], avoid: dict[int, str]
+    team: list[TaskWorker], ready: list[Task], busy: list[str], avoid: dict[int, str]
 ) -> None:
     starts = choose_starts(workers=team, ready=ready, busy_scopes=busy, avoid=avoid)
     by_name, by_id = {worker.name: worker for worker in team}, {task.id: task for task in ready}
@@ -274,7 +283,7 @@ def test_as_many_work_as_can_and_each_is_fit(
 
 
 @given(TEAM, READY)
-def test_what_starts_is_never_called_stuck(team: list[Worker], ready: list[Task]) -> None:
+def test_what_starts_is_never_called_stuck(team: list[TaskWorker], ready: list[Task]) -> None:
     stuck = {found.task_id for found in blocked_forever(tasks=ready, workers=team, deps={})}
     starts = {start.task_id for start in choose_starts(workers=team, ready=ready)}
     assert not stuck & starts

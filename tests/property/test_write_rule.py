@@ -34,7 +34,7 @@ from lineclear.core.claims.strategies import (
     STRATEGIES,
     Rule,
 )
-from lineclear.core.claims.write_rule import LANDING, Verdict, Write
+from lineclear.core.claims.write_rule import LANDING, Write, WriteVerdict
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, PARALLEL, TEST
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
@@ -367,11 +367,11 @@ def test_what_every_door_says(scene: Scene, code: str) -> None:
 # -- the comparison itself ------------------------------------------------------------------------
 
 
-def _ignores_bonds(view: Any, _liveness: Any, rules: list[Rule], write: Write) -> Verdict:
+def _ignores_bonds(view: Any, _liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
     return writing.judge(view, NobodyDies(), rules, write)
 
 
-def _skips_symbols(view: Any, liveness: Any, rules: list[Rule], write: Write) -> Verdict:
+def _skips_symbols(view: Any, liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
     write.touches = lambda _symbol: False
     return writing.judge(view, liveness, rules, write)
 
@@ -382,12 +382,12 @@ def _asks_for_holders_first(view: Any, liveness: Any, rules: list[Rule], write: 
     writing.refuse_write(view, liveness, rules, write)
 
 
-def _lands_in_any_phase(view: Any, liveness: Any, rules: list[Rule], write: Write) -> Verdict:
+def _lands_in_any_phase(view: Any, liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
     unbound = [Rule(rule.resource, rule.strategy, rule.owner) for rule in rules]
     return writing.judge(view, liveness, unbound if write.action == LANDING else rules, write)
 
 
-def _ignores_the_fence(view: Any, liveness: Any, rules: list[Rule], write: Write) -> Verdict:
+def _ignores_the_fence(view: Any, liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
     write.fence = 0
     return writing.judge(view, liveness, rules, write)
 

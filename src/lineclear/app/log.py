@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Store, View
-    from lineclear.core.log.tables import Entry
+    from lineclear.core.log.tables import LogEntry
 
 BATCH = 2_000
 # Positions are exact, times are not: between two writers on a server they may step back this much.
 UNSTEADY_NS = 2_000_000_000
 
 
-def entries_after(view: View, position: int) -> Iterator[Entry]:
+def entries_after(view: View, position: int) -> Iterator[LogEntry]:
     """The whole log from a position on, a batch at a time."""
     while True:
         batch = view.scan(LOG, "key", low=position, limit=BATCH)
@@ -63,7 +63,7 @@ def tail(
     return [show_entry(entry) for entry in ordered]
 
 
-def _backwards(view: View, subject: str) -> Iterator[Entry]:
+def _backwards(view: View, subject: str) -> Iterator[LogEntry]:
     if subject:
         yield from view.scan(LOG, "subject", (subject,), reverse=True)
         return
@@ -76,7 +76,7 @@ def _backwards(view: View, subject: str) -> Iterator[Entry]:
         position = batch[-1].position
 
 
-def _fits(entry: Entry, agent: str, kind: str, subject: str) -> bool:
+def _fits(entry: LogEntry, agent: str, kind: str, subject: str) -> bool:
     return (
         (not agent or entry.actor == agent)
         and (not kind or entry.kind.lower().startswith(kind.lower()))
@@ -84,7 +84,7 @@ def _fits(entry: Entry, agent: str, kind: str, subject: str) -> bool:
     )
 
 
-def show_entry(entry: Entry) -> dict[str, Any]:
+def show_entry(entry: LogEntry) -> dict[str, Any]:
     return {
         "position": entry.position,
         "at": show_wall(entry.at_ns),
@@ -103,7 +103,7 @@ def order_of(view: View, first: int, second: int) -> dict[str, Any]:
     return {"first": show_entry(one), "second": show_entry(two), "relation": relation(one, two)}
 
 
-def _known(view: View, position: int) -> Entry:
+def _known(view: View, position: int) -> LogEntry:
     entry = view.get(LOG, (position,))
     if entry is None:
         raise not_found("event", str(position), "lineclear log")

@@ -8,7 +8,7 @@ from lineclear.app.words import check_words
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import any_of, by_index, by_key
-from lineclear.core.log.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, Reader, split_names
+from lineclear.core.log.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, MessageReader, split_names
 from lineclear.core.messages.inbox import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
 from lineclear.core.words.refusals import refuse
 
@@ -112,9 +112,9 @@ def _change_topics(store: Store, caller: Caller, kind: str, topic: str) -> dict[
     return once(store, caller, kind, {"topic": topic}, work)
 
 
-def _reader(view: View, name: str) -> Reader:
+def _reader(view: View, name: str) -> MessageReader:
     # Who has never been here hears what was meant for it, not what was said to others before.
-    return view.get(READER, (name,)) or Reader(name, 0, view.head, "")
+    return view.get(READER, (name,)) or MessageReader(name, 0, view.head, "")
 
 
 def near_reader(name: str) -> list[Question]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 400
 
 
-class Picture:
+class MirroredState:
     """Everything that the files show, at one position of the log."""
 
     __slots__ = ("coordination", "head", "locks", "newest", "tasks")
@@ -77,7 +77,7 @@ def head_of(view: View) -> int:
     return view.head
 
 
-def picture(view: View) -> Picture:
+def picture(view: View) -> MirroredState:
     found = {task.id: _page_task(view, task) for task in _shown_tasks(view)}
     newest = view.scan(TASK, "key", reverse=True, limit=1)
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
@@ -103,7 +103,7 @@ def picture(view: View) -> Picture:
             if task.state == TAKEN
         ],
     }
-    return Picture(
+    return MirroredState(
         view.head, found, newest[0].id if newest else 0, write_coordination(sections), _one_per_path(locks)
     )
 

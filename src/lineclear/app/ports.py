@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from lineclear.core.instants import Instant
     from lineclear.core.log.events import Draft, Event
     from lineclear.core.log.questions import Question
-    from lineclear.core.log.tables import Entry, Row, Table
+    from lineclear.core.log.tables import LogEntry, Table, TableRow
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     T = TypeVar("T")
     Key = tuple[int | str, ...]
 
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
         def listen(self) -> Listener:
             """Wake-ups after other processes' commits: a hint only, never the truth."""
 
-        def load(self, entries: Iterable[Entry], /) -> int:
+        def load(self, entries: Iterable[LogEntry], /) -> int:
             """Fill an empty store from another's log, positions kept, by replay; gives the count."""
 
         def check(self) -> list[str]:

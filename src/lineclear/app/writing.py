@@ -8,17 +8,17 @@ from __future__ import annotations
 from lineclear.app.agents.membership import agent_of_tree
 from lineclear.app.claims import claims_near, grants_near
 from lineclear.core.claims.strategies import strategy_for
-from lineclear.core.claims.write_rule import Near, Tree, judge_write
+from lineclear.core.claims.write_rule import Near, OwnedTree, judge_write
 from lineclear.core.log.tables import AGENT, WORKTREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Liveness, View
     from lineclear.core.claims.strategies import Rule
-    from lineclear.core.claims.write_rule import Verdict, Write
+    from lineclear.core.claims.write_rule import Write, WriteVerdict
 
 
-def judge(view: View, liveness: Liveness, rules: list[Rule], write: Write) -> Verdict:
+def judge(view: View, liveness: Liveness, rules: list[Rule], write: Write) -> WriteVerdict:
     near = Near(
         claims_near(view, write.resource),
         view.now,
@@ -36,10 +36,10 @@ def refuse_write(view: View, liveness: Liveness, rules: list[Rule], write: Write
         raise refusal
 
 
-def tree_of(view: View, name: str) -> Tree:
+def tree_of(view: View, name: str) -> OwnedTree:
     """A worktree belongs to the agent it was made for, else to the one agent that works in it."""
     row = view.get(WORKTREE, (name,))
-    return Tree(name, row.agent if row is not None and row.agent else agent_of_tree(view, name))
+    return OwnedTree(name, row.agent if row is not None and row.agent else agent_of_tree(view, name))
 
 
 def _bond_of(view: View, agent: str) -> str:

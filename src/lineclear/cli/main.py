@@ -174,14 +174,14 @@ def _ask_server(
         return None
     from lineclear.wiring.door import find_needed_door
 
-    door = find_needed_door(cwd or os.getcwd(), environ)
-    if door is None:
+    address = find_needed_door(cwd or os.getcwd(), environ)
+    if address is None:
         return None
-    from lineclear.cli.calling import perform
+    from lineclear.cli.server_client import perform
 
     # First: behind a `--` it would be a word like any other.
     key = ["--key", OWN_OPERATION + os.urandom(12).hex()] if needs_key else []
-    return perform(door, [*verb.split(), *key, *arguments], environ, out)
+    return perform(address, [*verb.split(), *key, *arguments], environ, out)
 
 
 def _refuse_unreadable(verb: str, words: list[str]) -> None:

@@ -45,13 +45,13 @@ class Output:
         self.is_rich = not is_json and not is_agent and self._out.isatty() and environ.get("TERM") != "dumb"
         self.warnings: list[str] = []
 
-    def data(self, data: Any, *lines: str | Table) -> None:
+    def data(self, data: Any, *lines: str | TextTable) -> None:
         """The answer: the envelope for programs, or the lines and tables for readers."""
         if self.is_json:
             self._json({"schema": SCHEMA, "data": data, "warnings": self.warnings})
             return
         for line in lines:
-            if isinstance(line, Table):
+            if isinstance(line, TextTable):
                 self._table(line)
             else:
                 self._write(line)
@@ -142,14 +142,14 @@ class Output:
         except OSError as error:
             raise Unwritable(error) from error
 
-    def _table(self, table: Table) -> None:
+    def _table(self, table: TextTable) -> None:
         if self.is_rich and table.rows:
             self._rich_table(table)
             return
         for line in table.as_lines():
             self._write(line)
 
-    def _rich_table(self, table: Table) -> None:
+    def _rich_table(self, table: TextTable) -> None:
         from rich.console import Console
         from rich.markup import escape
         from rich.table import Table as RichTable
@@ -234,7 +234,7 @@ def _styled(cell: str) -> str:
     return f"[{style}]{cell}[/{style}]" if style else cell
 
 
-class Table:
+class TextTable:
     """Rows of text under column names; `empty` is said when there are none."""
 
     __slots__ = ("columns", "empty", "rows", "title")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.workers import RunPlace, WorkerSlot
     from lineclear.core.log.tables import Run
     from lineclear.core.runs.signs import Usage
-    from lineclear.host.groups import Group
+    from lineclear.host.groups import ClientProcess
 
 PROMPT = "prompt.md"
 # Variables that tell a client that it runs inside another agent's session, or bind git to one repository.
@@ -66,7 +66,7 @@ class ClientProcesses:
         token: str,
         bond: HeldBond,
         resume: str,
-    ) -> tuple[Group, str]:
+    ) -> tuple[ClientProcess, str]:
         directory = self.directory(run)
         os.makedirs(directory, mode=0o700, exist_ok=True)
         prompt_file = os.path.join(directory, PROMPT)
@@ -121,7 +121,7 @@ class ClientProcesses:
         writable = [self.directory(run), *(path for path in homes if os.path.exists(path))]
         return self._sandbox(place.tree, argv, tmp, writable)
 
-    def find_again(self, run: Run) -> Group:
+    def find_again(self, run: Run) -> ClientProcess:
         return groups.find_again(self.directory(run.id), _mark(run.id, run.bond))
 
     def reader(self, slot: WorkerSlot, place: RunPlace, before: Usage | None = None) -> OutputReader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lineclear.app.setup.plan import FileChange, FileMove
+from lineclear.app.setup.plan import FileMove, SetupChange
 from lineclear.app.setup.ports import FileChangedMeanwhile
 from lineclear.host.files import write_atomically
 from lineclear.host.locks import LockFile
@@ -44,11 +44,11 @@ class DiskSetupFiles:
                 directory = os.path.dirname(directory)
         return sorted(missing, key=len)
 
-    def apply(self, changes: Sequence[FileChange | FileMove]) -> None:
+    def apply(self, changes: Sequence[SetupChange | FileMove]) -> None:
         moved_away = {change.path for change in changes if isinstance(change, FileMove)}
         for change in changes:
             if (
-                isinstance(change, FileChange)
+                isinstance(change, SetupChange)
                 and change.path not in moved_away
                 and self.read(change.path) != change.before
             ):
@@ -61,7 +61,7 @@ class DiskSetupFiles:
             else:
                 self._put(change, change.after)
 
-    def _put(self, change: FileChange, data: bytes) -> None:
+    def _put(self, change: SetupChange, data: bytes) -> None:
         os.makedirs(os.path.dirname(change.path), exist_ok=True)
         # A link to settings that are kept elsewhere stays a link.
         write_atomically(os.path.realpath(change.path), data)

@@ -23,13 +23,13 @@ from lineclear.core.runs.signs import (
     UNKNOWN,
     Call,
     CallDone,
-    End,
-    Ended,
+    DoneSign,
     Limited,
     Model,
     NotLoggedIn,
+    RunEnd,
     Said,
-    Session,
+    SessionSign,
     Usage,
 )
 
@@ -76,7 +76,7 @@ class StreamReader:
         self._open_calls: dict[str, str] = {}
         self._usage, self._settled, self._before = Usage(), Usage(), before or Usage()
         self._message = ("", 0, 0, 0)
-        self._ended: Ended | None = None
+        self._ended: DoneSign | None = None
         self._trouble, self._trouble_text, self._wait_s = OTHER, "", UNKNOWN
 
     # -- for the supervisor -------------------------------------------------------------------
@@ -91,16 +91,16 @@ class StreamReader:
             self._keep(line, is_expected=is_error_output or self._understand is None)
         return self._signs
 
-    def finish(self, exit_code: int | None) -> End:
+    def finish(self, exit_code: int | None) -> RunEnd:
         """The end, from what was said and how the process ended; None: unknown."""
         silently_well = exit_code == 0 and not self._needs_end and not self._trouble_text
         said_well = self._ended.ok if self._ended else silently_well
         if said_well and exit_code in (0, None):
-            return End(True, unread_lines=self._unread_lines)
+            return RunEnd(True, unread_lines=self._unread_lines)
         reason = self._reason(exit_code)
         kind = self._codes.get(exit_code or 0) or self._kind_of_end(reason)
         wait_s = self._wait_s if self._wait_s != UNKNOWN else retry_after_s(reason)
-        return End(
+        return RunEnd(
             False,
             reason,
             is_limited=kind == LIMITED,
@@ -123,7 +123,7 @@ class StreamReader:
     def session(self, id: str) -> None:
         if id and id != self._session:
             self._session = id
-            self._signs.append(Session(one_line(id, 200)))
+            self._signs.append(SessionSign(one_line(id, 200)))
 
     def model(self, name: str) -> None:
         if name and name != self._model:
@@ -243,7 +243,7 @@ class StreamReader:
             self._signs.append(NotLoggedIn(self._trouble_text))
 
     def ended(self, ok: bool, reason: str = "") -> None:
-        self._ended = Ended(ok, one_line(reason, _REASON_CHARS))
+        self._ended = DoneSign(ok, one_line(reason, _REASON_CHARS))
         self._signs.append(self._ended)
 
     def answered(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.runs.workers import WorkerSlot
 from lineclear.clients.registry import CLIENTS, START, names_with
-from lineclear.core.runs.budgets import Limits, needs_price
+from lineclear.core.runs.budgets import BudgetLimits, needs_price
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.runs import no_worker
 from lineclear.settings import worker_named
@@ -71,7 +71,7 @@ def installed_clients(path: str) -> list[str]:
 def _slot(settings: Settings, worker: Worker, agent: str, request: RunRequest) -> WorkerSlot:
     model = request.model or worker.model
     price = price_of(settings, worker, model)
-    limits = Limits(
+    limits = BudgetLimits(
         run_time_ms=worker.run_time_ms,
         run_tokens=worker.run_tokens,
         run_money_micros=worker.run_money_micros,

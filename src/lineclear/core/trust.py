@@ -31,7 +31,7 @@ class Stated:
         return digest(self.where, self.text)
 
 
-class Judged:
+class JudgedCommand:
     """Something stated, and whether that very text was recorded: known; another at its place: changed."""
 
     __slots__ = ("state", "stated")
@@ -58,11 +58,11 @@ def is_at(where: str, places: Iterable[str]) -> bool:
     return any(where == place or where.startswith((f"{place}.", f"{place}[")) for place in places)
 
 
-def judge(stated: Iterable[Stated], recorded: Mapping[str, str]) -> list[Judged]:
+def judge(stated: Iterable[Stated], recorded: Mapping[str, str]) -> list[JudgedCommand]:
     """`recorded` holds digest -> where it stood when it was trusted."""
     places = set(recorded.values())
     return [
-        Judged(one, KNOWN if one.digest in recorded else CHANGED if one.where in places else NEW)
+        JudgedCommand(one, KNOWN if one.digest in recorded else CHANGED if one.where in places else NEW)
         for one in stated
     ]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from threading import Event
     from typing import Any, Self
 
-    from lineclear.host.bonds import Bond, Bonds
+    from lineclear.host.bonds import Bonds, HeldBond
     from lineclear.host.check_ports import CheckPorts
     from lineclear.host.commands import Finished
 
@@ -158,7 +158,7 @@ class CheckTrees:
 class HeldCheckTree:
     """A tree that only we use until it is released: the `CheckPlace` of app/queue/ports.py."""
 
-    def __init__(self, trees: CheckTrees, name: str, bond: Bond) -> None:
+    def __init__(self, trees: CheckTrees, name: str, bond: HeldBond) -> None:
         self._trees, self._bond, self.name = trees, bond, name
         self.path = os.path.realpath(os.path.join(trees.directory, name))
         self.ports = range(0)

@@ -16,7 +16,7 @@ _DEAF_WAIT_S = 0.25
 _STALE_AFTER_S = 1.0  # a waiter makes its pipe and then opens it: a young pipe without reader may be alive
 
 
-class Listener:
+class PipeListener:
     """One waiter's ear: a pipe of its own, or, where none can be made, a short sleep."""
 
     __slots__ = ("_dummy_fd", "_fd", "_path", "_poll")
@@ -61,14 +61,14 @@ class Listener:
                 os.close(fd)
         self._fd = self._dummy_fd = -1
 
-    def __enter__(self) -> Listener:
+    def __enter__(self) -> PipeListener:
         return self
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
 
 
-class Bell:
+class PipeBell:
     """All waiters of one directory."""
 
     __slots__ = ("_directory",)
@@ -76,12 +76,12 @@ class Bell:
     def __init__(self, directory: str) -> None:
         self._directory = directory
 
-    def listen(self) -> Listener:
+    def listen(self) -> PipeListener:
         try:
             os.makedirs(self._directory, mode=0o700, exist_ok=True)
         except OSError:
             pass  # the listener finds out by itself, and sleeps instead
-        return Listener(f"{self._directory}/{os.getpid()}.{os.urandom(8).hex()}")
+        return PipeListener(f"{self._directory}/{os.getpid()}.{os.urandom(8).hex()}")
 
     def ring(self) -> None:
         """Wake everybody who listens. Never fails, never blocks."""

@@ -29,7 +29,7 @@ _HOLD_TRIES = 2000
 _HOLD_PAUSE_S = 0.0005
 
 
-class Bond:
+class HeldBond:
     """A held bond. It lasts until `release`, or until every process that has its descriptor is gone."""
 
     __slots__ = ("_fd", "_path", "name")
@@ -70,7 +70,7 @@ class Bonds:
     def __init__(self, directory: str) -> None:
         self._directory = directory
 
-    def hold(self, bond: str) -> Bond:
+    def hold(self, bond: str) -> HeldBond:
         """Take the bond, or refuse when a live process has it."""
         path = self._path(bond)
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
@@ -78,7 +78,7 @@ class Bonds:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             if lock(fd, 0) and _is_same_file(path, fd):
                 os.ftruncate(fd, 0)
-                return Bond(bond, path, fd)
+                return HeldBond(bond, path, fd)
             is_held = not share(fd) and _is_same_file(path, fd)
             os.close(fd)
             if is_held:

@@ -32,7 +32,7 @@ _LONGEST_LINE = 4 << 20
 _SWEEP_POLL_S = 0.02
 
 
-class Group:
+class ClientProcess:
     """One started client. `directory` holds its output, its pid and, in the end, its exit code."""
 
     __slots__ = ("_child", "_offset", "_rest", "directory", "mark", "pid", "unreadable")
@@ -152,7 +152,7 @@ def start(
     mark: str,
     stdin: str,
     bond_fd: int,
-) -> Group:
+) -> ClientProcess:
     """Start a client in a session of its own. Raises OSError when the program cannot be started.
 
     The shell would note 127 for a program that is not there; that is found out before.
@@ -182,12 +182,12 @@ def start(
             start_new_session=True,
             pass_fds=(bond_fd,),
         )
-    return Group(directory, mark, child.pid, child)
+    return ClientProcess(directory, mark, child.pid, child)
 
 
-def find_again(directory: str, mark: str) -> Group:
+def find_again(directory: str, mark: str) -> ClientProcess:
     """A client that another process had started; its output is read from the beginning."""
-    return Group(directory, mark, _read_number(os.path.join(directory, PID)) or 0)
+    return ClientProcess(directory, mark, _read_number(os.path.join(directory, PID)) or 0)
 
 
 def cut_output(directory: str, most_bytes: int) -> None:

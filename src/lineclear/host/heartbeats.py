@@ -13,7 +13,7 @@ _DIGITS = 20
 _LOCK_WAIT_S = 0.004
 
 
-class Presence:
+class PresenceFiles:
     """The heartbeat files of one directory."""
 
     __slots__ = ("_directory",)

@@ -2,7 +2,7 @@
 that has ended, however it ended.
 
 Two kinds of lock need more and have their own module: bonds (host/bonds.py), and the writer gate of SQLite
-(store/sqlite/gate.py), which has to be fair. Hooks load this module: imports stay cheap.
+(store/sqlite/writer_lock.py), which has to be fair. Hooks load this module: imports stay cheap.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _MOST_BYTES, _ROOMY_BYTES = 256 * 1024, 8 * 1024
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"))
 
 
-class Session:
+class SessionFile:
     """The memory of one session. Nothing here raises: what cannot be written is not remembered."""
 
     __slots__ = ("_facts", "_fresh", "path")
@@ -51,9 +51,9 @@ class Session:
         line, self._fresh = self._fresh, earlier
         self._append("".join(line))
 
-    def copy(self) -> Session:
+    def copy(self) -> SessionFile:
         """To be changed and, perhaps, thrown away."""
-        other = Session(self.path)
+        other = SessionFile(self.path)
         other._facts, other._fresh = dict(self._all()), list(self._fresh)
         return other
 
@@ -220,7 +220,7 @@ class Writes:
         text, self._noted = self._noted, ""
         if not text:
             return
-        file = Session(self._path)
+        file = SessionFile(self._path)
         if file._size() > _MOST_BYTES:
             try:
                 os.replace(self._path, self._path + ".old")
@@ -243,4 +243,4 @@ class Writes:
         return found
 
     def size(self) -> int:
-        return Session(self._path)._size() + len(self._noted.encode("utf-8", "surrogateescape"))
+        return SessionFile(self._path)._size() + len(self._noted.encode("utf-8", "surrogateescape"))

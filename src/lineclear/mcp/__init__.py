@@ -1,1 +1,1 @@
-"""The verbs as tools of an MCP server over stdio. Asks a desk to do them; holds no rule, opens no store."""
+"""The verbs as tools of an MCP server over stdio. Holds no rule, opens no store: a verb runner does."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from lineclear.core.durations import parse_duration
 from lineclear.core.words.refusals import Refusal, following, refuse, shorten
-from lineclear.mcp.desk import Reply
+from lineclear.mcp.calls import Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The server: the SDK's protocol on one side, a desk that does verbs on the other. Nothing is decided here.
+"""The server: the SDK's protocol on one side, a verb runner on the other. Nothing is decided here.
 
 Calls run in threads, since the rules below are synchronous; a call that is cancelled, or whose client goes
 away, is told to stop and is waited for, so that it leaves no place in line behind.
@@ -21,8 +21,8 @@ from lineclear import __version__
 from lineclear.core.words.refusals import Refusal
 from lineclear.mcp import catalog, pages, prompts
 from lineclear.mcp.callers import signs_of
-from lineclear.mcp.desk import EXCHANGE, VISITOR, Call, Reply, Stopped
-from lineclear.mcp.hands import Hands
+from lineclear.mcp.calls import EXCHANGE, REQUESTER, Reply, Stopped, VerbCall
+from lineclear.mcp.thread_pool import CallThreadPool
 from lineclear.mcp.watching import MOST_TEXT, Watch, stop_when_cancelled, unknown_page
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from lineclear.mcp.desk import Desk, Exchange
+    from lineclear.mcp.calls import Exchange, VerbRunner
 
     Asked = ServerRequestContext[Any, Any]
 
@@ -50,26 +50,26 @@ STOP_WITHIN_S = 10.0
 _MAY_WAIT = (b'"wait"', b"\\u")
 
 
-def serve(desk: Desk, *, is_all: bool) -> int:
+def serve(runner: VerbRunner, *, is_all: bool) -> int:
     """Answer on stdin and stdout until the client closes them or somebody sends SIGTERM; the exit code."""
     try:
-        anyio.run(Service(desk, is_all=is_all).run)
+        anyio.run(ToolService(runner, is_all=is_all).run)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client is gone
     finally:
-        desk.close()
+        runner.close()
     return 0
 
 
-class Service:
+class ToolService:
     """What is answered, whatever way the questions come in."""
 
-    def __init__(self, desk: Desk, *, is_all: bool) -> None:
-        self._desk, self._tools = desk, catalog.offered(is_all=is_all)
+    def __init__(self, runner: VerbRunner, *, is_all: bool) -> None:
+        self._runner, self._tools = runner, catalog.offered(is_all=is_all)
         self._listed: types.ListToolsResult | None = None
-        self._quick, self._waiting = Hands(QUICK_CALLS), anyio.CapacityLimiter(WAITING_CALLS)
-        self._running: set[Call] = set()
-        self._watch = Watch(desk)
+        self._quick, self._waiting = CallThreadPool(QUICK_CALLS), anyio.CapacityLimiter(WAITING_CALLS)
+        self._running: set[VerbCall] = set()
+        self._watch = Watch(runner)
 
     def server(self) -> Server[Any]:
         server: Server[Any] = Server(
@@ -136,7 +136,7 @@ class Service:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             async for _ in signals:
                 await self.stop_calls()
-                self._desk.close()
+                self._runner.close()
                 os._exit(0)
 
     # -- tools -------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Service:
         try:
             given, key = tool.read(params.arguments or {})
         except Refusal as refusal:
-            return _result(self._desk.refuse(refusal), is_error=True)
+            return _result(self._runner.refuse(refusal), is_error=True)
         reply = await self._perform(asked, tool.verb, given, key)
         # What one that only looks has found is an answer, whatever it is.
         is_error = reply.is_refused or (reply.is_short and tool.effect != catalog.READ)
@@ -164,7 +164,7 @@ class Service:
         exchange: Exchange | None = scope.get(EXCHANGE)
         params = asked.session.client_params
         client = params.client_info.name if params else exchange.client if exchange is not None else ""
-        call = Call(key=key, signs=signs_of(client, asked.meta or {}), visitor=scope.get(VISITOR))
+        call = VerbCall(key=key, signs=signs_of(client, asked.meta or {}), requester=scope.get(REQUESTER))
         if exchange is not None:
             exchange.client = client
             exchange.begin(call)
@@ -172,7 +172,7 @@ class Service:
         def work() -> Reply:
             if call.is_stopped():
                 raise Stopped  # while it waited for a thread
-            return self._desk.perform(verb, given, call)
+            return self._runner.perform(verb, given, call)
 
         self._running.add(call)
         try:
@@ -184,7 +184,7 @@ class Service:
         finally:
             self._running.discard(call)
 
-    async def _wait(self, asked: Asked, call: Call, work: Callable[[], Reply]) -> Reply:
+    async def _wait(self, asked: Asked, call: VerbCall, work: Callable[[], Reply]) -> Reply:
         """Progress is told meanwhile; a cancelled call is stopped, and waited for."""
         news = anyio.Event()
         said: list[str] = []

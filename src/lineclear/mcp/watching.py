@@ -11,7 +11,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from lineclear.mcp import pages
-from lineclear.mcp.desk import EXCHANGE, Call
+from lineclear.mcp.calls import EXCHANGE, VerbCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
-    from lineclear.mcp.desk import Desk
+    from lineclear.mcp.calls import VerbRunner
 
 MOST_TEXT = 200
 # Of one session; a page that is asked for beyond that is still there to be read.
@@ -33,8 +33,8 @@ BEGIN_WITHIN_S, AGAIN_S = 5.0, 1.0
 class Watch:
     """Clients of 2026-07-28 listen on a stream, older ones subscribe; both are told of the same changes."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, runner: VerbRunner) -> None:
+        self._runner = runner
         self._bus = InMemorySubscriptionBus()
         self._streams = ListenHandler(self._bus)
         # session ("" over stdin and stdout) -> address -> how it is told
@@ -95,7 +95,7 @@ class Watch:
     async def run(self) -> None:
         """Follows the log from the moment that somebody first wants to hear of it."""
         await self._is_wanted.wait()
-        call = Call()
+        call = VerbCall()
         async with anyio.create_task_group() as group:
             group.start_soon(stop_when_cancelled, call)
             while True:
@@ -104,8 +104,8 @@ class Watch:
                 await anyio.sleep(AGAIN_S)
                 await self._tell(None)
 
-    def _follow(self, call: Call) -> None:
-        for events in self._desk.follow(call):
+    def _follow(self, call: VerbCall) -> None:
+        for events in self._runner.follow(call):
             from_thread.run(self._tell, events)
 
     async def _tell(self, events: list[dict[str, Any]] | None) -> None:
@@ -143,7 +143,7 @@ def _is_touched(address: str, events: list[dict[str, Any]] | None) -> bool:
     return events is None or any(pages.is_touched(address, event) for event in events)
 
 
-async def stop_when_cancelled(call: Call) -> None:
+async def stop_when_cancelled(call: VerbCall) -> None:
     """The thread is not interrupted: it is told, and comes to its end by itself."""
     try:
         await anyio.sleep_forever()

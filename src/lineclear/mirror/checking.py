@@ -9,7 +9,7 @@ from lineclear.core.words.refusals import Refusal
 from lineclear.mirror.conventions import facts_of, states
 from lineclear.mirror.files import read_small
 from lineclear.mirror.publishing import COORDINATION_FILE, PAGE
-from lineclear.mirror.state import State, read_failure
+from lineclear.mirror.state import MirrorState, read_failure
 from lineclear.wiring.mirroring import (
     COORDINATION,
     TASKS,
@@ -84,7 +84,7 @@ def _mirror(repo: Repo) -> Iterator[tuple[str, str]]:
         yield PROBLEM, f"the files could not be written: {' '.join(failure.split())}"
     if not is_hidden_from_git(repo):
         yield NOTE, "git could see our files; `lineclear mirror --now` hides them again"
-    with State(repo.state_directory, 1.0) as state:
+    with MirrorState(repo.state_directory, 1.0) as state:
         published = state.published()
         head = repo.store.read(head_of)
         for trouble in published.get("troubles", ()):
@@ -101,7 +101,7 @@ def _mirror(repo: Repo) -> Iterator[tuple[str, str]]:
         yield OK, f"{', '.join(parts)} in {len(live_trees(repo))} worktrees, up to date"
 
 
-def _is_there(state: State, tree: str, path: str, parts: tuple[str, ...]) -> bool:
+def _is_there(state: MirrorState, tree: str, path: str, parts: tuple[str, ...]) -> bool:
     if COORDINATION in parts and not os.path.exists(os.path.join(path, COORDINATION_FILE)):
         return False
     if TASKS not in parts:

@@ -11,8 +11,8 @@ import os
 from lineclear.core.agents.conventions import (
     AGENTS_FILE,
     POINTER,
-    Change,
-    Facts,
+    ConventionChange,
+    ConventionFacts,
     plan_block,
     plan_pointer,
     plan_removal,
@@ -30,15 +30,15 @@ CLAUDE_FILE, GEMINI_FILE = "CLAUDE.md", "GEMINI.md"
 MOST_BYTES = 4 * 1024 * 1024
 
 
-def facts_of(settings: Settings) -> Facts:
-    return Facts(
+def facts_of(settings: Settings) -> ConventionFacts:
+    return ConventionFacts(
         rules=tuple(settings.rules),
         gate=settings.checks_gate,
         task_page="TASKS.md" if settings.mirror_tasks else "",
     )
 
 
-def plan(root: str, facts: Facts, *, force: bool = False) -> list[Change]:
+def plan(root: str, facts: ConventionFacts, *, force: bool = False) -> list[ConventionChange]:
     """What has to be changed, file by file; refuses what would overwrite somebody's words."""
     changes = [plan_block(AGENTS_FILE, _read(root, AGENTS_FILE), write_conventions(facts), force=force)]
     for name in _pointing(root):
@@ -46,12 +46,12 @@ def plan(root: str, facts: Facts, *, force: bool = False) -> list[Change]:
     return changes
 
 
-def plan_away(root: str, *, force: bool = False) -> list[Change]:
+def plan_away(root: str, *, force: bool = False) -> list[ConventionChange]:
     names = [AGENTS_FILE, *_pointing(root)]
     return [plan_removal(name, _read(root, name), force=force) for name in names]
 
 
-def states(root: str, facts: Facts) -> dict[str, str]:
+def states(root: str, facts: ConventionFacts) -> dict[str, str]:
     """How each file stands to what it should say. Never raises for what it finds in them."""
     found = {AGENTS_FILE: state_of(_read(root, AGENTS_FILE), write_conventions(facts))}
     for name in _pointing(root):
@@ -63,7 +63,7 @@ def states(root: str, facts: Facts) -> dict[str, str]:
     return found
 
 
-def apply(root: str, changes: list[Change]) -> None:
+def apply(root: str, changes: list[ConventionChange]) -> None:
     for change in changes:
         if not change.is_needed:
             continue

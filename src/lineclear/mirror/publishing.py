@@ -22,7 +22,7 @@ from lineclear.mirror.files import (
     replace_and_look,
 )
 from lineclear.mirror.locks import write_locks
-from lineclear.mirror.state import Base, State, note_failure
+from lineclear.mirror.state import Base, MirrorState, note_failure
 from lineclear.wiring.mirroring import (
     COORDINATION,
     LOCKS,
@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lineclear.app.mirroring import Picture
+    from lineclear.app.mirroring import MirroredState
     from lineclear.core.tasks.page import Edit
     from lineclear.wiring.mirroring import Tree
     from lineclear.wiring.repo import Repo
@@ -96,14 +96,14 @@ def publish(repo: Repo, *, wait_s: float = WAIT_S, is_forced: bool = False) -> D
     parts = parts_on(repo.settings)
     if not parts:
         return None
-    with State(repo.state_directory, wait_s) as state:
+    with MirrorState(repo.state_directory, wait_s) as state:
         return _Pass(repo, state, parts).run(is_forced) if state.is_mine else None
 
 
 class _Pass:
     """The surroundings of one pass; the lock of `state` is held."""
 
-    def __init__(self, repo: Repo, state: State, parts: tuple[str, ...]) -> None:
+    def __init__(self, repo: Repo, state: MirrorState, parts: tuple[str, ...]) -> None:
         self.repo, self.state, self.parts = repo, state, parts
         self.trees = live_trees(repo)
         self.troubles: list[str] = []
@@ -197,7 +197,7 @@ class _Pass:
             time.sleep(SETTLE_S - age_s)
         return True
 
-    def _write_pages(self, pages: list[Page], seen: Picture) -> Picture:
+    def _write_pages(self, pages: list[Page], seen: MirroredState) -> MirroredState:
         kept = self.state.page()
         has_own = any(page.base is None and page.is_edited for page in pages)
         shared = parse_page(_decoded(kept)) if kept is not None else [] if has_own else first_page()
@@ -216,7 +216,7 @@ class _Pass:
         return seen
 
     def _next_page(
-        self, text: bytes, shared: list[Item], seen: Picture, notes: dict[int | str, list[str]]
+        self, text: bytes, shared: list[Item], seen: MirroredState, notes: dict[int | str, list[str]]
     ) -> tuple[bytes, int]:
         """(the page, its number): the one we have if it says all there is to say, else the next."""
         number = task_page.page_number(_decoded(text))
@@ -229,7 +229,7 @@ class _Pass:
         return text, number
 
     def _take_in(
-        self, pages: Iterable[Page], shared: list[Item], seen: Picture
+        self, pages: Iterable[Page], shared: list[Item], seen: MirroredState
     ) -> tuple[list[Item], dict[int | str, list[str]], bool]:
         """The shared page with everybody's edits, what is to be said about them, and if any was a command."""
         notes: dict[int | str, list[str]] = {}
@@ -342,7 +342,7 @@ def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:
     """Take our files out of all worktrees; a page that was edited since is kept. Says what went."""
     gone = []
     wanted = set(parts)
-    with State(repo.state_directory, WAIT_S) as state:
+    with MirrorState(repo.state_directory, WAIT_S) as state:
         for tree in live_trees(repo):
             if TASKS in wanted:
                 gone += _remove_page(state, tree)
@@ -357,7 +357,7 @@ def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:
     return gone
 
 
-def _remove_page(state: State, tree: Tree) -> list[str]:
+def _remove_page(state: MirrorState, tree: Tree) -> list[str]:
     base = state.base(tree.name)
     if base is None:
         return []

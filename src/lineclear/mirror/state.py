@@ -32,7 +32,7 @@ class Base:
         self.text, self.page, self.where = text, page, where
 
 
-class State:
+class MirrorState:
     """Open it with `with`; `is_mine` says whether the lock was to be had in time."""
 
     def __init__(self, state_directory: str, wait_s: float) -> None:
@@ -41,7 +41,7 @@ class State:
         self._lock = LockFile(os.path.join(self.directory, "lock"))
         self.is_mine = False
 
-    def __enter__(self) -> State:
+    def __enter__(self) -> MirrorState:
         for name in ("trees", "pages"):
             os.makedirs(os.path.join(self.directory, name), mode=0o700, exist_ok=True)
         self.is_mine = self._lock.take(self._wait_s)

@@ -14,16 +14,16 @@ from anyio import to_thread
 
 from lineclear.core.words.refusals import refuse
 from lineclear.hook.serving import Elsewhere
-from lineclear.mcp.desk import VISITOR
-from lineclear.serve.commanding import Commands
-from lineclear.serve.doorkeeper import one
+from lineclear.mcp.calls import REQUESTER
+from lineclear.serve.authentication import one
+from lineclear.serve.remote_commands import RemoteCommands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from lineclear.mcp.desk import Desk, Visitor
-    from lineclear.serve.doorkeeper import Receive, Scope, Send
+    from lineclear.mcp.calls import Requester, VerbRunner
+    from lineclear.serve.authentication import Receive, Scope, Send
 
     # (client, event, the host's words, environment, where) -> (the answer, exit code)
     AnswerHook = Callable[[str, str, bytes, Mapping[str, str], str], tuple[bytes, int]]
@@ -35,8 +35,8 @@ HOOK_WITHIN_S = 30.0
 
 
 class HooksAndCommands:
-    def __init__(self, desk: Desk, answer_hook: AnswerHook) -> None:
-        self._commands = Commands(desk)
+    def __init__(self, runner: VerbRunner, answer_hook: AnswerHook) -> None:
+        self._commands = RemoteCommands(runner)
         self._answer_hook, self._hooks = answer_hook, anyio.CapacityLimiter(HOOKS_AT_ONCE)
 
     def stop_calls(self) -> None:
@@ -49,22 +49,22 @@ class HooksAndCommands:
             await self._hook(scope, receive, send)
         elif scope["method"] == "POST" and path == "/command":
             body = await read_body(receive, MOST_BODY_BYTES)
-            await self._commands.answer(scope[VISITOR], body, receive, send)
+            await self._commands.answer(scope[REQUESTER], body, receive, send)
         else:
             return False
         return True
 
     async def _hook(self, scope: Scope, receive: Receive, send: Send) -> None:
-        visitor: Visitor = scope[VISITOR]
+        requester: Requester = scope[REQUESTER]
         client, _, event = str(scope["path"]).removeprefix("/hook/").partition("/")
         if not client or not event or "/" in event:
             raise refuse("serve.call", why="a hook is /hook/CLIENT/EVENT")
         body = await read_body(receive, MOST_HOOK_BYTES)
-        cwd = one(scope["headers"], b"x-lineclear-cwd").decode("utf-8", "surrogateescape") or visitor.cwd
+        cwd = one(scope["headers"], b"x-lineclear-cwd").decode("utf-8", "surrogateescape") or requester.cwd
 
         def work() -> tuple[bytes, int]:
             try:
-                return self._answer_hook(client, event, body, visitor.environ, cwd)
+                return self._answer_hook(client, event, body, requester.environ, cwd)
             except Elsewhere:
                 raise refuse("serve.elsewhere", path=cwd) from None
 

@@ -15,10 +15,10 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.mcp.desk import EXCHANGE, VISITOR, Exchange
-from lineclear.mcp.server import Service
+from lineclear.mcp.calls import EXCHANGE, REQUESTER, Exchange
+from lineclear.mcp.server import ToolService
 from lineclear.serve.answering import MOST_BODY_BYTES, HooksAndCommands, answer, answer_json
-from lineclear.serve.doorkeeper import is_from_socket, one, turn_away
+from lineclear.serve.authentication import is_from_socket, one, turn_away
 from lineclear.serve.sessions import IDLE_S, Sessions
 
 TYPE_CHECKING = False
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from lineclear.mcp.desk import Desk, Visitor
+    from lineclear.mcp.calls import Requester, VerbRunner
     from lineclear.serve.answering import AnswerHook
-    from lineclear.serve.doorkeeper import Message, Receive, Scope, Send
+    from lineclear.serve.authentication import Message, Receive, Scope, Send
 
 SESSION, REVISION, METHOD, NAME = b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name"
 NEWEST = types.LATEST_PROTOCOL_VERSION.encode()
@@ -39,19 +39,20 @@ MOST_SESSIONS = 1_000
 BRIEF_AMONG = 8
 
 
-class Served:
+class ServerApp:
     """The application. `on_stop` is called by whoever may stop the server, `describe` tells of it."""
 
     def __init__(
         self,
-        desk: Desk,
+        runner: VerbRunner,
         answer_hook: AnswerHook,
         *,
         is_all: bool,
         describe: Callable[[], dict[str, Any]],
         on_stop: Callable[[], None],
     ) -> None:
-        self._service, self._others = Service(desk, is_all=is_all), HooksAndCommands(desk, answer_hook)
+        self._service = ToolService(runner, is_all=is_all)
+        self._others = HooksAndCommands(runner, answer_hook)
         server = self._service.server()
         self._lasting = StreamableHTTPSessionManager(
             server,
@@ -110,11 +111,11 @@ class Served:
     # -- tools -------------------------------------------------------------------------------------
 
     async def _tools(self, scope: Scope, receive: Receive, send: Send) -> None:
-        visitor: Visitor = scope[VISITOR]
-        scope["user"] = _user(visitor.proof)
+        requester: Requester = scope[REQUESTER]
+        scope["user"] = _user(requester.proof)
         session = one(scope["headers"], SESSION).decode("latin-1")
-        if session and not self._sessions.take(session, visitor.proof):
-            client = self._sessions.client_of(session, visitor.proof)
+        if session and not self._sessions.take(session, requester.proof):
+            client = self._sessions.client_of(session, requester.proof)
             await self._answer_once(scope, receive, send, client)
             return
         exchange = scope[EXCHANGE] = Exchange(session)
@@ -124,12 +125,12 @@ class Served:
             if is_post and one(scope["headers"], REVISION) == NEWEST:
                 await self._answer_newest(scope, receive, send)
                 return
-            await self._lasting.handle_request(scope, receive, self._noting(scope, visitor.proof, send))
+            await self._lasting.handle_request(scope, receive, self._noting(scope, requester.proof, send))
         finally:
             self._asking -= is_post
             exchange.end()
             is_told = bool(session) and self._service.is_subscribed(session)
-            self._sessions.put_back(session, visitor.proof, client=exchange.client, is_told=is_told)
+            self._sessions.put_back(session, requester.proof, client=exchange.client, is_told=is_told)
 
     async def _answer_newest(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Without sessions; what it says in its headers is compared with its body by the SDK."""

@@ -1,8 +1,8 @@
 """What `serve` does while nobody asks: queue, snapshots, files for agents, ends of leases.
 
-Each work is a thread with a repository of its own, opened anew after every failure and whenever the settings
+Each job is a thread with a repository of its own, opened again after every failure and whenever the settings
 have changed. Nothing here is needed for the truth: without it the same happens in the commands, later. So a
-work that fails says so, rests, and goes on; and all of them may be killed at any instant.
+job that fails says so, rests, and goes on; and all of them may be killed at any instant.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lineclear.core.instants import show_wall
 from lineclear.core.words.refusals import Refusal
 from lineclear.host.names import person_name
 from lineclear.host.shielding import shield_thread
-from lineclear.serve.works import WORKS, hear
+from lineclear.serve.background_jobs import JOBS, hear
 from lineclear.settings import LOCAL_FILE, TEAM_FILE
 from lineclear.wiring.repo import read_settings, settings_root
 from lineclear.wiring.trust import RECORD
@@ -44,7 +44,7 @@ def _write_down(words: str, is_trouble: bool) -> None:
 
 
 class Background:
-    """All works of one repository. `tell` gets lines for the log of the server, and whether they are of a
+    """All jobs of one repository. `tell` gets lines for the log of the server, and whether they are of a
     trouble; `on_gone` is called once, from a thread of ours, when the repository (or what lineclear keeps in
     it) is not there any more."""
 
@@ -61,35 +61,33 @@ class Background:
         self.rings = 0
         self._surroundings: _Surroundings | None = None
         self._bell = _Thread(self, "bell", lambda _: True, hear)
-        self._works = [_Thread(self, work.name, work.is_wanted, work.run) for work in WORKS]
+        self._jobs = [_Thread(self, one.name, one.is_wanted, one.run) for one in JOBS]
 
     def start(self) -> None:
-        for thread in (self._bell, *self._works):
+        for thread in (self._bell, *self._jobs):
             thread.start()
 
     def stop(self, within_s: float = 10.0) -> bool:
-        """End all works; a running check is called off as by Ctrl-C. False: some still end by themselves."""
+        """End all jobs; a running check is called off as by Ctrl-C. False: some still end by themselves."""
         self._stopped.set()
         self.ring()
         deadline = time.monotonic() + within_s
-        threads = [
-            thread for thread in (self._bell, *self._works) if thread is not threading.current_thread()
-        ]
+        threads = [thread for thread in (self._bell, *self._jobs) if thread is not threading.current_thread()]
         for thread in threads:
             if thread.ident is not None:
                 thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in threads)
 
     def status(self) -> dict[str, dict[str, Any]]:
-        """By work: its state, what it did last, what went wrong last; each with its time."""
-        return {thread.name: thread.status() for thread in self._works}
+        """By job: its state, what it did last, what went wrong last; each with its time."""
+        return {thread.name: thread.status() for thread in self._jobs}
 
     # -- for the threads ----------------------------------------------------------------------
 
     def ring(self) -> None:
         """The log has changed, or somebody said stop."""
         self.rings += 1
-        for thread in (self._bell, *self._works):
+        for thread in (self._bell, *self._jobs):
             thread.rung.set()
 
     @property
@@ -131,7 +129,7 @@ class Background:
 
 
 class _Surroundings:
-    """What decides how the works are done, besides the store; looked at every few seconds, for all."""
+    """What decides how the jobs are done, besides the store; looked at every few seconds, for all."""
 
     def __init__(self, repo: Repo) -> None:
         self._directory = repo.state_directory
@@ -165,8 +163,8 @@ def _mark(path: str) -> tuple[int, int, int]:
     return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
-class Ground:
-    """What a work stands on while it runs: its repository, who acts, and when to end."""
+class JobContext:
+    """What a job is given while it runs: its repository, who acts, and when to end."""
 
     def __init__(self, thread: _Thread, repo: Repo, marks: Marks) -> None:
         self.repo, self._thread, self._marks = repo, thread, marks
@@ -219,7 +217,7 @@ class Ground:
         self._thread.did(words, is_news)
 
     def failed(self, words: str) -> None:
-        """A part of the work failed, and the rest goes on."""
+        """A part of the job failed, and the rest goes on."""
         self._thread.failed(words)
 
 
@@ -229,7 +227,7 @@ class _Thread(threading.Thread):
         background: Background,
         name: str,
         is_wanted: Callable[[Settings], bool],
-        run: Callable[[Ground], None],
+        run: Callable[[JobContext], None],
     ) -> None:
         super().__init__(name=name, daemon=True)
         self.background, self.is_wanted, self._work = background, is_wanted, run
@@ -274,14 +272,14 @@ class _Thread(threading.Thread):
     def _open_and_work(self) -> None:
         repo, marks = self.background.open()
         with closing(repo):
-            ground = Ground(self, repo, marks)
+            job = JobContext(self, repo, marks)
             if self.is_wanted(repo.settings):
                 self.state = WAITING
-                self._work(ground)
+                self._work(job)
                 return
             self.state = OFF
-            while ground.goes_on():
-                ground.rest(SETTINGS_EVERY_S)
+            while job.goes_on():
+                job.rest(SETTINGS_EVERY_S)
 
     def _rest_after(self, error: Exception) -> None:
         """Longer after each failure in a row; not at all when there is a new reason to hope."""

@@ -1,6 +1,6 @@
 """Hooks and commands, answered from a thread of a process that has other work: `lineclear run`.
 
-`lineclear serve` answers more, and goes first: while one runs, the door is its own, and we are not asked.
+`lineclear serve` answers more, and goes first: while one runs, the address is its own, and we are not asked.
 Whatever goes wrong here, hooks do their work alone.
 """
 
@@ -16,10 +16,10 @@ import anyio
 
 from lineclear import __version__
 from lineclear.core.words.refusals import Refusal
-from lineclear.host import server_door as doors
+from lineclear.host import server_address
 from lineclear.host.shielding import shield_thread
 from lineclear.serve.answering import HooksAndCommands, answer
-from lineclear.serve.doorkeeper import Doorkeeper, turn_away
+from lineclear.serve.authentication import Authenticator, turn_away
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from lineclear.mcp.desk import Desk
+    from lineclear.mcp.calls import VerbRunner
     from lineclear.serve.answering import AnswerHook
-    from lineclear.serve.doorkeeper import Admit, Receive, Scope, Send
+    from lineclear.serve.authentication import Admit, Receive, Scope, Send
 
 SOCKET = "run.sock"
 ANNOUNCE_EVERY_S = 1.0
@@ -43,12 +43,12 @@ class HookServer:
         self,
         state_directory: str,
         environ: Mapping[str, str],
-        desk: Desk,
+        runner: VerbRunner,
         answer_hook: AnswerHook,
         admit: Admit,
     ) -> None:
         self._directory, self._environ = state_directory, environ
-        self._desk, self._answer_hook, self._admit = desk, answer_hook, admit
+        self._runner, self._answer_hook, self._admit = runner, answer_hook, admit
         self._answers: HooksAndCommands | None = None
         self._ending = ExitStack()
 
@@ -63,7 +63,7 @@ class HookServer:
         self._ending.close()
 
     def _start(self) -> None:
-        directory = doors.directory_of(self._directory)
+        directory = server_address.directory_of(self._directory)
         os.makedirs(directory, mode=0o700, exist_ok=True)
         # Here and not in the thread: for an instant the socket needs another umask, which all threads share.
         local = self._ending.enter_context(listen_locally(self._directory, self._environ, SOCKET))
@@ -71,43 +71,52 @@ class HookServer:
         self._ending.callback(_remove, place)
         listener = self._ending.enter_context(listen_on(LOOPBACK, 0))
         host, port = listener.getsockname()[:2]
-        door = doors.Door(host, port, secrets.token_urlsafe(32), place, os.getpid(), __version__)
-        keep_log(f"{directory}/{doors.LOG}")
-        keeper = Doorkeeper(self._answer, self._environ, key=door.key, admit=self._admit)
-        keeper.hosts = host_names(host, port)
-        server = HttpServer(keeper)
-        thread = threading.Thread(
-            target=self._run, args=(server, [listener, local], door), name="hook-server", daemon=True
+        address = server_address.ServerAddress(
+            host, port, secrets.token_urlsafe(32), place, os.getpid(), __version__
         )
-        self._ending.callback(self._stop, server, thread, door)
+        keep_log(f"{directory}/{server_address.LOG}")
+        guarded = Authenticator(self._answer, self._environ, key=address.key, admit=self._admit)
+        guarded.hosts = host_names(host, port)
+        server = HttpServer(guarded)
+        thread = threading.Thread(
+            target=self._run, args=(server, [listener, local], address), name="hook-server", daemon=True
+        )
+        self._ending.callback(self._stop, server, thread, address)
         thread.start()
 
-    def _run(self, server: HttpServer, sockets: list[socket.socket], door: doors.Door) -> None:
+    def _run(
+        self, server: HttpServer, sockets: list[socket.socket], address: server_address.ServerAddress
+    ) -> None:
         shield_thread()
 
         async def serve() -> None:
-            self._answers = HooksAndCommands(self._desk, self._answer_hook)
+            self._answers = HooksAndCommands(self._runner, self._answer_hook)
             async with anyio.create_task_group() as group:
-                group.start_soon(self._announce, door)
+                group.start_soon(self._announce, address)
                 await server.serve(sockets=sockets)
                 group.cancel_scope.cancel()
 
         anyio.run(serve)
 
-    async def _announce(self, door: doors.Door) -> None:
+    async def _announce(self, address: server_address.ServerAddress) -> None:
         """Again and again: a server may come, and end, while we are at work."""
         while True:
             with suppress(OSError):
-                doors.announce(self._directory, door)
+                server_address.announce(self._directory, address)
             await anyio.sleep(ANNOUNCE_EVERY_S)
 
-    def _stop(self, server: HttpServer, thread: threading.Thread, door: doors.Door) -> None:
+    def _stop(
+        self, server: HttpServer, thread: threading.Thread, address: server_address.ServerAddress
+    ) -> None:
         with suppress(OSError):
-            doors.withdraw(self._directory, door)
+            server_address.withdraw(self._directory, address)
         if self._answers is not None:
             self._answers.stop_calls()
         server.should_exit = True
         thread.join(END_WITHIN_S)
+        # The thread may have announced the address once more before it ended.
+        with suppress(OSError):
+            server_address.withdraw(self._directory, address)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -12,7 +12,7 @@ from hashlib import sha256
 from lineclear.clients.templating import fill
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.serve import not_started
-from lineclear.host import server_door as doors
+from lineclear.host import server_address
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import write_atomically
 from lineclear.settings import VARIABLES
@@ -34,7 +34,7 @@ _MOST_NAME = 40
 _LIMIT_S = 60.0
 
 
-class Service:
+class SystemService:
     """What is written where, and the commands that start it and end it."""
 
     __slots__ = ("clears", "ends", "label", "manager", "path", "starts", "text")
@@ -94,7 +94,7 @@ def uninstall(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def plan(repo: Repo, environ: Mapping[str, str]) -> Service:
+def plan(repo: Repo, environ: Mapping[str, str]) -> SystemService:
     from shutil import which
 
     root, path = settings_root(repo.layout), environ.get("PATH", os.defpath)
@@ -159,9 +159,9 @@ def _quoted(text: str) -> str:
     return f'"{_plain(escaped)}"'
 
 
-def _for_systemd(systemctl: str, label: str, path: str, text: bytes) -> Service:
+def _for_systemd(systemctl: str, label: str, path: str, text: bytes) -> SystemService:
     name, user = f"{label}.service", [systemctl, "--user"]
-    return Service(
+    return SystemService(
         SYSTEMD, name, path, text,
         # To enable only writes a link, so that comes about even where no manager runs now.
         clears=[[*user, "stop", name]],
@@ -191,12 +191,12 @@ def launchd_list(label: str, command: Sequence[str], environ: Mapping[str, str])
 
 def _for_launchd(
     launchctl: str, label: str, home: str, command: Sequence[str], environ: Mapping[str, str]
-) -> Service:
+) -> SystemService:
     path = f"{home}/Library/LaunchAgents/{label}.plist"
     domain = f"gui/{os.getuid()}"
     bootout = [launchctl, "bootout", f"{domain}/{label}"]
     text = launchd_list(label, command, environ)
-    return Service(
+    return SystemService(
         LAUNCHD, label, path, text,
         clears=[bootout],
         starts=[[launchctl, "enable", f"{domain}/{label}"], [launchctl, "bootstrap", domain, path]],
@@ -217,7 +217,7 @@ def _read(path: str) -> bytes | None:
         raise refuse("setup.not_written", path=path, why=error.strerror or str(error)) from error
 
 
-def _write(service: Service) -> None:
+def _write(service: SystemService) -> None:
     try:
         os.makedirs(os.path.dirname(service.path), exist_ok=True)
         write_atomically(service.path, service.text)
@@ -225,7 +225,7 @@ def _write(service: Service) -> None:
         raise refuse("setup.not_written", path=service.path, why=error.strerror or str(error)) from error
 
 
-def _run(service: Service, words: list[str], environ: Mapping[str, str]) -> None:
+def _run(service: SystemService, words: list[str], environ: Mapping[str, str]) -> None:
     failed = _try(words, environ)
     if failed:
         last = service.starts[-1]
@@ -251,6 +251,6 @@ def _notes(repo: Repo, environ: Mapping[str, str], *, is_first: bool) -> list[st
         notes.append(
             f"The service does not see {', '.join(unseen)}: put that into .git/lineclear/local.toml."
         )
-    if is_first and doors.is_held(repo.state_directory):
+    if is_first and server_address.is_held(repo.state_directory):
         notes.append("Another server is already running; the service takes over when it has ended.")
     return notes

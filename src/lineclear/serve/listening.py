@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from lineclear.core.words.refusals import refuse
-from lineclear.host import server_door as doors
-from lineclear.serve.lines import KEEP_ALIVE_S, Line
+from lineclear.host import server_address
+from lineclear.serve.connections import KEEP_ALIVE_S, LimitedConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from lineclear.serve.doorkeeper import App
+    from lineclear.serve.authentication import App
 
 LOOPBACK = "127.0.0.1"
 # Streams that a client keeps open for news end when we do.
@@ -40,7 +40,7 @@ class HttpServer(uvicorn.Server):
     def __init__(self, app: App, on_open: Callable[[], None] = lambda: None) -> None:
         config = uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="off", server_header=False, date_header=False,
-            timeout_graceful_shutdown=STREAMS_END_WITHIN_S, ws="none", loop="asyncio", http=Line,
+            timeout_graceful_shutdown=STREAMS_END_WITHIN_S, ws="none", loop="asyncio", http=LimitedConnection,
             timeout_keep_alive=KEEP_ALIVE_S, proxy_headers=False,
         )  # fmt: skip
         super().__init__(config)
@@ -74,7 +74,7 @@ def listen_locally(state_directory: str, environ: Mapping[str, str], name: str) 
     """The socket, which is open to this user alone from its first moment on."""
     local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        place = doors.socket_place(state_directory, environ.get("XDG_RUNTIME_DIR", ""), name)
+        place = server_address.socket_place(state_directory, environ.get("XDG_RUNTIME_DIR", ""), name)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(place)  # left behind by one that was killed: we hold the lock
         before = os.umask(0o177)

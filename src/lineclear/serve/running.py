@@ -1,4 +1,4 @@
-"""The server's life: the only one of its repository, to be found while its door is there."""
+"""The server's life: the only one of its repository, to be found while its address is there."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import anyio
 
 from lineclear import __version__
 from lineclear.core.words.refusals import refuse
-from lineclear.host import server_door as doors
-from lineclear.serve.app import Served
-from lineclear.serve.doorkeeper import Doorkeeper
-from lineclear.serve.lines import MOST_CONNECTIONS
+from lineclear.host import server_address
+from lineclear.serve.app import ServerApp
+from lineclear.serve.authentication import Authenticator
+from lineclear.serve.connections import MOST_CONNECTIONS
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on
 
 TYPE_CHECKING = False
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
-    from lineclear.host.server_door import Door
-    from lineclear.mcp.desk import Desk
+    from lineclear.host.server_address import ServerAddress
+    from lineclear.mcp.calls import VerbRunner
     from lineclear.serve.answering import AnswerHook
-    from lineclear.serve.doorkeeper import Admit
+    from lineclear.serve.authentication import Admit
 
-    class Work(Protocol):
+    class BackgroundWork(Protocol):
         """What is done beside answering."""
 
         def start(self) -> None: ...
@@ -43,7 +43,7 @@ STOP_WITHIN_S = 10.0
 LOOK_EVERY_S = 1.0
 
 
-class Plan:
+class ServerPlan:
     """Where the server is to be, and what it serves."""
 
     __slots__ = ("environ", "host", "is_all", "names", "port", "repository", "state_directory")
@@ -58,33 +58,43 @@ class Plan:
 
 
 def run(
-    plan: Plan, desk: Desk, answer_hook: AnswerHook, admit: Admit, work: Work, on_open: Callable[[Door], None]
+    plan: ServerPlan,
+    runner: VerbRunner,
+    answer_hook: AnswerHook,
+    admit: Admit,
+    work: BackgroundWork,
+    on_open: Callable[[ServerAddress], None],
 ) -> int:
     """Serve until a signal, a `--stop`, or the end of the repository; the exit code."""
-    lock = doors.be_the_only_one(plan.state_directory)
+    lock = server_address.be_the_only_one(plan.state_directory)
     if lock is None:
-        found = doors.read_door(plan.state_directory)
+        found = server_address.read_address(plan.state_directory)
         raise refuse("serve.running", url=found.url if found else "", pid=found.pid if found else 0)
-    keep_log(f"{doors.directory_of(plan.state_directory)}/{doors.LOG}")
+    keep_log(f"{server_address.directory_of(plan.state_directory)}/{server_address.LOG}")
     try:
         _have_room()
-        socket_at = (plan.state_directory, plan.environ, doors.SOCKET)
+        socket_at = (plan.state_directory, plan.environ, server_address.SOCKET)
         with _listen(plan) as listener, listen_locally(*socket_at) as local:
-            life = _Life(plan, desk, work, lock, on_open)
+            life = _Life(plan, runner, work, lock, on_open)
             anyio.run(life.serve, listener, local, answer_hook, admit)
     finally:
-        desk.close()
+        runner.close()
         os.close(lock)
     return 0
 
 
 class _Life:
     def __init__(
-        self, plan: Plan, desk: Desk, work: Work, lock: int, on_open: Callable[[Door], None]
+        self,
+        plan: ServerPlan,
+        runner: VerbRunner,
+        work: BackgroundWork,
+        lock: int,
+        on_open: Callable[[ServerAddress], None],
     ) -> None:
-        self._plan, self._desk, self._work, self._lock, self._on_open = plan, desk, work, lock, on_open
+        self._plan, self._runner, self._work, self._lock, self._on_open = plan, runner, work, lock, on_open
         self._began = time.time()
-        self._door: Door | None = None
+        self._address: ServerAddress | None = None
         self._server: HttpServer | None = None
         self._is_stopping = anyio.Event()
 
@@ -94,11 +104,13 @@ class _Life:
         plan = self._plan
         host, port = listener.getsockname()[:2]
         place, key = os.fsdecode(local.getsockname()), secrets.token_urlsafe(32)
-        self._door = doors.Door(host, port, key, place, os.getpid(), __version__)
-        app = Served(self._desk, answer_hook, is_all=plan.is_all, describe=self._describe, on_stop=self._stop)
-        keeper = Doorkeeper(app, plan.environ, key=key, admit=admit)
-        keeper.hosts = host_names(plan.host, port, plan.names)
-        self._server = HttpServer(keeper, self._open)
+        self._address = server_address.ServerAddress(host, port, key, place, os.getpid(), __version__)
+        app = ServerApp(
+            self._runner, answer_hook, is_all=plan.is_all, describe=self._describe, on_stop=self._stop
+        )
+        guarded = Authenticator(app, plan.environ, key=key, admit=admit)
+        guarded.hosts = host_names(plan.host, port, plan.names)
+        self._server = HttpServer(guarded, self._open)
         async with app.open(), anyio.create_task_group() as group:
             group.start_soon(self._stop_on_signal)
             group.start_soon(self._stop_when_gone)
@@ -111,22 +123,22 @@ class _Life:
 
     def _open(self) -> None:
         """Everything listens: from now on others may find us."""
-        assert self._door is not None
-        doors.remember_port(self._plan.state_directory, self._door.port)
-        doors.write_door(self._plan.state_directory, self._door)
+        assert self._address is not None
+        server_address.remember_port(self._plan.state_directory, self._address.port)
+        server_address.write_address(self._plan.state_directory, self._address)
         self._work.start()
         # What is there by now stays: looking through it again and again for what could go is in vain.
         gc.collect()
         gc.freeze()
-        self._on_open(self._door)
+        self._on_open(self._address)
 
     def _describe(self) -> dict[str, Any]:
-        assert self._door is not None
+        assert self._address is not None
         return {
             "name": "lineclear",
             "version": __version__,
             "repository": self._plan.repository,
-            "url": self._door.url,
+            "url": self._address.url,
             "pid": os.getpid(),
             "up_s": int(time.time() - self._began),
             "work": self._work.status(),
@@ -137,7 +149,7 @@ class _Life:
     def _stop(self) -> None:
         # First: nobody new comes, and nobody is turned away.
         if self._is_ours():
-            doors.remove_door(self._plan.state_directory)
+            server_address.remove_address(self._plan.state_directory)
         if self._server is not None:
             self._server.should_exit = True
         self._is_stopping.set()
@@ -155,13 +167,13 @@ class _Life:
                 self._stop()
 
     def _is_ours(self) -> bool:
-        path = f"{doors.directory_of(self._plan.state_directory)}/{doors.LOCK}"
+        path = f"{server_address.directory_of(self._plan.state_directory)}/{server_address.LOCK}"
         try:
             return os.path.samestat(os.stat(path), os.fstat(self._lock))
         except OSError:
             return False
 
-    async def _stop_calls_first(self, app: Served) -> None:
+    async def _stop_calls_first(self, app: ServerApp) -> None:
         """Calls that wait would otherwise be waited for."""
         await self._is_stopping.wait()
         await app.stop_calls()
@@ -177,8 +189,8 @@ def _have_room() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
-def _listen(plan: Plan) -> socket.socket:
-    port = doors.remembered_port(plan.state_directory) if plan.port < 0 else plan.port
+def _listen(plan: ServerPlan) -> socket.socket:
+    port = server_address.remembered_port(plan.state_directory) if plan.port < 0 else plan.port
     for wanted in dict.fromkeys((port, 0) if plan.port < 0 else (port,)):
         try:
             return listen_on(plan.host, wanted)

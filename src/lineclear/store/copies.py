@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lineclear.app.log import copy_log
 from lineclear.core.words.refusals import refuse
-from lineclear.host.bell import Bell
+from lineclear.host.bell import PipeBell
 from lineclear.host.clock import HostClock
 from lineclear.store.sqlite.engine import SqliteStore, create
 
@@ -23,7 +23,7 @@ def new_sqlite(directory: str) -> SqliteStore:
         raise refuse(
             "input.bad", name="directory", given=directory, why=os.strerror(error.errno or 0)
         ) from None
-    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
+    return SqliteStore(directory, HostClock().now, PipeBell(os.path.join(directory, "bells")))
 
 
 def new_postgres(url: str, repo_id: str) -> Store:

@@ -10,8 +10,8 @@ from lineclear.core.log.codec import encode_body, event_of
 from lineclear.core.log.epochs import begin_epoch
 from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
-from lineclear.core.log.state import State
-from lineclear.core.log.tables import LOG, TASK, Entry
+from lineclear.core.log.state import FoldedState
+from lineclear.core.log.tables import LOG, TASK, LogEntry
 from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Tx, View
     from lineclear.core.log.events import Draft
     from lineclear.core.log.questions import Question
-    from lineclear.core.log.tables import Row, Table
+    from lineclear.core.log.tables import Table, TableRow
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     T = TypeVar("T")
     Key = tuple[int | str, ...]
 
@@ -33,7 +33,7 @@ def _host_now() -> Instant:
     return Instant(time.monotonic_ns(), "memory", time.time_ns())
 
 
-class MemoryTx(State):
+class MemoryTx(FoldedState):
     """The state itself, with an undo list that makes a failed transaction leave nothing."""
 
     __slots__ = ("_caller", "_undo", "head", "now")
@@ -84,7 +84,7 @@ class MemoryTx(State):
         body = encode_body(draft.body)
         self.put(
             LOG,
-            Entry(
+            LogEntry(
                 event.position,
                 event.at_ns,
                 event.actor,
@@ -146,7 +146,7 @@ class MemoryStore:
     def listen(self) -> MemoryListener:
         return MemoryListener(self)
 
-    def load(self, entries: Iterable[Entry], /) -> int:
+    def load(self, entries: Iterable[LogEntry], /) -> int:
         with self._turn:
             self._tx.begin(None, self._clock())
             if self._tx.head:

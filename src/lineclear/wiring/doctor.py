@@ -92,7 +92,7 @@ def _idle_settings(repo: Repo) -> Iterable[str]:
 
 
 def _gate_holder(repo: Repo) -> str:
-    from lineclear.store.sqlite.gate import stuck_holder
+    from lineclear.store.sqlite.writer_lock import stuck_holder
 
     if repo.store.kind != "sqlite":
         return ""

@@ -7,18 +7,18 @@ import os
 from typing import TYPE_CHECKING
 
 from lineclear.git.run import LOCAL_NAMES
-from lineclear.host.server_door import read_door
+from lineclear.host.server_address import read_address
 from lineclear.wiring.repo import state_directory_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lineclear.host.server_door import Door
+    from lineclear.host.server_address import ServerAddress
 
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def find_needed_door(cwd: str, environ: Mapping[str, str]) -> Door | None:
+def find_needed_door(cwd: str, environ: Mapping[str, str]) -> ServerAddress | None:
     """The door of the repository's server, where the store cannot be written from here (in a sandbox).
 
     None where it can, or no server is known; and where the environment points git elsewhere, since only this
@@ -27,7 +27,7 @@ def find_needed_door(cwd: str, environ: Mapping[str, str]) -> Door | None:
     if any(name in environ for name in LOCAL_NAMES):
         return None
     directory = state_directory_at(cwd, environ)
-    return None if not directory or is_writable(directory) else read_door(directory)
+    return None if not directory or is_writable(directory) else read_address(directory)
 
 
 def is_writable(state_directory: str) -> bool:

@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller
     from lineclear.core.log.tables import Worktree
-    from lineclear.core.worktrees.cleanup import Item, Plan
+    from lineclear.core.worktrees.cleanup import CleanupItem, CleanupPlan
     from lineclear.core.worktrees.snapshots import Kept
     from lineclear.wiring.repo import Repo
 
@@ -40,14 +40,14 @@ _RUNS, _BONDS, _PRESENCE = "runs", "bonds", "agents"
 _DAY_NS = 86_400 * 1_000_000_000
 
 
-def plan(repo: Repo, *, checks: bool = False) -> Plan:
+def plan(repo: Repo, *, checks: bool = False) -> CleanupPlan:
     """What could go and what stays. Changes nothing. `checks`: check trees may go though they are needed."""
     return Ground(repo).plan(checks=checks)
 
 
-def apply(repo: Repo, caller: Caller, found: Plan) -> Plan:
+def apply(repo: Repo, caller: Caller, found: CleanupPlan) -> CleanupPlan:
     """Carry the plan out; gives what is gone, and what stays after all and why."""
-    done = rules.Plan(kept=list(found.kept))
+    done = rules.CleanupPlan(kept=list(found.kept))
     for item in found.removals:
         try:
             why = _remove(repo, caller, item)
@@ -57,7 +57,7 @@ def apply(repo: Repo, caller: Caller, found: Plan) -> Plan:
     return done
 
 
-def _remove(repo: Repo, caller: Caller, item: Item) -> str:
+def _remove(repo: Repo, caller: Caller, item: CleanupItem) -> str:
     """Remove one thing; gives why not when it may no longer go."""
     if item.kind == rules.WORKTREE:
         return _remove_tree(repo, caller, item.key)
@@ -83,7 +83,7 @@ def _remove_tree(repo: Repo, caller: Caller, tree: str) -> str:
     row = ground.known.rows.get(tree)
     if row is None:
         return ""
-    again = rules.make_plan(rules.Facts(trees=[ground.tree(row)]), keep=1, keep_for_s=0)
+    again = rules.make_plan(rules.CleanupFacts(trees=[ground.tree(row)]), keep=1, keep_for_s=0)
     if again.kept:
         return again.kept[0].why
     worktrees_in(repo).discard(caller, tree, why="cleared away")
@@ -95,14 +95,14 @@ def _remove_branch(repo: Repo, branch: str) -> str:
     fact = next((found for found in ground.branches() if found.name == branch), None)
     if fact is None:
         return ""
-    again = rules.make_plan(rules.Facts(branches=[fact]), keep=1, keep_for_s=0)
+    again = rules.make_plan(rules.CleanupFacts(branches=[fact]), keep=1, keep_for_s=0)
     if again.kept:
         return again.kept[0].why
     branches.delete_branch(ground.site.root, branch, fact.commit)
     return ""
 
 
-def _remove_file(repo: Repo, item: Item) -> str:
+def _remove_file(repo: Repo, item: CleanupItem) -> str:
     if item.kind == rules.BOND:
         repo.bonds.hold(item.key).release()  # refused when somebody holds it now
         return ""
@@ -123,11 +123,11 @@ class Ground:
         self.known = repo.store.read(Known)
         self.names = set(git_trees.entry_names(self.site.common_dir))
 
-    def plan(self, *, checks: bool = False) -> Plan:
+    def plan(self, *, checks: bool = False) -> CleanupPlan:
         settings = self.repo.settings
         gone = self.worktrees.vanished()
         rows = [row for row in self.known.rows.values() if self.worktrees.owns(row)]
-        facts = rules.Facts(
+        facts = rules.CleanupFacts(
             trees=[self.tree(row) for row in rows if row.name not in gone],
             rows=[self._row(row) for row in rows if row.name in gone],
             directories=self._directories(),
@@ -141,7 +141,7 @@ class Ground:
 
     # -- worktrees and branches ---------------------------------------------------------------
 
-    def tree(self, row: Worktree) -> rules.Tree:
+    def tree(self, row: Worktree) -> rules.WorktreeFacts:
         """Whether it is saved is asked last: that reads the whole worktree."""
         repo, name = self.repo, row.name.removeprefix(self.worktrees.scope)
         in_use = self._in_use(row.name)
@@ -149,7 +149,7 @@ class Ground:
         was_used = self.known.was_used(row.name, repo.presence)
         is_candidate = row.origin == OURS and not in_use and lock is None and was_used
         is_landed = is_candidate and self._is_landed(row.path)
-        return rules.Tree(
+        return rules.WorktreeFacts(
             name=row.name,
             path=row.path,
             origin=row.origin,
@@ -176,13 +176,13 @@ class Ground:
         except GitFailed:
             return False
 
-    def _row(self, row: Worktree) -> rules.Row:
+    def _row(self, row: Worktree) -> rules.VanishedWorktree:
         last = row.port_first + row.port_count - 1
-        return rules.Row(
+        return rules.VanishedWorktree(
             name=row.name, path=row.path, ports=f"{row.port_first}-{last}" if row.port_count else ""
         )
 
-    def branches(self) -> list[rules.Branch]:
+    def branches(self) -> list[rules.BranchFacts]:
         """Ours by their prefix; without a prefix there is no telling whose they are."""
         prefix, main = self.repo.settings.worktrees_branches, self.main
         if not prefix.strip("/") or not main:
@@ -191,7 +191,7 @@ class Ground:
         found = []
         for name, commit, is_merged in merged_branches(self.site.common_dir, prefix, main):
             needed = f"the worktree at {held[name]}" if name in held else self.known.branches.get(name, "")
-            found.append(rules.Branch(name=name, commit=commit, is_merged=is_merged, needed_by=needed))
+            found.append(rules.BranchFacts(name=name, commit=commit, is_merged=is_merged, needed_by=needed))
         return found
 
     def _directories(self) -> list[rules.Directory]:
@@ -210,9 +210,11 @@ class Ground:
             found.append(rules.Directory(path=path, is_empty=not os.listdir(path), in_use=in_use))
         return found
 
-    def _check_trees(self, *, is_needed: bool) -> list[rules.CheckTree]:
+    def _check_trees(self, *, is_needed: bool) -> list[rules.CheckTreeFacts]:
         return [
-            rules.CheckTree(path=path, in_use=check_trees_of(self.repo).is_used(path), is_needed=is_needed)
+            rules.CheckTreeFacts(
+                path=path, in_use=check_trees_of(self.repo).is_used(path), is_needed=is_needed
+            )
             for path in check_trees(self.site.common_dir)
         ]
 

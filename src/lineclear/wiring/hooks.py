@@ -16,7 +16,7 @@ from lineclear.git.places import Places
 from lineclear.git.shell_watch import GitShellWatch
 from lineclear.host.names import person_name
 from lineclear.host.session_marks import SessionMarks, time_of
-from lineclear.host.sessions import SESSIONS, Session, Writes
+from lineclear.host.sessions import SESSIONS, SessionFile, Writes
 from lineclear.wiring.repo import Repo, folds_case, mark_of, open_store, state_directory
 
 TYPE_CHECKING = False
@@ -51,13 +51,13 @@ class HookContext:
         self.layout, self.settings, self.call, self.environ = layout, settings, call, environ
         self.mirror, self.stores, self.saves = mirror, stores, saves
 
-    def memory(self) -> Session:
+    def memory(self) -> SessionFile:
         """What the session remembers by now."""
         call = self.call
         name = session_key(call.client, call.session)
         if call.subagent:
             name += "+" + session_key("sub", call.subagent)
-        return Session(f"{state_directory(self.layout)}/{SESSIONS}/{name}")
+        return SessionFile(f"{state_directory(self.layout)}/{SESSIONS}/{name}")
 
     def note_change(self) -> None:
         if self.mirror is not None:
@@ -117,7 +117,7 @@ def respond(context: HookContext) -> HookAnswer:
     ).answer()  # fmt: skip
 
 
-def _home_layout(layout: Layout, memory: Session) -> Layout:
+def _home_layout(layout: Layout, memory: SessionFile) -> Layout:
     home = home_of(memory, layout.worktree, layout.tree, is_main=layout.is_main)
     if home == layout.worktree or not os.path.isdir(home):
         return layout
@@ -127,7 +127,7 @@ def _home_layout(layout: Layout, memory: Session) -> Layout:
         return layout
 
 
-def _answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
+def _answer_from_store(context: HookContext, memory: SessionFile) -> HookAnswer:
     """Opens the store, so it costs what a claim costs, unless there is an opened one."""
     stores, layout, settings = context.stores, context.layout, context.settings
     if stores is not None:
@@ -142,7 +142,7 @@ def _answer_from_store(context: HookContext, memory: Session) -> HookAnswer:
         store.close()
 
 
-def _place(repo: Repo, context: HookContext, memory: Session) -> HookPlace:
+def _place(repo: Repo, context: HookContext, memory: SessionFile) -> HookPlace:
     layout, settings, call, mirror = repo.layout, repo.settings, context.call, context.mirror
     root, marks = layout.worktree, SessionMarks(memory.path)
 
@@ -151,9 +151,9 @@ def _place(repo: Repo, context: HookContext, memory: Session) -> HookPlace:
             mirror.refuse_locked(repo, request)
 
     def is_secret(path: str) -> bool:
-        from lineclear.core.worktrees.snapshots import Limits
+        from lineclear.core.worktrees.snapshots import SnapshotLimits
 
-        limits = Limits(secret_names=settings.snapshots_secret_names)
+        limits = SnapshotLimits(secret_names=settings.snapshots_secret_names)
         return not settings.snapshots_secrets and limits.is_secret(path)
 
     return HookPlace(

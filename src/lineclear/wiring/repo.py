@@ -7,10 +7,10 @@ import os
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
 from lineclear.git.places import Places
-from lineclear.host.bell import Bell
+from lineclear.host.bell import PipeBell
 from lineclear.host.bonds import BondLiveness, Bonds
 from lineclear.host.clock import HostClock
-from lineclear.host.heartbeats import Presence
+from lineclear.host.heartbeats import PresenceFiles
 from lineclear.host.names import clone_name, host_name, person_name
 from lineclear.settings import load_settings
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Store
     from lineclear.core.claims.resources import Resource
     from lineclear.git.layout import Layout
-    from lineclear.host.bonds import Bond
+    from lineclear.host.bonds import HeldBond
     from lineclear.settings import Settings
     from lineclear.store.postgres.engine import ConnectionPool
 
@@ -41,7 +41,7 @@ class Repo:
         self.state_directory = state_directory(layout)
         self.clock = HostClock()
         self.bonds = Bonds(os.path.join(self.state_directory, "bonds"))
-        self.presence = Presence(os.path.join(self.state_directory, "agents"))
+        self.presence = PresenceFiles(os.path.join(self.state_directory, "agents"))
         self.liveness = BondLiveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
         self.places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
         # In a team's store the main tree of every clone is a tree of its own.
@@ -69,7 +69,7 @@ class Repo:
         """
         return self.places.resource(text, cwd, self.settings.resources_schemes)
 
-    def hold_bond(self, kind: str) -> tuple[str, Bond]:
+    def hold_bond(self, kind: str) -> tuple[str, HeldBond]:
         """A fresh bond of this process: (its name for the store, the held lock)."""
         name = f"{kind}-{os.getpid()}-{os.urandom(6).hex()}"
         return f"{host_name()}/{name}", self.bonds.hold(name)
@@ -163,7 +163,7 @@ def open_sqlite(directory: str) -> Store:
     _load_apsw()
     from lineclear.store.sqlite.engine import SqliteStore
 
-    return SqliteStore(directory, HostClock().now, Bell(os.path.join(directory, "bells")))
+    return SqliteStore(directory, HostClock().now, PipeBell(os.path.join(directory, "bells")))
 
 
 def _load_apsw() -> None:

@@ -29,7 +29,7 @@ def save_beside(repo: Repo, agent: str) -> bool:
 
 def _is_kept_safe(repo: Repo) -> bool:
     from lineclear.host.bonds import SUPERVISOR
-    from lineclear.host.server_door import is_held
+    from lineclear.host.server_address import is_held
 
     if repo.settings.serve_snapshots and is_held(repo.state_directory):
         return True

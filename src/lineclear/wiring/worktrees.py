@@ -12,7 +12,7 @@ from lineclear.app.worktrees.lifecycle import WorktreeRules, Worktrees
 from lineclear.app.worktrees.salvage import Salvage
 from lineclear.app.worktrees.saved_work import SavedWork
 from lineclear.app.worktrees.work import AgentWork
-from lineclear.core.worktrees.snapshots import Limits
+from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.clone_worktrees import CloneBranches, CloneWorktrees
 from lineclear.git.layout import find_layout, worktrees
 from lineclear.git.snapshots.clone import CloneCommits, CloneSnapshots, SnapshotRefs
@@ -105,7 +105,7 @@ def saved_work_in(repo: Repo) -> SavedWork:
             main_commit=lambda: clone_branches(repo).main_commit(),
         ),
         now_s=lambda: int(time.time()),
-        limits=Limits(
+        limits=SnapshotLimits(
             largest_file_bytes=settings.snapshots_largest_file_bytes,
             secret_names=() if settings.snapshots_secrets else settings.snapshots_secret_names,
         ),

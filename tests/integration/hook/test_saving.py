@@ -22,7 +22,7 @@ from lineclear.core.tasks.lists import TaskDraft
 from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.hook.serving import Hooks
 from lineclear.host.bonds import SUPERVISOR, Bonds
-from lineclear.host.server_door import be_the_only_one
+from lineclear.host.server_address import be_the_only_one
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import import_paths
 from tests.hooked_repo import HookedRepo

@@ -14,7 +14,7 @@ import pytest
 from lineclear.core.claims.rules import EXCLUSIVE
 from lineclear.core.log.tables import CLAIM
 from lineclear.hook.serving import Elsewhere
-from lineclear.host.heartbeats import Presence
+from lineclear.host.heartbeats import PresenceFiles
 from tests.hooked_repo import HookedRepo, Served
 from tests.repository import TemporaryRepo
 
@@ -138,7 +138,7 @@ def test_an_error_is_written_down_and_the_next_call_is_fine(
     served = Served(ways)
     served("SessionStart", "x")
     with monkeypatch.context() as patch:
-        patch.setattr(Presence, "touch", lambda *_: 1 / 0)
+        patch.setattr(PresenceFiles, "touch", lambda *_: 1 / 0)
         said = served("PreToolUse", "a.py")
     assert ("deny" in said) == (how == "closed"), said
     assert "claude PreToolUse" in (ways.state / "hook-errors.log").read_text()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.bell import Bell
+from lineclear.host.bell import PipeBell
 from tests.integration.host.programs import running
 
 RINGS = 2000
@@ -46,11 +46,13 @@ def directory(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bell(directory: Path) -> Bell:
-    return Bell(str(directory))
+def bell(directory: Path) -> PipeBell:
+    return PipeBell(str(directory))
 
 
-def test_no_ring_is_lost_on_a_waiter_that_looks_again(bell: Bell, directory: Path, tmp_path: Path) -> None:
+def test_no_ring_is_lost_on_a_waiter_that_looks_again(
+    bell: PipeBell, directory: Path, tmp_path: Path
+) -> None:
     state = os.open(tmp_path / "state", os.O_RDWR | os.O_CREAT)
     os.pwrite(state, b"%020d" % 0, 0)
     with running(FOLLOW_A_COUNTER, directory, tmp_path / "state", RINGS) as waiter:
@@ -64,7 +66,7 @@ def test_no_ring_is_lost_on_a_waiter_that_looks_again(bell: Bell, directory: Pat
     assert list(directory.iterdir()) == []
 
 
-def test_a_ring_before_the_wait_is_kept(bell: Bell) -> None:
+def test_a_ring_before_the_wait_is_kept(bell: PipeBell) -> None:
     with bell.listen() as listener:
         bell.ring()
         bell.ring()
@@ -72,20 +74,20 @@ def test_a_ring_before_the_wait_is_kept(bell: Bell) -> None:
         assert not listener.wait(0)
 
 
-def test_everybody_who_listens_is_woken(bell: Bell) -> None:
+def test_everybody_who_listens_is_woken(bell: PipeBell) -> None:
     with bell.listen() as one, bell.listen() as other:
         bell.ring()
         assert one.wait(5)
         assert other.wait(5)
 
 
-def test_no_ring_no_waking(bell: Bell) -> None:
+def test_no_ring_no_waking(bell: PipeBell) -> None:
     with bell.listen() as listener:
         assert not listener.wait(0.01)
         assert not listener.wait(-1)
 
 
-def test_a_ringer_that_left_does_not_make_the_waiter_spin(bell: Bell) -> None:
+def test_a_ringer_that_left_does_not_make_the_waiter_spin(bell: PipeBell) -> None:
     with bell.listen() as listener:
         bell.ring()
         assert listener.wait(5)
@@ -94,14 +96,14 @@ def test_a_ringer_that_left_does_not_make_the_waiter_spin(bell: Bell) -> None:
         assert time.monotonic() - began_at >= 0.05
 
 
-def test_a_waiter_that_does_not_read_never_blocks_the_ringer(bell: Bell) -> None:
+def test_a_waiter_that_does_not_read_never_blocks_the_ringer(bell: PipeBell) -> None:
     with bell.listen() as listener:
         for _ in range(70_000):  # a pipe holds at most 64 KiB
             bell.ring()
         assert listener.wait(0)
 
 
-def test_the_pipe_is_private_and_gone_with_its_listener(bell: Bell, directory: Path) -> None:
+def test_the_pipe_is_private_and_gone_with_its_listener(bell: PipeBell, directory: Path) -> None:
     with bell.listen():
         (pipe,) = directory.iterdir()
         assert pipe.is_fifo()
@@ -109,7 +111,7 @@ def test_the_pipe_is_private_and_gone_with_its_listener(bell: Bell, directory: P
     assert list(directory.iterdir()) == []
 
 
-def test_a_dead_waiters_pipe_is_removed_once_it_cannot_be_a_newborn(bell: Bell, directory: Path) -> None:
+def test_a_dead_waiters_pipe_is_removed_once_it_cannot_be_a_newborn(bell: PipeBell, directory: Path) -> None:
     with running(LISTEN, directory) as waiter:
         assert waiter.line() == "ready"
     (pipe,) = directory.iterdir()
@@ -123,7 +125,7 @@ def test_a_dead_waiters_pipe_is_removed_once_it_cannot_be_a_newborn(bell: Bell, 
     assert not pipe.exists()
 
 
-def test_a_living_waiters_old_pipe_stays(bell: Bell, directory: Path) -> None:
+def test_a_living_waiters_old_pipe_stays(bell: PipeBell, directory: Path) -> None:
     with bell.listen() as listener:
         (pipe,) = directory.iterdir()
         os.utime(pipe, (1, 1))
@@ -131,7 +133,7 @@ def test_a_living_waiters_old_pipe_stays(bell: Bell, directory: Path) -> None:
         assert listener.wait(5)
 
 
-def test_what_is_no_pipe_is_left_alone(bell: Bell, directory: Path, tmp_path: Path) -> None:
+def test_what_is_no_pipe_is_left_alone(bell: PipeBell, directory: Path, tmp_path: Path) -> None:
     directory.mkdir()
     (tmp_path / "outside").write_text("outside")
     (directory / "link").symlink_to(tmp_path / "outside")
@@ -144,7 +146,7 @@ def test_what_is_no_pipe_is_left_alone(bell: Bell, directory: Path, tmp_path: Pa
 
 def test_where_no_pipe_can_be_made_waiting_is_a_short_sleep(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
-    bell = Bell(str(tmp_path / "taken" / "bell"))
+    bell = PipeBell(str(tmp_path / "taken" / "bell"))
     bell.ring()
     with bell.listen() as listener:
         began_at = time.monotonic()
@@ -154,5 +156,5 @@ def test_where_no_pipe_can_be_made_waiting_is_a_short_sleep(tmp_path: Path) -> N
 
 
 def test_ringing_where_nobody_ever_listened_is_quiet(tmp_path: Path) -> None:
-    Bell(str(tmp_path / "nowhere")).ring()
+    PipeBell(str(tmp_path / "nowhere")).ring()
     assert not (tmp_path / "nowhere").exists()

@@ -12,7 +12,7 @@ import pytest
 
 from lineclear.host import groups, processes
 from lineclear.host.bonds import Bonds
-from lineclear.host.groups import Group
+from lineclear.host.groups import ClientProcess
 from lineclear.host.shielding import shield_thread
 from tests.integration.host.programs import running
 from tests.waiting import until
@@ -26,9 +26,9 @@ class Nursery:
 
     def __init__(self, path: Path) -> None:
         self.path, self.bonds = path, Bonds(str(path / "bonds"))
-        self.groups: list[Group] = []
+        self.groups: list[ClientProcess] = []
 
-    def start(self, script: str, **env: str) -> Group:
+    def start(self, script: str, **env: str) -> ClientProcess:
         number = len(self.groups)
         bond = self.bonds.hold(f"agent-{number}")
         group = groups.start(
@@ -53,12 +53,12 @@ def nursery(tmp_path: Path) -> Iterator[Nursery]:
         until(lambda group=group: group.exit_code() is not None)  # type: ignore[misc]
 
 
-def output_of(group: Group) -> list[bytes]:
+def output_of(group: ClientProcess) -> list[bytes]:
     until(lambda: group.exit_code() is not None)
     return list(group.last_words())
 
 
-def first_lines(group: Group) -> list[bytes]:
+def first_lines(group: ClientProcess) -> list[bytes]:
     lines: list[bytes] = []
 
     def has_come() -> bool:
@@ -155,7 +155,7 @@ def children_of(pid: int) -> list[int]:
 
 def test_a_foreign_process_under_an_old_pid_is_left_alone(nursery: Nursery) -> None:
     group = nursery.start("exec sleep 600")
-    impostor = Group(group.directory, f"{MARK}-other", group.pid)
+    impostor = ClientProcess(group.directory, f"{MARK}-other", group.pid)
     if processes.HAS_MARKS:
         assert impostor.members() == []
     assert impostor.send(0) == 0 or not processes.HAS_MARKS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.sessions import Session, Writes
+from lineclear.host.sessions import SessionFile, Writes
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def remember(path: Path, kind: str, key: str, value: str) -> None:
-    session = Session(str(path))
+    session = SessionFile(str(path))
     session.set(kind, key, value)
     session.save()
 
@@ -26,13 +26,13 @@ def remember(path: Path, kind: str, key: str, value: str) -> None:
 )
 def test_any_text_comes_back_as_it_was(path: Path, text: str) -> None:
     remember(path, "kind", text, text)
-    session = Session(str(path))
+    session = SessionFile(str(path))
     assert session.get("kind", text) == text
     assert session.keys("kind") == [text]
 
 
 def test_what_is_not_saved_is_known_as_changed(path: Path) -> None:
-    session = Session(str(path))
+    session = SessionFile(str(path))
     seen = [session.is_changed]
     session.set("kind", "", "1")
     seen.append(session.is_changed)
@@ -51,7 +51,7 @@ def test_what_no_longer_counts_does_not_pile_up(path: Path) -> None:
         remember(path, "answer", str(number % 16), f"{number} nothing to say")
         largest = max(largest, path.stat().st_size)
     assert largest < 40_000
-    session = Session(str(path))
+    session = SessionFile(str(path))
     assert (session.get("home"), session.get("gone")) == ("/desk", "")
     assert session.get("answer", "7") == "2999 nothing to say"
     assert len(session.keys("answer")) == 16
@@ -62,31 +62,31 @@ def test_much_that_counts_is_kept_until_it_is_too_much(path: Path) -> None:
     remember(path, "oldest", "", "1")
     for number in range(100):
         remember(path, "version", f"src/{number}.py", "d" * 1_000)
-    assert Session(str(path)).get("oldest") == "1"
+    assert SessionFile(str(path)).get("oldest") == "1"
     for number in range(300):
         remember(path, "version", f"lib/{number}.py", "d" * 1_000)
     assert path.stat().st_size <= 256 * 1024
-    assert Session(str(path)).get("version", "lib/299.py")
+    assert SessionFile(str(path)).get("version", "lib/299.py")
 
 
 def test_what_is_set_now_is_on_disk_whatever_becomes_of_the_rest(path: Path) -> None:
-    session = Session(str(path))
+    session = SessionFile(str(path))
     session.set("told", "1", "x")
     session.set_now("short", "file:a.py", "none")
-    found = Session(str(path))
+    found = SessionFile(str(path))
     assert (found.get("short", "file:a.py"), found.get("told", "1")) == ("none", "")
     session.save()
-    assert Session(str(path)).get("told", "1") == "x"
+    assert SessionFile(str(path)).get("told", "1") == "x"
 
 
 def test_a_copy_that_is_thrown_away_changes_nothing(path: Path) -> None:
-    session = Session(str(path))
+    session = SessionFile(str(path))
     session.set("told", "1", "x")
     thrown, kept = session.copy(), session.copy()
     thrown.set("told", "1", "")
     assert session.get("told", "1") == kept.get("told", "1") == "x"
     kept.save()
-    assert Session(str(path)).get("told", "1") == "x"
+    assert SessionFile(str(path)).get("told", "1") == "x"
 
 
 def test_what_is_noted_of_writes_has_a_size_at_once_and_is_seen_when_it_is_flushed(path: Path) -> None:

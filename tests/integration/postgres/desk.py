@@ -15,7 +15,7 @@ from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.events import Draft
 from lineclear.store.postgres.engine import PostgresStore
-from lineclear.store.postgres.session import Session
+from lineclear.store.postgres.session import PostgresSession
 
 ROOT = Path(__file__).parents[3]
 # For processes that tests start.
@@ -55,6 +55,6 @@ def settle(store: PostgresStore) -> None:
     session_of(store).wire.settle()
 
 
-def session_of(store: PostgresStore) -> Session:
+def session_of(store: PostgresStore) -> PostgresSession:
     assert store._session is not None
     return store._session

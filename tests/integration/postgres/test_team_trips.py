@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from lineclear.app.log import audit
-from lineclear.cli.serving import Office
+from lineclear.cli.command_runner import CommandRunner
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer, HookCall
-from lineclear.mcp.desk import Call, Reply
+from lineclear.mcp.calls import Reply, VerbCall
 from lineclear.store.postgres.engine import PostgresStore
 from lineclear.wiring.hooks import HookContext, layout_for, respond
 from lineclear.wiring.repo import open_repo, read_settings
@@ -37,7 +37,7 @@ class Machine:
         self.line, self.tree = line, repo.add_worktree("ada")
         self.environ = {**repo.environment, "LINECLEAR_STORE_URL": line.url}
         self.stores = StorePool()
-        self.office = Office({**self.environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(self.tree))
+        self.runner = CommandRunner({**self.environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(self.tree))
 
     def fire(self, event: str, *, session: str = "s-1", at: Path | None = None, **fields: Any) -> HookAnswer:
         cwd = str(at or self.tree)
@@ -51,7 +51,7 @@ class Machine:
         return self.fire(hooks.BEFORE_EDIT, paths=(str(self.tree / name),), tool="Edit")
 
     def perform(self, verb: str, **given: Any) -> Reply:
-        reply = self.office.perform(verb, given, Call())
+        reply = self.runner.perform(verb, given, VerbCall())
         assert not reply.is_refused, reply.text
         return reply
 
@@ -61,7 +61,7 @@ class Machine:
         return self.line.trips - before
 
     def close(self) -> None:
-        self.office.close()
+        self.runner.close()
         self.stores.close()
 
 
@@ -160,7 +160,7 @@ def test_the_numbers_that_are_told_are_the_true_ones(machine: Machine, repo: Tem
 
 
 def test_a_connection_is_kept_between_calls(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lineclear.cli.serving.FRESH_S", 0.0)
+    monkeypatch.setattr("lineclear.cli.command_runner.FRESH_S", 0.0)
     machine.perform("status")
     before = machine.line.connections
     assert machine.trips(lambda: machine.perform("claim", resources=["z.py"])) == 3
@@ -171,7 +171,7 @@ def test_what_refuses_leaves_nothing_of_the_call_behind(machine: Machine, tmp_pa
     store = PostgresStore(machine.line.url, "shop")
     claim(store, "taken.py", "bob")
     before = store.read(lambda view: view.head)
-    reply = machine.office.perform("claim", {"resources": ["free.py", "taken.py"]}, Call())
+    reply = machine.runner.perform("claim", {"resources": ["free.py", "taken.py"]}, VerbCall())
     assert reply.is_refused
     assert reply.content["error"]["code"] == "claim.held"
     assert store.read(lambda view: view.head) == before

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
-from lineclear.core.worktrees.cleanup import Plan
-from lineclear.core.worktrees.snapshots import Limits
+from lineclear.core.worktrees.cleanup import CleanupPlan
+from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.layout import Layout
 from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring import gc
@@ -79,15 +79,15 @@ class World:
         common = self.repo.layout.common_dir
         layout = Layout(str(self.path(name)), f"{common}/worktrees/{name}", common)
         taking = Snapshots(layout, f"{self.repo.state_directory}/snapshots")
-        taking.take(agent=name, why=why, at_s=int(at_s or time.time()), limits=Limits())
+        taking.take(agent=name, why=why, at_s=int(at_s or time.time()), limits=SnapshotLimits())
 
     def path(self, name: str) -> Path:
         return self.git.path.parent / f"{self.git.path.name}.worktrees" / name
 
-    def plan(self) -> Plan:
+    def plan(self) -> CleanupPlan:
         return gc.plan(self.repo)
 
-    def apply(self) -> Plan:
+    def apply(self) -> CleanupPlan:
         return gc.apply(self.repo, self.caller, self.plan())
 
     def going(self) -> list[tuple[str, str]]:
@@ -99,7 +99,7 @@ def world(repo: TemporaryRepo) -> World:
     return World(repo)
 
 
-def kept_for(plan: Plan, key: str) -> str:
+def kept_for(plan: CleanupPlan, key: str) -> str:
     return next(item.why for item in plan.kept if item.key == key)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.host.server_door import Door, directory_of, write_door
+from lineclear.host.server_address import ServerAddress, directory_of, write_address
 from tests.hooked_repo import ASKED, HookedRepo
 from tests.repository import TemporaryRepo
 
@@ -77,7 +77,9 @@ def ways(repo: TemporaryRepo) -> HookedRepo:
 def serving(ways: HookedRepo, says: bytes, *, waits: bool = False, pid: int = 0) -> Iterator[Pretended]:
     server = Pretended(says, waits=waits)
     os.makedirs(directory_of(str(ways.state)), exist_ok=True)
-    write_door(str(ways.state), Door("127.0.0.1", server.port, KEY, "/no/socket", pid or os.getpid(), "0"))
+    write_address(
+        str(ways.state), ServerAddress("127.0.0.1", server.port, KEY, "/no/socket", pid or os.getpid(), "0")
+    )
     try:
         yield server
     finally:

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from lineclear.host.server_door import directory_of
+from lineclear.host.server_address import directory_of
 from tests.hooked_repo import ASKED, HookedRepo
 from tests.repository import TemporaryRepo
 

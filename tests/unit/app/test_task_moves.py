@@ -13,7 +13,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.runs import records
 from lineclear.core.log.events import BrokenLog, Event
 from lineclear.core.log.fold import fold
-from lineclear.core.log.state import State
+from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import TASK, Task
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import (
@@ -181,8 +181,8 @@ NUMBERS = {"id": 1, "attempt": 1, "ttl_ms": 1, "until_ns": 1, "same_as": 2}
 BODY = NUMBERS | {"agent": "bob", "why": "", "reason": "", "result": "", "branch": ""}
 
 
-def state_with_a_task(state: str) -> State:
-    tables = State()
+def state_with_a_task(state: str) -> FoldedState:
+    tables = FoldedState()
     tables.put(TASK, Task(1, "t", "", state, 5, 0, "", "", "", "ann", 1, 3, "", "", 0, 1, 0, 0))
     return tables
 

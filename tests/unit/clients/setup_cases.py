@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lineclear.app.setup.plan import FileChange, SetupFacts, SetupPlan
+from lineclear.app.setup.plan import SetupChange, SetupFacts, SetupPlan
 from lineclear.clients.registry import setup_of
 
 ROOT, HOME = "/srv/shop", "/home/sam"
@@ -72,7 +72,7 @@ def find(
 def carried_out(plan: SetupPlan, disk: Files) -> Files:
     after = dict(disk)
     for change in plan.changes:
-        assert isinstance(change, FileChange)
+        assert isinstance(change, SetupChange)
         assert after.get(change.path) == change.before
         after.pop(change.path, None)
         if change.after is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.app.setup.plan import FileChange, FileMove, SetupFacts
+from lineclear.app.setup.plan import FileMove, SetupChange, SetupFacts
 from lineclear.clients.git.setup import OTHERS
 from lineclear.clients.git_merge.setup import CONFIG
 from lineclear.clients.launch import PERMISSIONS, Launch
@@ -44,10 +44,10 @@ def titled(title: str, *lines: str) -> Iterator[str]:
     yield ""
 
 
-def texts(changes: Sequence[FileChange | FileMove], first: dict[str, str]) -> Iterator[str]:
+def texts(changes: Sequence[SetupChange | FileMove], first: dict[str, str]) -> Iterator[str]:
     """Each file in full where it comes first, then only the lines that differ."""
     for change in changes:
-        assert isinstance(change, FileChange)
+        assert isinstance(change, SetupChange)
         text = (change.after or b"").decode()
         yield f"-- {change}{' (program)' * change.is_program}"
         if change.path in first:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.stream_reader import LONGEST_LINE_BYTES, StreamReader, micros_of
-from lineclear.core.runs.signs import Call, CallDone, End, Ended, Said, Session, Sign, Usage
+from lineclear.core.runs.signs import Call, CallDone, DoneSign, RunEnd, Said, SessionSign, Sign, Usage
 
 STREAMS = sorted(Path(__file__).parent.glob("*/streams/*.jsonl"))
 LINES = sorted({line for path in STREAMS for line in path.read_bytes().splitlines()})
@@ -117,10 +117,10 @@ def test_half_of_a_surrogate_pair_can_be_written_down() -> None:
 def test_words_between_the_events_do_no_harm() -> None:
     reader = reader_of("codex")
     reader.feed(b"WARNING: something")
-    assert said(reader, {"type": "thread.started", "thread_id": "S1"}) == [Session("S1")]
+    assert said(reader, {"type": "thread.started", "thread_id": "S1"}) == [SessionSign("S1")]
     reader.feed(b"\x1b[31mmore\x1b[0m")
     said(reader, {"type": "turn.completed", "usage": {"input_tokens": 5, "output_tokens": 1}})
-    assert reader.finish(0) == End(True, unread_lines=2)
+    assert reader.finish(0) == RunEnd(True, unread_lines=2)
 
 
 def test_error_output_that_looks_like_an_event_is_none() -> None:
@@ -173,15 +173,15 @@ def test_the_last_of_several_results_counts_and_their_use_adds_up() -> None:
     }
     first = said(reader, {**result, "is_error": True, "result": "not yet"})
     second = said(reader, {**result, "is_error": False})
-    assert first == [Usage(15, 2, 5, 1000), Ended(False, "not yet")]
-    assert second == [Usage(30, 4, 10, 2000), Ended(True)]
+    assert first == [Usage(15, 2, 5, 1000), DoneSign(False, "not yet")]
+    assert second == [Usage(30, 4, 10, 2000), DoneSign(True)]
     assert reader.finish(0).ok
 
 
 def test_an_error_that_calls_itself_a_success_is_an_error() -> None:
     reader = reader_of("claude")
     said(reader, {"type": "result", "subtype": "success", "is_error": True, "result": "API Error: 400"})
-    assert reader.finish(0) == End(False, "Claude Code ended with an error: API Error: 400")
+    assert reader.finish(0) == RunEnd(False, "Claude Code ended with an error: API Error: 400")
 
 
 def test_a_trouble_from_which_it_recovered_is_not_why_it_failed() -> None:
@@ -221,7 +221,7 @@ def test_a_plain_command_is_judged_by_its_exit_code_alone() -> None:
     reader = reader_of("plain")
     assert reader.feed(b'{"type":"end","ok":false}') == []
     reader.feed(b"401 Unauthorized, 429 Too Many Requests")
-    assert reader.finish(0) == End(True)
+    assert reader.finish(0) == RunEnd(True)
 
 
 def test_the_reason_names_the_line_that_tells_most() -> None:
@@ -246,10 +246,10 @@ def test_our_own_lines_say_everything_that_a_client_can_say() -> None:
     session, call, done, usage, ended = signs
     assert isinstance(call, Call)
     assert isinstance(done, CallDone)
-    assert (session, usage) == (Session("S1"), Usage(10, 2, -1, 500_000))
+    assert (session, usage) == (SessionSign("S1"), Usage(10, 2, -1, 500_000))
     assert (call.tool, call.paths, call.is_edit, call.is_shell) == ("edit", ("a.py",), True, False)
     assert done.input_digest == call.input_digest
-    assert ended == Ended(False, "gave up")
+    assert ended == DoneSign(False, "gave up")
 
 
 def test_the_same_call_has_the_same_digest_whatever_the_order_of_its_input() -> None:

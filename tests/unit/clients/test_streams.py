@@ -16,13 +16,13 @@ from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.core.runs.signs import (
     Call,
     CallDone,
-    End,
-    Ended,
+    DoneSign,
     Limited,
     Model,
     NotLoggedIn,
+    RunEnd,
     Said,
-    Session,
+    SessionSign,
     Sign,
     Usage,
 )
@@ -36,7 +36,7 @@ BEFORE = Usage(15500, 300, 0, 68000)
 def written(sign: Sign) -> str:
     """Without digests: they may change, and say nothing to a reader."""
     match sign:
-        case Session(id=id):
+        case SessionSign(id=id):
             return f"session {id}"
         case Model(name=name):
             return f"model {name}"
@@ -54,9 +54,9 @@ def written(sign: Sign) -> str:
             return f"limited ({sign.retry_after_s} s) {sign.text}"
         case NotLoggedIn(text=text):
             return f"login {text}"
-        case Ended(ok=ok, reason=reason):
+        case DoneSign(ok=ok, reason=reason):
             return "ended well" if ok else f"ended: {reason}"
-        case End():
+        case RunEnd():
             kind = "limited" if sign.is_limited else "login" if sign.is_login else "failed"
             return "END well" if sign.ok else f"END {kind}: {sign.reason}"
     raise AssertionError(sign)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from lineclear.cli.command_runner import Form
 from lineclear.cli.index import INDEX
 from lineclear.cli.main import load, make_parser
-from lineclear.cli.serving import Form
 from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.mcp.calls import Reply
 from lineclear.mcp.catalog import READ, TOOLS, Tool, offered
-from lineclear.mcp.desk import Reply
 from lineclear.mcp.prompts import PROMPTS, prompt_text
 
 MOST_TOKENS = 1_500

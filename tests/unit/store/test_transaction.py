@@ -11,7 +11,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.instants import Instant
 from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import GET, PICK, Question, any_of, by_index, by_key
-from lineclear.core.log.state import State
+from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import MESSAGE, TASK_DEP, TaskDep
 from lineclear.store.postgres.transaction import PostgresTx
 
@@ -42,7 +42,7 @@ questions = st.one_of(
 class TxOnState(PostgresTx):
     """A transaction whose server is a state in memory; it counts what is asked of it."""
 
-    def __init__(self, facts: State) -> None:
+    def __init__(self, facts: FoldedState) -> None:
         super().__init__(None, "repo", None, Caller("ann"))  # type: ignore[arg-type]
         self.facts, self.asked = facts, 0
         self.now, self.head = Instant(1, "postgres/1", 1), 100
@@ -56,8 +56,8 @@ def pairs(found: list[TaskDep]) -> list[tuple[int, int]]:
     return [(row.task, row.dep) for row in found]
 
 
-def state_of(found: list[TaskDep]) -> State:
-    state = State()
+def state_of(found: list[TaskDep]) -> FoldedState:
+    state = FoldedState()
     for row in found:
         state.put(TASK_DEP, row)
     return state
@@ -95,7 +95,7 @@ def test_own_writes_are_merged_as_a_table_would_merge_them(
 
 
 def test_an_own_row_is_found_without_a_question() -> None:
-    tx = TxOnState(State())
+    tx = TxOnState(FoldedState())
     event = tx.append(Draft("MessageSent", "all", audience="all", urgent=0, text="hello"))
     assert event.position == 101
     assert tx.get(MESSAGE, (101,)) is not None

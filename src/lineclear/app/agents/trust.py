@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from lineclear.app.ports import Caller
-    from lineclear.core.trust import Judged, Stated
+    from lineclear.core.trust import JudgedCommand, Stated
 
 
 class TrustRecord(Protocol):
@@ -35,7 +35,7 @@ class Trust:
     def __init__(self, stated: list[Stated], record: TrustRecord) -> None:
         self._stated, self._record = stated, record
 
-    def judged(self) -> list[Judged]:
+    def judged(self) -> list[JudgedCommand]:
         """Everything the committed file states that needs trust, with whether it has it."""
         return judge(self._stated, self.recorded())
 
@@ -54,7 +54,7 @@ class Trust:
         if missing:
             raise not_trusted(missing)
 
-    def record(self, caller: Caller, seen: Iterable[Judged]) -> None:
+    def record(self, caller: Caller, seen: Iterable[JudgedCommand]) -> None:
         """Record exactly what was judged, and is shown to the person: not what the file says by now."""
         if not caller.is_person:
             raise refuse("person.only", what="trust the commands of a repository", agent=caller.name)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lineclear.app.hooks.ports import FileInTree
     from lineclear.app.hooks.session import HookSession
     from lineclear.app.ports import View
-    from lineclear.core.claims.write_rule import Verdict
+    from lineclear.core.claims.write_rule import WriteVerdict
 
 # Codes of refusals that are about the agent's own doing; others mean that we failed.
 JUDGEMENTS = ("claim.", "fence.", "hook.", "write.")
@@ -44,7 +44,7 @@ def judge(
 
 
 def _for_a_model(
-    view: View, session: HookSession, file: FileInTree, verdict: Verdict, refusal: Refusal
+    view: View, session: HookSession, file: FileInTree, verdict: WriteVerdict, refusal: Refusal
 ) -> Refusal:
     """The same refusal with the next step that an agent in the middle of an edit can take."""
     text = file.resource.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.core.claims.rules import EXCLUSIVE, is_over
 from lineclear.core.log.tables import CLAIM, RUN, TASK, TASK_DEP, split_names
 from lineclear.core.runs.states import counts_as_attempt
-from lineclear.core.tasks.assignment import Worker, blocked_forever, can_do, choose_starts
+from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
 from lineclear.core.tasks.states import OPEN, TAKEN, show_id
 
 TYPE_CHECKING = False
@@ -54,8 +54,8 @@ def choose(
     return Plan([(by_name[start.worker], start.task_id) for start in starts], True)
 
 
-def worker_of(slot: WorkerSlot) -> Worker:
-    return Worker(name=slot.agent, client=slot.client, labels=slot.labels, has_worktree=slot.has_worktree)
+def worker_of(slot: WorkerSlot) -> TaskWorker:
+    return TaskWorker(name=slot.agent, client=slot.client, labels=slot.labels, has_worktree=slot.has_worktree)
 
 
 def _failed_last(view: View, task: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.runs.signs import Call, CallDone, Limited, Model, NotLoggedIn, Said, Session, Usage
+from lineclear.core.runs.signs import Call, CallDone, Limited, Model, NotLoggedIn, Said, SessionSign, Usage
 from lineclear.core.words.refusals import shorten
 
 PLAIN = "plain"
@@ -32,7 +32,7 @@ def follow(live: LiveRun, lines: Iterable[bytes]) -> list[str]:
 
 
 def _take_in(live: LiveRun, sign: Sign) -> str:
-    if isinstance(sign, Session):
+    if isinstance(sign, SessionSign):
         live.session = sign.id
     elif isinstance(sign, Model):
         live.model = sign.name

@@ -28,7 +28,7 @@ from lineclear.core.runs import states as ends
 from lineclear.core.runs.budgets import spent
 from lineclear.core.runs.loops import LoopWatch
 from lineclear.core.runs.prompt import compose
-from lineclear.core.runs.signs import Usage
+from lineclear.core.runs.signs import RunEnd, Usage
 from lineclear.core.tasks.states import TAKEN, show_id
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.runs import budget_spent
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from lineclear.app.runs.workers import RunPlace, SavedWork, SupervisorRules
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.runs.prompt import Prompt
-    from lineclear.core.runs.signs import End
 
 # After these the same agent goes on where it was, with the same session if its client can do that.
 CONTINUED = frozenset((ends.INTERRUPTED, ends.LIMITED, ends.LOGIN, ends.STOPPED))
@@ -288,7 +287,7 @@ def _check(ports: RunPorts, live: LiveRun, task: Task, run: Run, how: str, reaso
 
 
 def _facts(
-    ports: RunPorts, live: LiveRun, end: End, exit_code: int | None, is_there: bool
+    ports: RunPorts, live: LiveRun, end: RunEnd, exit_code: int | None, is_there: bool
 ) -> ending.EndFacts:
     return ending.EndFacts(
         exit_code=exit_code,

@@ -12,7 +12,7 @@ from lineclear.core.log.tables import VALUE as VALUES
 from lineclear.core.queue.checks import checks_for
 from lineclear.core.queue.landing import message
 from lineclear.core.runs import outputs
-from lineclear.core.runs.outputs import MESSAGE, VALUE, Check, Problem, Work
+from lineclear.core.runs.outputs import MESSAGE, VALUE, OutputCheck, Problem, RunWork
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Deliveries:
             return Delivered([Problem(outputs.STRAYED, wrong)], branch=branch)
         problems, notes = commit_left(place, task, agent)
 
-        def check(changed: Sequence[str]) -> list[Check]:
+        def check(changed: Sequence[str]) -> list[OutputCheck]:
             return [] if problems or has_queue else self._checks.run(path, changed, env or {})
 
         found = self._examine(place, check, task, agent, since)
@@ -123,7 +123,7 @@ class Deliveries:
     def _examine(
         self,
         place: Workplace,
-        check: Callable[[Sequence[str]], list[Check]],
+        check: Callable[[Sequence[str]], list[OutputCheck]],
         task: Task,
         agent: str,
         since: int,
@@ -131,7 +131,7 @@ class Deliveries:
         changed, wanted = place.changed(), split_names(task.produces)
         files = place.present([name for name in wanted if not _is_told(name)])
         present = _present(self._store, wanted, agent, since, files.__contains__)
-        work = Work(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
+        work = RunWork(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
         problems = outputs.validate(work, scope=self._scope)
         if not any(problem.fatal for problem in problems):
             problems += [outputs.failed(found) for found in check(changed) if found.code != 0]
@@ -142,7 +142,7 @@ class Deliveries:
         task is there."""
         wanted = split_names(task.produces)
         present = _present(self._store, wanted, agent, since, self._is_in_main_tree)
-        return Delivered(outputs.validate(Work(produces=wanted, present=present, has_worktree=False)))
+        return Delivered(outputs.validate(RunWork(produces=wanted, present=present, has_worktree=False)))
 
 
 class WorkChecks:
@@ -158,14 +158,14 @@ class WorkChecks:
         self._stated, self._environ = stated, environ
         self.require_trust, self._run_command = require_trust, run_command
 
-    def run(self, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[Check]:
+    def run(self, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[OutputCheck]:
         """The gate, then the checks for these paths, up to the first that fails. Only where trusted."""
-        found: list[Check] = []
+        found: list[OutputCheck] = []
         for check in checks_for(self._stated, changed):
             code, tail = self._run_command(
                 check.command, path, {**self._environ, **env}, check.timeout_ms / 1_000
             )
-            found.append(Check(check.command, code, tail))
+            found.append(OutputCheck(check.command, code, tail))
             if code != 0:
                 break
         return found

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from lineclear.core.log.tables import Candidate, Run, Task
     from lineclear.core.queue.landing import NeedsYou, Stray
-    from lineclear.core.runs.signs import End, Sign, Usage
+    from lineclear.core.runs.signs import RunEnd, Sign, Usage
 
     class OutputReader(Protocol):
         """Understands one client's output."""
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         def feed(self, line: bytes, /) -> list[Sign]:
             """What a line says; nothing for a line that says nothing, never an exception."""
 
-        def finish(self, exit_code: int | None) -> End:
+        def finish(self, exit_code: int | None) -> RunEnd:
             """The whole of it, once the process is gone."""
 
     class ClientProcess(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.runs.budgets import Amount, Limits
+from lineclear.core.runs.budgets import Amount, BudgetLimits
 from lineclear.core.runs.signs import Usage
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class WorkerSlot:
         agent: str,
         client: str,
         *,
-        limits: Limits,
+        limits: BudgetLimits,
         labels: frozenset[str] = frozenset(),
         command: Sequence[str] = (),
         model: str = "",
@@ -123,7 +123,9 @@ class WorkerSlot:
 
 def slot_of(run: Run) -> WorkerSlot:
     """For a run whose worker is no longer among ours: enough to see it to its end."""
-    return WorkerSlot(run.agent, run.client, limits=Limits(), model=run.model, has_worktree=bool(run.tree))
+    return WorkerSlot(
+        run.agent, run.client, limits=BudgetLimits(), model=run.model, has_worktree=bool(run.tree)
+    )
 
 
 class Spent:

@@ -70,7 +70,7 @@ class SetupFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class SetupChange:
     """One file: from what it is (None: not there) to what it will be (None: gone)."""
 
     path: str
@@ -104,7 +104,7 @@ class SetupPlan:
     that go with a removal, if nothing is left in them.
     """
 
-    changes: list[FileChange | FileMove] = field(default_factory=list)
+    changes: list[SetupChange | FileMove] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
     own_record: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -122,4 +122,4 @@ class SetupPlan:
         self, path: str, before: bytes | None, after: bytes | None, *, is_program: bool = False
     ) -> None:
         if before != after:
-            self.changes.append(FileChange(path, before, after, is_program))
+            self.changes.append(SetupChange(path, before, after, is_program))

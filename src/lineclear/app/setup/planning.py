@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lineclear.app.setup import text_blocks
-from lineclear.app.setup.plan import FORMAT, CannotSetUp, FileChange, SetupPlan
+from lineclear.app.setup.plan import FORMAT, CannotSetUp, SetupChange, SetupPlan
 from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class PlannedSetup:
     clone: SetupClone
     name: str
     is_removal: bool = False
-    changes: list[FileChange | FileMove] = field(default_factory=list)
+    changes: list[SetupChange | FileMove] = field(default_factory=list)
     git_settings: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     directories: list[str] = field(default_factory=list)
@@ -120,7 +120,7 @@ def _plan_stub(planned: PlannedSetup) -> None:
     clone = planned.clone
     text, before = clone.clients.stub_text().encode(), clone.files.read(clone.stub)
     if before != text:
-        planned.changes.append(FileChange(clone.stub, before, text, is_program=True))
+        planned.changes.append(SetupChange(clone.stub, before, text, is_program=True))
 
 
 def _note_directories(planned: PlannedSetup, record: dict[str, Any], old: Mapping[str, Any]) -> None:
@@ -153,7 +153,7 @@ def _plan_stub_removal(planned: PlannedSetup) -> None:
     clone = planned.clone
     stub = clone.files.read(clone.stub)
     if stub is not None and not [name for name in clone.installed() if name not in (planned.name, "git")]:
-        planned.changes.append(FileChange(clone.stub, stub, None))
+        planned.changes.append(SetupChange(clone.stub, stub, None))
 
 
 def _asked(make: Callable[[SetupFacts], SetupPlan], facts: SetupFacts) -> SetupPlan:

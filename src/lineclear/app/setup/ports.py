@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from lineclear.app.setup.plan import FileChange, FileMove, SetupFacts, SetupPlan
+    from lineclear.app.setup.plan import FileMove, SetupChange, SetupFacts, SetupPlan
 
 
 class SetupModule(Protocol):
@@ -73,7 +73,7 @@ class SetupFiles(Protocol):
     def missing_directories(self, paths: Iterable[str], /) -> list[str]:
         """The directories that have to be made for these files, outermost first."""
 
-    def apply(self, changes: Sequence[FileChange | FileMove], /) -> None:
+    def apply(self, changes: Sequence[SetupChange | FileMove], /) -> None:
         """Each file whole or not at all; FileChangedMeanwhile, before any change, where a file is not what
         the plan was made from."""
 

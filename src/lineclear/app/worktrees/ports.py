@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from lineclear.core.log.tables import Worktree
     from lineclear.core.worktrees.rules import Condition
-    from lineclear.core.worktrees.snapshots import Kept, LeftOut, Limits, Snapshot
+    from lineclear.core.worktrees.snapshots import Kept, LeftOut, Snapshot, SnapshotLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ class SnapshotGit(Protocol):
     """Snapshots of a clone's worktrees. What git refuses comes as a Refusal."""
 
     def take(
-        self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: Limits
+        self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: SnapshotLimits
     ) -> Snapshot | None:
         """Save the worktree as it is; None when the agent's last snapshot holds exactly this (and is one that
         stays, where `why` asks for one that stays)."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.app.worktrees.ports import SnapshotGit
-    from lineclear.core.worktrees.snapshots import Kept, Limits, Snapshot
+    from lineclear.core.worktrees.snapshots import Kept, Snapshot, SnapshotLimits
 
 # Old ones go when an agent has this many more than it may: a git less in most snapshots.
 _SLACK = 10
@@ -25,7 +25,7 @@ class SavedWork:
 
     git: SnapshotGit
     now_s: Callable[[], int]
-    limits: Limits
+    limits: SnapshotLimits
     keep: int
     keep_for_s: int
 

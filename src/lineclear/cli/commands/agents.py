@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lineclear.app.agents import membership
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
 
@@ -13,16 +14,14 @@ if TYPE_CHECKING:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.app.agents.membership import list_agents
-
     presence = context.repo.presence
-    agents, head = context.store.read(lambda view: (list_agents(view, presence), view.head))
+    agents, head = context.store.read(lambda view: (membership.list_agents(view, presence), view.head))
     rows = [
         [a["name"], a["state"], a["kind"], a["client"], a["tree"], a["incarnation"], _idle(a["idle_seconds"])]
         for a in agents
     ]
     columns = ["NAME", "STATE", "KIND", "CLIENT", "WORKTREE", "INCARNATION", "LAST SEEN"]
-    context.out.data({"agents": agents}, Table(columns, rows, empty="No agent has been here yet."))
+    context.out.data({"agents": agents}, TextTable(columns, rows, empty="No agent has been here yet."))
     context.delivered(head)
 
 
@@ -41,12 +40,10 @@ def _declare_leave(parser: ArgumentParser) -> None:
 
 
 def leave(context: Context, args: Namespace) -> None:
-    from lineclear.app.agents.membership import leave as end_presence
-
     caller = context.caller
     name = agent_name(args.name) if args.name else caller.name
     why = "left" if name == caller.name else f"removed by {caller.name}"
-    answer = end_presence(context.store, caller, name, why)
+    answer = membership.leave(context.store, caller, name, why)
     freed = answer["freed"]
     context.out.data(answer, f"{name} has left.", *(f"{thing} is free." for thing in freed))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from lineclear.app import claims
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.claims.rules import EXCLUSIVE, MODES, Request
 from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import FAILED, STALE, Refusal, not_found, quote, refuse
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.host.bonds import Bond
+    from lineclear.host.bonds import HeldBond
 
 HOUR_MS = 3_600_000
 
@@ -44,8 +45,6 @@ def _declare_claim(parser: ArgumentParser) -> None:
 
 
 def _request(context: Context, args: Namespace, mode: str) -> Request:
-    from lineclear.app.claims import refuse_owned
-
     repo, caller = context.repo, context.caller
     request = Request(
         caller.name,
@@ -56,23 +55,21 @@ def _request(context: Context, args: Namespace, mode: str) -> Request:
         note=args.note,
         task=args.task,
     )
-    refuse_owned(repo.settings.rules, caller, request)
+    claims.refuse_owned(repo.settings.rules, caller, request)
     return request
 
 
 def claim(context: Context, args: Namespace) -> None:
-    from lineclear.app.claims import ask, take_over
-
     request = _request(context, args, args.mode)
     repo, caller = context.repo, context.caller
     if not args.take_over:
         _refuse_locked(context, request)
     if args.take_over:
-        answer = take_over(context.store, repo.liveness, caller, request)
+        answer = claims.take_over(context.store, repo.liveness, caller, request)
     elif args.wait:
         answer = _wait(context, request, args.wait)
     else:
-        answer = ask(context.store, repo.liveness, caller, request)
+        answer = claims.ask(context.store, repo.liveness, caller, request)
     is_gone = answer.get("replayed") and not answer["still_valid"]
     lines = [] if is_gone else [_claim_line(shown) for shown in answer["claims"]]
     if answer["told"]:
@@ -130,11 +127,11 @@ def _declare_release(parser: ArgumentParser) -> None:
 
 
 def release(context: Context, args: Namespace) -> None:
-    from lineclear.app.claims import release as give_back
-
     if bool(args.resources) == args.all:
         raise refuse("usage", command="lineclear release", message="name resources, or use --all")
-    answer = give_back(context.store, context.caller, context.resources(args.resources), everything=args.all)
+    answer = claims.release(
+        context.store, context.caller, context.resources(args.resources), everything=args.all
+    )
     released = answer["released"]
     context.out.data(
         answer, *(f"{text} is free." for text in released) if released else ("You hold nothing.",)
@@ -155,10 +152,10 @@ def who(context: Context, args: Namespace) -> None:
     context.delivered(head)
 
 
-def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
+def _who_lines(answer: dict[str, Any]) -> list[str | TextTable]:
     owner = f", written by {answer['owner']}" if answer["owner"] else ""
     owner += f", only in the {answer['phase']} phase" if answer["phase"] else ""
-    lines: list[str | Table] = [
+    lines: list[str | TextTable] = [
         f"{answer['resource']}: {answer['strategy']}{owner} ({answer['strategy_from']})"
     ]
     lines += [f"  inside: {rule['resource']} is {rule['strategy']}" for rule in answer["inside"]]
@@ -175,7 +172,9 @@ def _who_lines(answer: dict[str, Any]) -> list[str | Table]:
         for c in answer["holders"]
     ]
     lines.append(
-        Table(["HOLDER", "MODE", "RESOURCE", "LEFT", "FENCE", "TASK", "NOTE"], held, empty="Nobody holds it.")
+        TextTable(
+            ["HOLDER", "MODE", "RESOURCE", "LEFT", "FENCE", "TASK", "NOTE"], held, empty="Nobody holds it."
+        )
     )
     lines += [f"waits: {w['agent']} for {', '.join(w['resources'])} ({w['mode']})" for w in answer["waiters"]]
     lines += [f'expected by {t["id"]} of {t["agent"]}: "{t["title"]}"' for t in answer["tasks"]]
@@ -217,9 +216,7 @@ def with_(context: Context, args: Namespace) -> int:
         bond.release()
 
 
-def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: Bond) -> int:
-    from lineclear.app.claims import release as give_back
-    from lineclear.app.claims import renew_exactly
+def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: HeldBond) -> int:
     from lineclear.app.waiting import claim_or_wait
     from lineclear.host.children import run_guarded
 
@@ -239,9 +236,9 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
             every_s=max(0.1, request.ttl_ms / 3_000),
         )
     finally:
-        is_ours = renew_exactly(store, caller, fences)
+        is_ours = claims.renew_exactly(store, caller, fences)
         if is_ours:
-            give_back(store, caller, request.resources)
+            claims.release(store, caller, request.resources)
     if not is_ours:
         context.out.hint(
             f"{', '.join(fences)} was lost while the command ran; its writes since then were not protected."
@@ -254,15 +251,13 @@ def _renewer(store: Store, caller: Caller, fences: dict[str, int], ttl_ms: int) 
     """Renew; while the store cannot be reached the command goes on until the lease has run out here."""
     from time import monotonic
 
-    from lineclear.app.claims import renew_exactly
-
     until = monotonic() + ttl_ms / 1000
 
     def renew() -> bool:
         nonlocal until
         asked = monotonic()
         try:
-            is_ours = renew_exactly(store, caller, fences)
+            is_ours = claims.renew_exactly(store, caller, fences)
         except Refusal:
             return asked < until
         until = asked + ttl_ms / 1000

@@ -7,6 +7,9 @@ from importlib.resources import files
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.index import INDEX, find_verb
+from lineclear.core.log.tables import AGENT, CLAIM, TASK, TOKEN, VALUE
+from lineclear.core.queue.candidates import show_number
+from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
 
 TYPE_CHECKING = False
@@ -54,9 +57,6 @@ def _options(verb: str) -> list[str]:
 def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
     """Tasks, candidates, values, agents and claims of this repository; nothing outside one."""
     from lineclear.app.queue.candidates import live
-    from lineclear.core.log.tables import AGENT, CLAIM, TASK, TOKEN, VALUE
-    from lineclear.core.queue.candidates import show_number
-    from lineclear.core.tasks.states import show_id
 
     last = rest[-1] if rest else ""
     with contextlib.suppress(Refusal):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from lineclear.app.log import audit
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def info(context: Context, _args: Namespace) -> None:
     facts = context.store.info()
-    context.out.data(facts, Table(["FACT", "VALUE"], sorted(facts.items())))
+    context.out.data(facts, TextTable(["FACT", "VALUE"], sorted(facts.items())))
 
 
 def _declare_backup(parser: ArgumentParser) -> None:
@@ -30,8 +31,6 @@ def backup(context: Context, args: Namespace) -> None:
 
 
 def verify(context: Context, _args: Namespace) -> int:
-    from lineclear.app.log import audit
-
     findings, events = context.store.check(), 0
     if not findings:
         report = audit(context.store)

@@ -1,10 +1,9 @@
-"""demo: four scripted agents build a shop, without and with lineclear; --race: eight processes race."""
+"""demo: four scripted agents build a shop, without and with lineclear."""
 
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
-from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,16 +23,9 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def demo(context: Context, args: Namespace) -> int:
-    if not args.race:
-        from lineclear.cli.demo.shop.showing import show_shop
+    from lineclear.cli.demo.shop.showing import show_shop
 
-        seed = DEFAULT_SEED if args.seed is None else args.seed
-        return show_shop(context, keep=args.keep, seed=seed)
-    if args.keep or args.seed is not None:
-        raise refuse("usage", command="lineclear demo", message="--race takes neither --keep nor --seed")
-    from lineclear.cli.demo.race.showing import show_race
-
-    return show_race(context)
+    return show_shop(context, keep=args.keep, seed=args.seed)
 
 
 COMMANDS = {"demo": Command(demo, _declare)}

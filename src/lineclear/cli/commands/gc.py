@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.core.worktrees.cleanup import Item
+    from lineclear.core.worktrees.cleanup import CleanupItem
 
 
 def _declare(parser: ArgumentParser) -> None:
@@ -32,9 +32,9 @@ def gc(context: Context, args: Namespace) -> None:
     )
     context.out.data(
         {"is_applied": args.apply, "removals": removals, "kept": kept},
-        Table(["KIND", "NAME", "WHY"], [_row(item) for item in found.removals], title=title, empty=empty),
+        TextTable(["KIND", "NAME", "WHY"], [_row(item) for item in found.removals], title=title, empty=empty),
         *(
-            [Table(["KIND", "NAME", "WHY"], [_row(item) for item in found.kept], title="Stays")]
+            [TextTable(["KIND", "NAME", "WHY"], [_row(item) for item in found.kept], title="Stays")]
             if kept
             else []
         ),
@@ -44,11 +44,11 @@ def gc(context: Context, args: Namespace) -> None:
         context.out.hint(f"Nothing was removed; run `lineclear {words}` to remove it.")
 
 
-def _as_data(item: Item) -> dict[str, Any]:
+def _as_data(item: CleanupItem) -> dict[str, Any]:
     return {"kind": item.kind, "name": item.key, "why": item.why}
 
 
-def _row(item: Item) -> list[str]:
+def _row(item: CleanupItem) -> list[str]:
     return [item.kind, item.key, item.why]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.handing_in import branch_and_task, declare_wait, hand_in, tell
+from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
 from lineclear.core.tasks.states import LEAST_PRIORITY
 from lineclear.core.words.queue import not_as_asked

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from lineclear.app.log import audit as run_audit
+from lineclear.app.log import order_of, tail
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
-from lineclear.cli.render import Table, plain
+from lineclear.cli.render import TextTable, plain
+from lineclear.core.durations import parse_duration
 from lineclear.core.log.causality import AFTER, BEFORE, CONCURRENT, SAME
 from lineclear.core.words.refusals import FINDINGS, shorten
 
@@ -29,7 +32,6 @@ def _since(text: str) -> tuple[int | None, int]:
     """(position, milliseconds): a bare number is a position of the log, everything else a duration."""
     if text.isascii() and text.isdigit():
         return whole_number(0, MOST_POSITION)(text), 0
-    from lineclear.core.durations import parse_duration
 
     return None, parse_duration(text, least_ms=1)
 
@@ -64,14 +66,12 @@ def log(context: Context, args: Namespace) -> None:
         _follow(context, args, events, head)
         return
     rows = [[e["position"], e["at"], e["actor"], e["kind"], e["subject"], _detail(e["body"])] for e in events]
-    table = Table(["EVENT", "AT", "BY", "KIND", "ABOUT", "DETAILS"], rows, empty="No matching events.")
+    table = TextTable(["EVENT", "AT", "BY", "KIND", "ABOUT", "DETAILS"], rows, empty="No matching events.")
     context.out.data({"events": events, "head": head}, table)
     context.delivered(head)
 
 
 def _first(context: Context, args: Namespace) -> tuple[list[dict[str, Any]], int]:
-    from lineclear.app.log import tail
-
     after, age_ms = args.since
     is_since = after is not None or age_ms > 0
     limit = args.limit or (SINCE if is_since else NEWEST)
@@ -140,24 +140,20 @@ def _shown(value: Any) -> str:
 
 
 def _compare(context: Context, first: int, second: int) -> None:
-    from lineclear.app.log import order_of
-
     answer = context.store.read(lambda view: order_of(view, first, second))
     context.out.data(answer, _RELATIONS[answer["relation"]].format(first, second))
 
 
 def audit(context: Context, _args: Namespace) -> int:
-    from lineclear.app.log import audit as examine
-
-    answer = examine(context.store)
+    answer = run_audit(context.store)
     findings = answer["findings"]
     count = f"{answer['events']} events"
     if not findings:
         context.out.data(answer, f"{count}: the log and the tables agree")
         return 0
     rows = [[found["position"] or "", found["kind"], found["text"]] for found in findings]
-    lines: list[str | Table] = [f"{count}: {len(findings) + answer['missed']} findings"]
-    lines.append(Table(["EVENT", "FINDING", "WHAT"], rows))
+    lines: list[str | TextTable] = [f"{count}: {len(findings) + answer['missed']} findings"]
+    lines.append(TextTable(["EVENT", "FINDING", "WHAT"], rows))
     context.out.data(answer, *lines)
     return FINDINGS
 

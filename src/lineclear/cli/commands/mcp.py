@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,15 +20,15 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def mcp(context: Context, args: Namespace) -> int:
-    from lineclear.cli.serving import Office
+    from lineclear.cli.command_runner import CommandRunner
 
     try:
         from lineclear.mcp.server import serve
     except ModuleNotFoundError as missing:
-        from lineclear.core.words.refusals import refuse
-
         raise refuse("setup.mcp") from missing
-    return serve(Office(context.environ, cwd=context.cwd, given=context.given), is_all=args.tools == "all")
+    return serve(
+        CommandRunner(context.environ, cwd=context.cwd, given=context.given), is_all=args.tools == "all"
+    )
 
 
 COMMANDS = {"mcp": Command(mcp, _declare)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from lineclear.app.setup.applying import apply_setup
+from lineclear.app.setup.planning import plan_install, plan_remove
 from lineclear.cli.command import Command, Context
 from lineclear.core.words.refusals import refuse
 from lineclear.merge.result import Labels
@@ -147,8 +149,6 @@ def _declare_setup(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> None:
-    from lineclear.app.setup.applying import apply_setup
-    from lineclear.app.setup.planning import plan_install, plan_remove
     from lineclear.wiring.setup import open_clone
 
     clone = open_clone(context.cwd, context.environ)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lineclear.app import messages
+from lineclear.app.arrivals import await_messages
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, whole_number
@@ -31,11 +33,9 @@ def _declare_say(parser: ArgumentParser) -> None:
 
 
 def say(context: Context, args: Namespace) -> None:
-    from lineclear.app.messages import say as send
-
     text = given_text(args.text)
     to, topic = args.to or "", args.topic or ""
-    answer = send(context.store, context.caller, text, to=to, topic=topic, urgent=args.urgent)
+    answer = messages.say(context.store, context.caller, text, to=to, topic=topic, urgent=args.urgent)
     lines = [f"Message {answer['id']} was sent to {_show_audience(answer['audience'])}."]
     if not answer["is_known"]:
         lines.append(f"Nobody named {to} has been here yet; the message is kept until then.")
@@ -57,8 +57,6 @@ def _declare_inbox(parser: ArgumentParser) -> None:
 def inbox(context: Context, args: Namespace) -> int | None:
     """Shown first, then marked: who dies in between is given the messages again. With an operation id both at
     once: who loses the answer repeats the question."""
-    from lineclear.app.arrivals import await_messages
-
     is_taken = bool(context.key) and not args.peek
     look = _taker(context, args.limit) if is_taken else _reader(context, args.limit)
     found = await_messages(context.store, args.wait, look) if args.wait else look()
@@ -69,16 +67,12 @@ def inbox(context: Context, args: Namespace) -> int | None:
 
 
 def _reader(context: Context, limit: int) -> Callable[[], dict[str, Any]]:
-    from lineclear.app.messages import inbox as look
-
     name = context.caller.name
-    return lambda: context.store.read(lambda view: look(view, name, limit))
+    return lambda: context.store.read(lambda view: messages.inbox(view, name, limit))
 
 
 def _taker(context: Context, limit: int) -> Callable[[], dict[str, Any]]:
-    from lineclear.app.messages import take_messages
-
-    return lambda: take_messages(context.store, context.caller, limit)
+    return lambda: messages.take_messages(context.store, context.caller, limit)
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
@@ -95,14 +89,12 @@ def _lines(found: dict[str, Any]) -> list[str]:
     return lines or ["Nothing unread."]
 
 
-def _mark(context: Context, messages: list[dict[str, Any]]) -> int | None:
+def _mark(context: Context, found: list[dict[str, Any]]) -> int | None:
     """The answer is already printed: a refusal now is a warning beside it, not a second answer."""
-    from lineclear.app.messages import mark_read
-
-    if not messages:
+    if not found:
         return None
     try:
-        mark_read(context.store, context.caller, [message["id"] for message in messages])
+        messages.mark_read(context.store, context.caller, [message["id"] for message in found])
     except Refusal as refusal:
         context.out.hint(f"The messages stay unread. {refusal}")
         return refusal.exit_code
@@ -115,9 +107,7 @@ def _declare_topic(parser: ArgumentParser) -> None:
 
 
 def topic(context: Context, args: Namespace) -> None:
-    from lineclear.app.messages import join_topic, leave_topic
-
-    change = leave_topic if args.leave else join_topic
+    change = messages.leave_topic if args.leave else messages.join_topic
     answer = change(context.store, context.caller, args.name)
     topics = ", ".join(answer["topics"])
     context.out.data(answer, f"You listen to {topics}." if topics else "You do not listen to any topic.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS, refuse
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.cli.command import Context
-    from lineclear.core.agents.conventions import Change
+    from lineclear.core.agents.conventions import ConventionChange
 
 PARTS = ("tasks", "coordination", "locks")
 # Lock files only where they are asked for by name: other tools may take them for more than they are.
@@ -118,10 +118,10 @@ def _refuse_off(context: Context) -> None:
 
 
 def _pages(context: Context) -> list[dict[str, Any]]:
-    from lineclear.mirror.state import State
+    from lineclear.mirror.state import MirrorState
     from lineclear.wiring.mirroring import live_trees
 
-    with State(context.repo.state_directory, 1.0) as state:
+    with MirrorState(context.repo.state_directory, 1.0) as state:
         found = [(tree, state.base(tree.name)) for tree in live_trees(context.repo)]
     return [
         {"tree": tree.name, "path": tree.path, "where": base.where if base is not None else "",
@@ -139,7 +139,7 @@ def _show(context: Context) -> int | None:
         f"Kept here: {', '.join(on)}." if on else "No files for agents are kept. Next: lineclear mirror --on"
     )
     rows = [[page["tree"], page["where"], page["page"], page["path"]] for page in pages]
-    table = [Table(["TREE", "TASKS", "PAGE", "PATH"], rows)] if rows else []
+    table = [TextTable(["TREE", "TASKS", "PAGE", "PATH"], rows)] if rows else []
     context.out.data({"on": list(on), "worktrees": pages}, words, *table)
     return None
 
@@ -175,7 +175,7 @@ def conventions(context: Context, args: Namespace) -> int | None:
     return None
 
 
-def _block_lines(changes: list[Change]) -> list[str]:
+def _block_lines(changes: list[ConventionChange]) -> list[str]:
     """The block as it would stand in AGENTS.md."""
     text = next((change.text for change in changes if change.path == "AGENTS.md"), None) or ""
     _, begin, rest = text.partition("<!-- lineclear:begin")

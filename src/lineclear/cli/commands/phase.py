@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table, plain
+from lineclear.cli.render import TextTable, plain
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, PHASES, TEST
 from lineclear.core.words.refusals import FINDINGS
 
@@ -43,14 +43,14 @@ def phase(context: Context, args: Namespace) -> int:
 # -- show -----------------------------------------------------------------------------------------
 
 
-def _show_lines(shown: dict[str, Any]) -> list[str | Table]:
-    lines: list[str | Table] = [since(shown)]
+def _show_lines(shown: dict[str, Any]) -> list[str | TextTable]:
+    lines: list[str | TextTable] = [since(shown)]
     if shown["bound"]:
         rows = [
             [bound["resource"], bound["phase"], bound["owner"] or "integrator", len(bound["proposals"])]
             for bound in shown["bound"]
         ]
-        lines.append(Table(["RESOURCE", "WRITTEN IN", "BY", "OPEN PROPOSALS"], rows))
+        lines.append(TextTable(["RESOURCE", "WRITTEN IN", "BY", "OPEN PROPOSALS"], rows))
     else:
         lines.append("Nothing is bound to a phase: lineclear.toml has no [[strategy]] with `phase`.")
     return lines + _progress_lines(shown["phase"], shown["progress"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from lineclear.app import proposals
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text, read_input
 from lineclear.cli.parser import task_number, whole_number
-from lineclear.cli.render import Table, plain, quoted
+from lineclear.cli.render import TextTable, plain, quoted
 from lineclear.core.json_text import canonical
 from lineclear.core.queue.phases import INTEGRATE
 from lineclear.core.values.file_changes import read_change
@@ -51,10 +52,8 @@ def _declare_propose(parser: ArgumentParser) -> None:
 
 
 def propose(context: Context, args: Namespace) -> None:
-    from lineclear.app.proposals import propose as ask_owner
-
     resource = context.repo.resource(args.resource, context.cwd)
-    answer = ask_owner(
+    answer = proposals.propose(
         context.store,
         context.caller,
         context.repo.settings.rules,
@@ -107,14 +106,12 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.app.proposals import list_proposals
-
     resource = context.repo.resource(args.resource, context.cwd).text if args.resource else ""
     found, head = context.store.read(
-        lambda view: (list_proposals(view, resource=resource, state=args.state), view.head)
+        lambda view: (proposals.list_proposals(view, resource=resource, state=args.state), view.head)
     )
     columns = ["NUMBER", "STATE", "RESOURCE", "BY", "BASE", "PAYLOAD", "NOTE"]
-    table = Table(columns, [_row(proposal) for proposal in found], empty="No matching proposals.")
+    table = TextTable(columns, [_row(proposal) for proposal in found], empty="No matching proposals.")
     context.out.data({"proposals": found}, table)
     context.delivered(head)
 
@@ -133,9 +130,7 @@ def _declare_number(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> None:
-    from lineclear.app.proposals import show as look
-
-    found, head = context.store.read(lambda view: (look(view, args.number), view.head))
+    found, head = context.store.read(lambda view: (proposals.show(view, args.number), view.head))
     context.out.data(found, *_lines(found))
     context.delivered(head)
 
@@ -170,9 +165,7 @@ def _what_changes(change: FileChange) -> str:
 
 
 def accept(context: Context, args: Namespace) -> None:
-    from lineclear.app.proposals import accept as take
-
-    answer = take(
+    answer = proposals.accept(
         context.store, context.repo.liveness, context.caller, context.repo.settings.rules, args.number
     )
     made, version = answer["proposal"], answer["version"]
@@ -186,9 +179,9 @@ def _declare_reject(parser: ArgumentParser) -> None:
 
 
 def reject(context: Context, args: Namespace) -> None:
-    from lineclear.app.proposals import reject as refuse
-
-    answer = refuse(context.store, context.caller, context.repo.settings.rules, args.number, args.reason)
+    answer = proposals.reject(
+        context.store, context.caller, context.repo.settings.rules, args.number, args.reason
+    )
     made = answer["proposal"]
     context.out.data(answer, f"Proposal {made['id']} of {made['author']} was rejected.")
 

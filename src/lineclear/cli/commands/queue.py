@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import candidate_number
+from lineclear.cli.queue_output import as_data, check_lines, show_lines
 from lineclear.cli.render import plain
-from lineclear.core.queue.candidates import show_number
+from lineclear.core.queue.candidates import in_order, show_number
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.host.stopping import Stopping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.cli.queue_words import as_data, list_lines
+    from lineclear.cli.queue_output import as_data, list_lines
     from lineclear.wiring.queue import landings_of
 
     facts = landings_of(context.repo).overview(ended=MOST_ENDED if args.all else 0)
@@ -51,7 +54,6 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 def show(context: Context, args: Namespace) -> int:
     from lineclear.app.queue.overview import explain
-    from lineclear.cli.queue_words import as_data, show_lines
 
     review = context.repo.settings.queue_review
     found = context.store.read(lambda view: explain(view, args.number, review))
@@ -80,7 +82,6 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
 def checks(context: Context, args: Namespace) -> None:
     del args
     from lineclear.app.queue.candidates import check_records
-    from lineclear.cli.queue_words import check_lines
 
     found = context.store.read(check_records)
     context.out.data({"checks": found}, *check_lines(found))
@@ -95,8 +96,6 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 def run(context: Context, args: Namespace) -> int:
     """Says what happens as it happens; what it leaves when it is stopped, the next one finds in the log."""
-    from lineclear.host.stopping import Stopping
-
     told: list[dict[str, str]] = []
     _greet(context, is_once=args.once)
 
@@ -120,7 +119,6 @@ def run(context: Context, args: Namespace) -> int:
 def _greet(context: Context, *, is_once: bool) -> None:
     """Warn if the queue is paused; a run that stays waits until it is resumed."""
     from lineclear.app.queue import candidates as queue
-    from lineclear.core.words.refusals import refuse
 
     state, who, why = context.store.read(queue.state)
     if state == queue.PAUSED:
@@ -132,7 +130,6 @@ def _greet(context: Context, *, is_once: bool) -> None:
 
 
 def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
-    from lineclear.core.words.refusals import Refusal
     from lineclear.wiring import queue as wired
 
     landings = wired.landings_of(context.repo)
@@ -225,7 +222,6 @@ def _declare_move(parser: ArgumentParser) -> None:
 
 def move(context: Context, args: Namespace) -> None:
     from lineclear.app.queue import candidates as queue
-    from lineclear.core.queue.candidates import in_order
 
     before = args.before
     if args.first:
@@ -254,8 +250,6 @@ def resume(context: Context, args: Namespace) -> None:
 
 
 def _answer(context: Context, found: dict[str, Any], words: str) -> None:
-    from lineclear.cli.queue_words import as_data
-
     context.out.data(as_data(found), words)
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FAILED, TIMED_OUT, refuse
 from lineclear.core.words.runs import nothing_to_run
 
@@ -30,7 +31,6 @@ def _declare_run(parser: ArgumentParser) -> None:
         metavar="TASK",
         help="the tasks to work on (default: every ready task)",
     )
-    parser.add_argument("-n", "--agents", type=int, default=0, metavar="N", help="how many agents at once")
     parser.add_argument(
         "-n", "--agents", type=int, default=0, metavar="N", help="how many agents work at once"
     )
@@ -51,12 +51,12 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 def run(context: Context, args: Namespace) -> int:
     from lineclear.app.runs.workers import RunRequest
-    from lineclear.cli.board import Board
+    from lineclear.cli.run_display import RunDisplay
     from lineclear.wiring.runs import supervise
 
     if not context.caller.is_person:
         raise refuse("person.only", what="start a supervisor", agent=context.caller.name)
-    board = Board(context.out)
+    board = RunDisplay(context.out)
     if args.join:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
@@ -87,25 +87,25 @@ def run(context: Context, args: Namespace) -> int:
 def _answering_hooks(context: Context) -> Iterator[None]:
     from anyio import to_thread
 
-    from lineclear.cli.serving import Office
+    from lineclear.cli.command_runner import CommandRunner
     from lineclear.hook.serving import Hooks
-    from lineclear.serve.doorkeeper import plain_environ
+    from lineclear.serve.authentication import plain_environ
     from lineclear.serve.hook_server import HookServer
     from lineclear.wiring.repo import settings_root
 
     repo, environ = context.repo, plain_environ(context.environ)
-    office = Office(environ, cwd=settings_root(repo.layout), is_bond=False)
+    runner = CommandRunner(environ, cwd=settings_root(repo.layout), is_bond=False)
     hooks = Hooks(repo.layout.common_dir, saves=True)
 
     async def admit(token: str) -> tuple[str, str, str]:
-        return await to_thread.run_sync(office.admit, token)
+        return await to_thread.run_sync(runner.admit, token)
 
     try:
-        with HookServer(repo.state_directory, environ, office, hooks.answer, admit):
+        with HookServer(repo.state_directory, environ, runner, hooks.answer, admit):
             yield
     finally:
         hooks.close()
-        office.close()
+        runner.close()
 
 
 def _join(context: Context, board: Any) -> int:
@@ -143,10 +143,8 @@ def _report(context: Context, supervisor: Supervisor) -> int:
 
 
 def _report_lines(facts: dict[str, Any]) -> list[Any]:
-    from lineclear.cli.render import Table
-
     rows = [[r["agent"], r["task"], r["result"], r["why"]] for r in facts["runs"]]
-    lines: list[Any] = [Table(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
+    lines: list[Any] = [TextTable(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
     if facts["is_interrupted"]:
         lines.append("Stopped. All work is kept; `lineclear run` continues where this one stopped.")
     return lines

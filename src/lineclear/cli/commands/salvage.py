@@ -6,7 +6,7 @@ import os
 import time
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table, plain
+from lineclear.cli.render import TextTable, plain
 from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import refuse
@@ -41,7 +41,7 @@ def list_(context: Context, args: Namespace) -> None:
         ]
         for kept in found
     ]
-    table = Table(columns, rows, empty="There are no snapshots.")
+    table = TextTable(columns, rows, empty="There are no snapshots.")
     context.out.data({"snapshots": [as_data(kept) for kept in found]}, table)
 
 

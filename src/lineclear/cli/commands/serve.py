@@ -7,15 +7,17 @@ import time
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import whole_number
+from lineclear.cli.server_client import ask
 from lineclear.core.words.refusals import refuse
-from lineclear.host import server_door as doors
+from lineclear.host import server_address
+from lineclear.host.spawning import start_detached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from lineclear.cli.command import Context
-    from lineclear.host.server_door import Door
+    from lineclear.host.server_address import ServerAddress
 
 START_WITHIN_S, STOP_WITHIN_S = 20.0, 20.0
 
@@ -64,57 +66,59 @@ def serve(context: Context, args: Namespace) -> int:
 def _serve(context: Context, args: Namespace) -> int:
     from anyio import to_thread
 
-    from lineclear.cli.serving import Office
+    from lineclear.cli.command_runner import CommandRunner
     from lineclear.hook.serving import Hooks
+    from lineclear.serve.authentication import plain_environ
     from lineclear.serve.background import Background
-    from lineclear.serve.doorkeeper import plain_environ
-    from lineclear.serve.running import Plan, run
+    from lineclear.serve.running import ServerPlan, run
     from lineclear.wiring.repo import open_repo, settings_root
 
     repo = context.repo
     root, environ = settings_root(repo.layout), plain_environ(context.environ)
-    office = Office(environ, cwd=root, is_bond=False)
+    runner = CommandRunner(environ, cwd=root, is_bond=False)
 
     async def admit(token: str) -> tuple[str, str, str]:
-        return await to_thread.run_sync(office.admit, token)
+        return await to_thread.run_sync(runner.admit, token)
 
-    def say(door: Door) -> None:
+    def say(address: ServerAddress) -> None:
         context.out.stream(
-            {"url": door.url, "socket": door.socket, "pid": door.pid, "repository": root},
-            f"lineclear serves {root} at {door.url} (tools: {door.url}/mcp). Press Ctrl-C to stop.",
+            {"url": address.url, "socket": address.socket, "pid": address.pid, "repository": root},
+            f"lineclear serves {root} at {address.url} (tools: {address.url}/mcp). Press Ctrl-C to stop.",
         )
 
-    plan = Plan(
+    plan = ServerPlan(
         repo.state_directory, root, environ, host=args.host, port=args.port, names=tuple(args.names),
         is_all=args.tools == "all",
     )  # fmt: skip
     hooks = Hooks(repo.layout.common_dir)
     work = Background(lambda: open_repo(root, environ))
     try:
-        return run(plan, office, hooks.answer, admit, work, say)
+        return run(plan, runner, hooks.answer, admit, work, say)
     finally:
         hooks.close()
 
 
 def _detach(context: Context, args: Namespace) -> int:
-    from lineclear.host.spawning import start_detached
-
     directory = context.repo.state_directory
-    before = doors.read_door(directory)
+    before = server_address.read_address(directory)
     argv = [sys.executable, "-P", "-m", "lineclear", "serve", "-C", context.cwd, "--host", args.host]
     argv += ["--tools", args.tools]
     if args.port >= 0:
         argv += ["--port", str(args.port)]
     for name in args.names:
         argv += ["--name", name]
-    if doors.is_held(directory):
+    if server_address.is_held(directory):
         raise refuse("serve.running", url=before.url if before else "", pid=before.pid if before else 0)
     start_detached(argv, context.environ)
     end = time.monotonic() + START_WITHIN_S
     while time.monotonic() < end:
-        found = doors.read_door(directory)
-        # Until then there may be a door that was left behind, or that of `lineclear run`.
-        if found is not None and (before is None or found.key != before.key) and doors.is_held(directory):
+        found = server_address.read_address(directory)
+        # Until then there may be an address that was left behind, or that of `lineclear run`.
+        if (
+            found is not None
+            and (before is None or found.key != before.key)
+            and server_address.is_held(directory)
+        ):
             context.out.data(_as_data(found), f"lineclear is serving at {found.url} (process {found.pid}).")
             return 0
         time.sleep(0.02)
@@ -122,9 +126,7 @@ def _detach(context: Context, args: Namespace) -> int:
 
 
 def _status(context: Context) -> int:
-    from lineclear.cli.calling import ask
-
-    found = doors.read_door(context.repo.state_directory)
+    found = server_address.read_address(context.repo.state_directory)
     reply = ask(found, "GET", "/") if found is not None else None
     if found is None or reply is None:
         raise refuse("serve.absent")
@@ -136,16 +138,14 @@ def _status(context: Context) -> int:
 
 
 def _stop(context: Context) -> int:
-    from lineclear.cli.calling import ask
-
     directory = context.repo.state_directory
-    found = doors.read_door(directory)
+    found = server_address.read_address(directory)
     if found is None or ask(found, "POST", "/stop") is None:
-        if not doors.is_held(directory):
+        if not server_address.is_held(directory):
             raise refuse("serve.absent")
         raise refuse("serve.stuck", pid=found.pid if found else 0, seconds=0)
     end = time.monotonic() + STOP_WITHIN_S
-    while doors.is_held(directory):
+    while server_address.is_held(directory):
         if time.monotonic() > end:
             raise refuse("serve.stuck", pid=found.pid, seconds=int(STOP_WITHIN_S))
         time.sleep(0.02)
@@ -170,8 +170,8 @@ def _service(context: Context, *, is_wanted: bool) -> int:
     return 0
 
 
-def _as_data(door: Door) -> dict[str, object]:
-    return {"url": door.url, "socket": door.socket, "pid": door.pid}
+def _as_data(address: ServerAddress) -> dict[str, object]:
+    return {"url": address.url, "socket": address.socket, "pid": address.pid}
 
 
 COMMANDS = {"serve": Command(serve, _declare)}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup.applying import apply_setup
+from lineclear.app.setup.planning import check_name, plan_install, plan_remove
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
@@ -27,8 +29,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> int:
-    from lineclear.app.setup.applying import apply_setup
-    from lineclear.app.setup.planning import check_name, plan_install, plan_remove
     from lineclear.wiring.setup import open_clone
 
     clone = open_clone(context.cwd, context.environ)
@@ -92,7 +92,7 @@ def _list(context: Context, clone: SetupClone) -> int:
     ]
     context.out.data(
         {"clients": agents, "git": "git" in installed},
-        Table(["NAME", "CLIENT", "SET UP", "FORBIDDEN EDITS", "FORBIDDEN SHELL WRITES"], table),
+        TextTable(["NAME", "CLIENT", "SET UP", "FORBIDDEN EDITS", "FORBIDDEN SHELL WRITES"], table),
     )
     return 0
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from lineclear.app.setup import applying
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FAILED, Refusal, refuse
+from lineclear.settings import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def doctor(context: Context, args: Namespace) -> int:
     findings += examine_files(context.cwd, context.environ)
     rows = [[f["state"], f["what"], f["text"]] for f in findings]
     problems = sum(1 for finding in findings if finding["state"] == "problem")
-    context.out.data({"checks": findings, "problems": problems}, Table(["STATE", "CHECK", "FOUND"], rows))
+    context.out.data({"checks": findings, "problems": problems}, TextTable(["STATE", "CHECK", "FOUND"], rows))
     return FAILED if problems else 0
 
 
@@ -50,7 +52,6 @@ def _declare_config(parser: ArgumentParser) -> None:
 
 
 def config_show(context: Context, args: Namespace) -> None:
-    from lineclear.settings import show
     from lineclear.wiring.starting import find_settings
 
     settings = find_settings(context.cwd, context.environ)
@@ -59,7 +60,7 @@ def config_show(context: Context, args: Namespace) -> None:
     rows = show(settings)
     columns = ["SETTING", "VALUE", *(["FROM"] if args.origin else []), "ABOUT"]
     table = [[r["name"], r["value"], *([r["origin"]] if args.origin else []), r["about"]] for r in rows]
-    context.out.data({"settings": rows}, Table(columns, table))
+    context.out.data({"settings": rows}, TextTable(columns, table))
 
 
 def _declare_uninstall(parser: ArgumentParser) -> None:
@@ -81,7 +82,6 @@ def uninstall(context: Context, args: Namespace) -> None:
         take_away(context.repo)
     context.close()
     if args.yes:
-        from lineclear.app.setup import applying
         from lineclear.wiring.setup import open_clone
 
         applying.remove_all(open_clone(context.cwd, context.environ))

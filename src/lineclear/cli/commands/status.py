@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 
+from lineclear.app.status import status as read_status
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table, plain
+from lineclear.cli.commands.phase import since
+from lineclear.cli.queue_output import paused_line
+from lineclear.cli.render import TextTable, plain
 from lineclear.core.instants import show_duration
 from lineclear.core.queue.candidates import LIVE
 from lineclear.core.queue.phases import PARALLEL
@@ -47,11 +50,9 @@ def _wait_for_news(context: Context, bell: Any, head: int) -> None:
 
 
 def _show(context: Context) -> int:
-    from lineclear.app.status import status as look
-
     repo, caller = context.repo, context.caller
     review = repo.settings.queue_review
-    facts = context.store.read(lambda view: look(view, repo.presence, caller.name, review))
+    facts = context.store.read(lambda view: read_status(view, repo.presence, caller.name, review))
     facts["supervisor"] = _supervisor(context) if facts["runs"] else None
     context.out.data(facts, *_lines(facts))
     head: int = facts["head"]
@@ -65,28 +66,26 @@ def _supervisor(context: Context) -> dict[str, Any] | None:
     return supervision_of(context.repo).read_status()
 
 
-def _run_lines(facts: dict[str, Any]) -> list[str | Table]:
+def _run_lines(facts: dict[str, Any]) -> list[str | TextTable]:
     """One line for each run: with its last action while a supervisor follows it."""
     if not facts["runs"]:
         return []
     if facts["supervisor"] is not None:
-        from lineclear.cli.board import COLUMNS, row
+        from lineclear.cli.run_display import COLUMNS, row
 
-        return [Table(COLUMNS, [row(agent) for agent in facts["supervisor"]["agents"]]), ""]
+        return [TextTable(COLUMNS, [row(agent) for agent in facts["supervisor"]["agents"]]), ""]
     rows = [[r["agent"], r["task"], r["client"], r["state"], r["started_at"]] for r in facts["runs"]]
-    table = Table(["AGENT", "TASK", "CLIENT", "RUN", "SINCE"], rows)
+    table = TextTable(["AGENT", "TASK", "CLIENT", "RUN", "SINCE"], rows)
     return [table, "They have no supervisor: `lineclear run` takes over.", ""]
 
 
-def _lines(facts: dict[str, Any]) -> list[str | Table]:
-    lines: list[str | Table] = []
+def _lines(facts: dict[str, Any]) -> list[str | TextTable]:
+    lines: list[str | TextTable] = []
     if facts["needs_you"]:
         lines.append("NEEDS YOU")
         for need in facts["needs_you"]:
             lines += [f"  {plain(need['what'])} ({plain(need['why'])})", f"    {need['next']}"]
     if facts["phase"]["phase"] != PARALLEL:
-        from lineclear.cli.commands.phase import since
-
         lines += [since(facts["phase"]), ""]
     lines += _run_lines(facts)
     agents = [
@@ -94,7 +93,7 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
         for a in facts["agents"]
     ]
     lines.append(
-        Table(
+        TextTable(
             ["AGENT", "KIND", "CLIENT", "WORKTREE", "TASK", "CLAIMS", "LAST SEEN"], agents,
             empty="No agents yet. Start one with `--as NAME`, for example: lineclear task next --as codex-1",
         )
@@ -111,7 +110,7 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
             ]
             for c in facts["claims"]
         ]
-        lines += ["", Table(["RESOURCE", "MODE", "HOLDER", "LEFT", "TASK", "NOTE"], held)]
+        lines += ["", TextTable(["RESOURCE", "MODE", "HOLDER", "LEFT", "TASK", "NOTE"], held)]
     if facts["claims_hidden"]:
         lines.append(
             f"  and {facts['claims_hidden']} more claims (--json shows counts; `who RESOURCE` explains one)"
@@ -129,8 +128,6 @@ def _lines(facts: dict[str, Any]) -> list[str | Table]:
 
 def _queue_lines(queue: dict[str, Any]) -> list[str]:
     """Nothing is said of a queue that is empty and open."""
-    from lineclear.cli.queue_words import paused_line
-
     lines = [paused_line(queue)] if queue["state"] == "paused" else []
     if any(queue[name] for name in LIVE):
         counts = ", ".join(f"{queue[name]} {name}" for name in LIVE)

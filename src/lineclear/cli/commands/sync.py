@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
+from lineclear.core.queue.landing import tell_conflict
+from lineclear.core.queue.sides import tell_places
 from lineclear.core.words.refusals import FINDINGS
 from lineclear.core.words.worktrees import sync_conflicts
+from lineclear.core.worktrees.syncing import Conflicted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +51,6 @@ def sync(context: Context, args: Namespace) -> int:
 
 
 def _tell(context: Context, facts: dict[str, Any], result: Synced | Conflicted) -> int:
-    from lineclear.core.worktrees.syncing import Conflicted
-
     if not isinstance(result, Conflicted):
         data = {**facts, "result": "synced", "how": result.how, "commit": result.commit,
                 "files": result.files, "notes": result.notes}  # fmt: skip
@@ -72,9 +73,6 @@ def _refuse(context: Context, facts: dict[str, Any], result: Conflicted) -> int:
 
 
 def _places(facts: dict[str, Any], result: Conflicted) -> list[str]:
-    from lineclear.core.queue.landing import tell_conflict
-    from lineclear.core.queue.sides import tell_places
-
     main, branch = facts["main"], facts["branch"]
     names = (branch, main) if result.is_kept else (main, branch)
     lines = tell_places(result.conflicts[:_FEW], names, tell_conflict)

@@ -5,6 +5,7 @@ Lists that go in and out as files are in task_lists.py.
 
 from __future__ import annotations
 
+from lineclear.app import tasks
 from lineclear.cli.command import Command, Context
 from lineclear.cli.commands.task_lists import (
     declare_export,
@@ -15,9 +16,11 @@ from lineclear.cli.commands.task_lists import (
 )
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, task_number, whole_number
-from lineclear.cli.render import Table, plain, quoted
+from lineclear.cli.render import TextTable, plain, quoted
+from lineclear.core.agents.names import task_id
 from lineclear.core.instants import show_duration
 from lineclear.core.tasks.states import ENDED, FAILED, LEAST_PRIORITY, STATES
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,14 +95,12 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 
 def add(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import add as add_task
-    from lineclear.core.agents.names import task_id
     from lineclear.core.tasks.lists import TaskDraft
 
     fields = _fields(context, args)
     draft = TaskDraft("1", fields.pop("title"), after=[task_id(text) for text in args.after or ()], **fields)
     attempts_max = args.attempts or context.repo.settings.tasks_attempts
-    answer = add_task(context.store, context.caller, draft, attempts_max=attempts_max)
+    answer = tasks.add(context.store, context.caller, draft, attempts_max=attempts_max)
     task = answer["task"]
     lines = [f'{task["id"]} is added: "{plain(task["title"])}"{_replayed(answer)}']
     lines += [
@@ -118,16 +119,13 @@ def _declare_edit(parser: ArgumentParser) -> None:
 
 
 def edit(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import edit as change
-    from lineclear.core.words.refusals import refuse
-
     changes = _fields(context, args)
     if args.attempts is not None:
         changes["attempts_max"] = args.attempts
     after, not_after = args.after or [], args.not_after or []
     if not (changes or after or not_after):
         raise refuse("usage", command="lineclear task edit", message="name what to change")
-    answer = change(context.store, context.caller, args.task, changes, after=after, not_after=not_after)
+    answer = tasks.edit(context.store, context.caller, args.task, changes, after=after, not_after=not_after)
     context.out.data(
         answer, f"{answer['task']['id']} was changed{_replayed(answer)}", *_facts(answer["task"])
     )
@@ -139,9 +137,7 @@ def _declare_note(parser: ArgumentParser) -> None:
 
 
 def note(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import note as add_note
-
-    answer = add_note(context.store, context.caller, args.task, given_text(args.text))
+    answer = tasks.note(context.store, context.caller, args.task, given_text(args.text))
     context.out.data(answer, f"Noted at {answer['task']['id']}{_replayed(answer)}")
 
 
@@ -158,26 +154,22 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import list_tasks
-
     words = list(dict.fromkeys(args.state or ()))
     states = STATES if "all" in words else tuple(STATE_WORDS[word] for word in words) or UNFINISHED
-    tasks, head = context.store.read(
-        lambda view: (list_tasks(view, states=states, label=args.label), view.head)
+    found, head = context.store.read(
+        lambda view: (tasks.list_tasks(view, states=states, label=args.label), view.head)
     )
-    context.out.data({"tasks": tasks}, _table(tasks, "No matching tasks."))
+    context.out.data({"tasks": found}, _table(found, "No matching tasks."))
     context.delivered(head)
 
 
 def ready(context: Context, _args: Namespace) -> None:
-    from lineclear.app.tasks import list_ready
-
-    tasks, head = context.store.read(lambda view: (list_ready(view), view.head))
-    context.out.data({"tasks": tasks}, _table(tasks, "No task can be taken now."))
+    found, head = context.store.read(lambda view: (tasks.list_ready(view), view.head))
+    context.out.data({"tasks": found}, _table(found, "No task can be taken now."))
     context.delivered(head)
 
 
-def _table(tasks: list[dict[str, Any]], empty: str) -> Table:
+def _table(found: list[dict[str, Any]], empty: str) -> TextTable:
     rows = [
         [
             t["id"],
@@ -189,17 +181,15 @@ def _table(tasks: list[dict[str, Any]], empty: str) -> Table:
             t["labels"],
             t["scope"],
         ]
-        for t in tasks
+        for t in found
     ]
-    return Table(
+    return TextTable(
         ["TASK", "STATE", "PRIORITY", "WAITS FOR", "AGENT", "TITLE", "LABELS", "SCOPE"], rows, empty=empty
     )
 
 
 def show(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import show as look
-
-    task, head = context.store.read(lambda view: (look(view, args.task), view.head))
+    task, head = context.store.read(lambda view: (tasks.show(view, args.task), view.head))
     lines = [f'{task["id"]} is {task["state"]}: "{plain(task["title"])}"', *_facts(task)]
     lines += [_history_line(entry) for entry in task["notes"]]
     context.out.data(task, *lines)
@@ -252,7 +242,6 @@ def _declare_next(parser: ArgumentParser) -> None:
 
 def next_(context: Context, args: Namespace) -> None:
     from lineclear.app.arrivals import await_task
-    from lineclear.app.tasks import take
 
     repo, store, caller = context.repo, context.store, context.caller
     number, skills = args.task or 0, frozenset(args.can)
@@ -262,7 +251,7 @@ def next_(context: Context, args: Namespace) -> None:
             store, repo.liveness, caller, args.wait, number=number, skills=skills, lease_ms=lease_ms
         )
     else:
-        answer = take(store, repo.liveness, caller, number=number, skills=skills, lease_ms=lease_ms)
+        answer = tasks.take(store, repo.liveness, caller, number=number, skills=skills, lease_ms=lease_ms)
     context.out.data(answer, *_taken_lines(answer))
 
 
@@ -289,14 +278,12 @@ def _declare_done(parser: ArgumentParser) -> None:
 
 
 def done(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import finish
-
     def has_branch(name: str) -> bool:
         from lineclear.wiring.queue import tip_of
 
         return bool(tip_of(context.repo, name))
 
-    answer = finish(
+    answer = tasks.finish(
         context.store, context.caller, args.task, branch=args.branch, result=given_text(args.result),
         has_branch=has_branch,
     )  # fmt: skip
@@ -310,9 +297,7 @@ def _declare_fail(parser: ArgumentParser) -> None:
 
 
 def fail(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import fail as give_up
-
-    _moved(context, give_up(context.store, context.caller, args.task, args.reason))
+    _moved(context, tasks.fail(context.store, context.caller, args.task, args.reason))
 
 
 def _declare_cancel(parser: ArgumentParser) -> None:
@@ -321,9 +306,7 @@ def _declare_cancel(parser: ArgumentParser) -> None:
 
 
 def cancel(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import cancel as call_off
-
-    _moved(context, call_off(context.store, context.caller, args.task, args.reason))
+    _moved(context, tasks.cancel(context.store, context.caller, args.task, args.reason))
 
 
 def _declare_reopen(parser: ArgumentParser) -> None:
@@ -332,9 +315,7 @@ def _declare_reopen(parser: ArgumentParser) -> None:
 
 
 def reopen(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import reopen as put_back
-
-    _moved(context, put_back(context.store, context.caller, args.task, args.why))
+    _moved(context, tasks.reopen(context.store, context.caller, args.task, args.why))
 
 
 def _declare_same(parser: ArgumentParser) -> None:
@@ -343,9 +324,7 @@ def _declare_same(parser: ArgumentParser) -> None:
 
 
 def same(context: Context, args: Namespace) -> None:
-    from lineclear.app.tasks import mark_same
-
-    _moved(context, mark_same(context.store, context.caller, args.task, args.other))
+    _moved(context, tasks.mark_same(context.store, context.caller, args.task, args.other))
 
 
 def _moved(context: Context, answer: dict[str, Any], more: str = "") -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from lineclear.app.agents import tokens
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.durations import LONGEST_MS, MINUTE_MS
 
 TYPE_CHECKING = False
@@ -29,12 +30,11 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 def add(context: Context, args: Namespace) -> None:
     """The token alone goes to stdout, for scripts; a repeat has words in its place, which are no token."""
-    from lineclear.app.agents.tokens import issue
     from lineclear.core.agents.tokens import write_token
     from lineclear.host.tokens import new_id, new_secret
 
     id, (secret, secret_hash) = new_id(), new_secret()
-    answer = issue(
+    answer = tokens.issue(
         context.store,
         context.caller,
         args.name,
@@ -61,12 +61,10 @@ def add(context: Context, args: Namespace) -> None:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.app.agents.tokens import list_tokens
-
-    tokens, head = context.store.read(lambda view: (list_tokens(view), view.head))
+    found, head = context.store.read(lambda view: (tokens.list_tokens(view), view.head))
     columns = ["ID", "NAME", "KIND", "STATE", "MADE", "BY", "EXPIRES", "REVOKED", "NOTE"]
-    rows = [_row(token) for token in tokens]
-    context.out.data({"tokens": tokens}, Table(columns, rows, empty="Nobody has a token."))
+    rows = [_row(token) for token in found]
+    context.out.data({"tokens": found}, TextTable(columns, rows, empty="Nobody has a token."))
     context.delivered(head)
 
 
@@ -85,9 +83,7 @@ def _declare_revoke(parser: ArgumentParser) -> None:
 
 
 def revoke(context: Context, args: Namespace) -> None:
-    from lineclear.app.agents.tokens import revoke as end
-
-    answer = end(context.store, context.caller, args.which)
+    answer = tokens.revoke(context.store, context.caller, args.which)
     context.out.data(answer, *(_ended(token, answer["revoked"]) for token in answer["tokens"]))
 
 

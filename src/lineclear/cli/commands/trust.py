@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from lineclear.cli.command import Command, Context
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.trust import KNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.core.trust import Judged
+    from lineclear.core.trust import JudgedCommand
     from lineclear.wiring.repo import Repo
 
 
@@ -58,12 +58,14 @@ def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
         trust_of(repo).record(repo.caller(context.given), seen)
     fresh = sum(1 for one in seen if one.state != KNOWN)
     rows = [[one.state, one.stated.where, one.stated.text] for one in seen]
-    table = Table(["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml contains nothing that needs trust.")
+    table = TextTable(
+        ["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml contains nothing that needs trust."
+    )
     data = {"stated": [one.as_data() for one in seen], "fresh": fresh, "recorded": not is_dry}
     context.out.data(data, table, *_summary(seen, fresh, is_dry))
 
 
-def _summary(seen: list[Judged], fresh: int, is_dry: bool) -> list[str]:
+def _summary(seen: list[JudgedCommand], fresh: int, is_dry: bool) -> list[str]:
     if not seen:
         return []
     if is_dry:
@@ -84,7 +86,8 @@ def _list(context: Context, repo: Repo) -> None:
         for entry in records
     ]
     context.out.data(
-        {"trusted": records}, Table(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here yet.")
+        {"trusted": records},
+        TextTable(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here yet."),
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from lineclear.app import values
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import whole_number
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
+from lineclear.core.claims.write_rule import fence_from
 from lineclear.core.json_text import canonical
 from lineclear.core.words.refusals import shorten
 
@@ -44,9 +46,7 @@ def _declare_get(parser: ArgumentParser) -> None:
 
 
 def get(context: Context, args: Namespace) -> None:
-    from lineclear.app.values import get as look
-
-    found, head = context.store.read(lambda view: (look(view, args.key, copy=args.copy), view.head))
+    found, head = context.store.read(lambda view: (values.get(view, args.key, copy=args.copy), view.head))
     context.out.data(found, _shown(found["value"]))
     if args.copy:
         context.out.hint(f"copy {args.copy}, based on version {found['base_version']}")
@@ -63,18 +63,20 @@ def _shown(value: Any) -> str:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.app.values import list_copies, list_values
-
-    values, copies, head = context.store.read(lambda view: (list_values(view), list_copies(view), view.head))
-    rows = [[v["key"], v["version"], v["by"], _short(v["value"])] for v in values]
-    lines: list[str | Table] = [Table(["KEY", "VERSION", "BY", "VALUE"], rows, empty="There are no values.")]
+    found, copies, head = context.store.read(
+        lambda view: (values.list_values(view), values.list_copies(view), view.head)
+    )
+    rows = [[v["key"], v["version"], v["by"], _short(v["value"])] for v in found]
+    lines: list[str | TextTable] = [
+        TextTable(["KEY", "VERSION", "BY", "VALUE"], rows, empty="There are no values.")
+    ]
     if copies:
         copied = [
             [c["copy"], c["key"], c["base_version"], "yes" if c["changed"] else "no", _short(c["value"])]
             for c in copies
         ]
-        lines += ["", Table(["COPY", "KEY", "BASE", "CHANGED", "VALUE"], copied)]
-    context.out.data({"values": values, "copies": copies}, *lines)
+        lines += ["", TextTable(["COPY", "KEY", "BASE", "CHANGED", "VALUE"], copied)]
+    context.out.data({"values": found, "copies": copies}, *lines)
     context.delivered(head)
 
 
@@ -84,14 +86,12 @@ def _declare_history(parser: ArgumentParser) -> None:
 
 
 def history(context: Context, args: Namespace) -> None:
-    from lineclear.app.values import history as look
-
-    versions, head = context.store.read(lambda view: (look(view, args.key, args.limit), view.head))
+    versions, head = context.store.read(lambda view: (values.history(view, args.key, args.limit), view.head))
     rows = [
         [v["version"], v["at"], v["by"], "(deleted)" if v["deleted"] else _short(v["value"]), v["position"]]
         for v in versions
     ]
-    table = Table(["VERSION", "AT", "BY", "VALUE", "EVENT"], rows, empty="It was never written.")
+    table = TextTable(["VERSION", "AT", "BY", "VALUE", "EVENT"], rows, empty="It was never written.")
     context.out.data({"key": args.key, "versions": versions}, table)
     context.delivered(head)
 
@@ -110,9 +110,7 @@ def _declare_put(parser: ArgumentParser) -> None:
 
 
 def put(context: Context, args: Namespace) -> None:
-    from lineclear.app.values import put as write
-
-    written = write(
+    written = values.put(
         context.store,
         context.repo.liveness,
         context.caller,
@@ -132,9 +130,7 @@ def _declare_delete(parser: ArgumentParser) -> None:
 
 
 def delete(context: Context, args: Namespace) -> None:
-    from lineclear.app.values import delete as remove
-
-    gone = remove(
+    gone = values.delete(
         context.store,
         context.repo.liveness,
         context.caller,
@@ -160,13 +156,11 @@ def _written_lines(written: dict[str, Any], args: Namespace) -> list[str]:
 
 def _fence(context: Context, args: Namespace) -> int:
     """Inside `with` the fence is in the environment."""
-    from lineclear.app.values import value_resource
-    from lineclear.core.claims.write_rule import fence_from
 
     if args.fence is not None:
         given: int = args.fence
         return given
-    return fence_from(context.environ, value_resource(args.key))
+    return fence_from(context.environ, values.value_resource(args.key))
 
 
 # -- isolated copies --------------------------------------------------------------------------
@@ -178,9 +172,7 @@ def _declare_fork(parser: ArgumentParser) -> None:
 
 
 def fork(context: Context, args: Namespace) -> None:
-    from lineclear.app.values import fork as make_copy
-
-    made = make_copy(context.store, context.caller, args.copy, args.keys)
+    made = values.fork(context.store, context.caller, args.copy, args.keys)
     keys = ", ".join(value["key"] for value in made["values"])
     context.out.data(
         made,
@@ -194,9 +186,7 @@ def _declare_one_copy(parser: ArgumentParser) -> None:
 
 
 def merge(context: Context, args: Namespace) -> None:
-    from lineclear.app.values import merge as bring_home
-
-    answer = bring_home(
+    answer = values.merge(
         context.store, context.repo.liveness, context.caller, context.repo.settings.rules, args.copy
     )
     lines = [

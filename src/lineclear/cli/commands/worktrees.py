@@ -6,7 +6,7 @@ import os
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.agents.names import agent_name
 from lineclear.core.words.refusals import refuse
 
@@ -62,7 +62,7 @@ def list_(context: Context, _args: Namespace) -> None:
     columns = ["NAME", "STATE", "AGENT", "TASK", "BRANCH", "AHEAD", "BEHIND", "CHANGED", "PORTS", "PATH"]
     rows = [[tree[column.lower()] for column in columns] for tree in found]
     empty = "There is only the main worktree."
-    context.out.data({"worktrees": found}, Table(columns, rows, empty=empty))
+    context.out.data({"worktrees": found}, TextTable(columns, rows, empty=empty))
 
 
 def _declare_adopt(parser: ArgumentParser) -> None:

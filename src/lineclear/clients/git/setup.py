@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from lineclear.app.setup.plan import FileChange, FileMove, SetupPlan
+from lineclear.app.setup.plan import FileMove, SetupChange, SetupPlan
 from lineclear.clients.templating import fill
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def plan_beside_remove(files: Mapping[str, bytes | None], record: Mapping[str, A
             (path for path in _places(directory, name) if is_ours(files.get(path))), f"{directory}/{name}"
         )
         if is_ours(files.get(place)):
-            plan.changes.append(FileChange(place, files.get(place), None))
+            plan.changes.append(SetupChange(place, files.get(place), None))
         if files.get(kept) is not None:
             if files.get(place) is None or is_ours(files.get(place)):
                 plan.changes.append(FileMove(kept, place))

@@ -33,7 +33,7 @@ _HINT = "made by `lineclear setup conventions`; write outside of the marks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ConventionFacts:
     """What the block is made from. `gate` is the check before landing, "" when there is none."""
 
     rules: tuple[Rule, ...] = ()
@@ -42,7 +42,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ConventionChange:
     """What is to be done to one file. `text` is its new content, None when the file goes."""
 
     path: str
@@ -55,7 +55,7 @@ class Change:
 # -- the words --------------------------------------------------------------------------------
 
 
-def write_conventions(facts: Facts) -> str:
+def write_conventions(facts: ConventionFacts) -> str:
     """The block's own text, without marks: short, imperative, in the words of the commands."""
     lines = [
         "## Working beside other agents (lineclear)",
@@ -113,7 +113,7 @@ def _resource(rule: Rule) -> str:
     return f"`{name}` (written by {rule.owner})" if rule.owner else f"`{name}`"
 
 
-def _finish_lines(facts: Facts) -> list[str]:
+def _finish_lines(facts: ConventionFacts) -> list[str]:
     gate = f" `{shorten(facts.gate, 200)}` must pass." if facts.gate and "`" not in facts.gate else ""
     return [
         f"- Finish: commit everything on your branch.{gate} Then run `lineclear land --task T-N`, unless "
@@ -138,7 +138,7 @@ def state_of(text: str | None, body: str) -> str:
     return CURRENT if inside == body else OUTDATED
 
 
-def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -> Change:
+def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -> ConventionChange:
     """Put the block in, or bring it up to date; what stands outside of it stays byte for byte."""
     state = state_of(text, body)
     if state == BROKEN:
@@ -146,7 +146,7 @@ def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -
     if state == EDITED and not force:
         raise refuse("conventions.edited", path=path, command=f"{COMMAND} --force")
     if state == CURRENT:
-        return Change(path=path, state=state, text=text, is_needed=False)
+        return ConventionChange(path=path, state=state, text=text, is_needed=False)
     if text is None:
         new, what = _block(body, before=0, made=1), "create it with the block"
     elif state == MISSING:
@@ -156,21 +156,21 @@ def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -
         what = "add the block at the end"
     else:
         new, what = _replaced(text, body), "update the block"
-    return Change(path=path, state=state, text=new, is_needed=True, what=what)
+    return ConventionChange(path=path, state=state, text=new, is_needed=True, what=what)
 
 
-def plan_pointer(path: str, text: str | None, *, force: bool = False) -> Change:
+def plan_pointer(path: str, text: str | None, *, force: bool = False) -> ConventionChange:
     """A file of one client that points to AGENTS.md; one that already does is left alone."""
     if text is not None and state_of(text, POINTER + "\n") == MISSING and _POINTED.search(_plain(text)):
-        return Change(path=path, state=CURRENT, text=text, is_needed=False)
+        return ConventionChange(path=path, state=CURRENT, text=text, is_needed=False)
     return plan_block(path, text, POINTER + "\n", force=force)
 
 
-def plan_removal(path: str, text: str | None, *, force: bool = False) -> Change:
+def plan_removal(path: str, text: str | None, *, force: bool = False) -> ConventionChange:
     """Remove exactly what was added; a file that we made and nobody else wrote to is deleted."""
     state = state_of(text, "")
     if text is None or state == MISSING:
-        return Change(path=path, state=MISSING, text=text, is_needed=False)
+        return ConventionChange(path=path, state=MISSING, text=text, is_needed=False)
     if state == BROKEN:
         raise refuse("conventions.broken", path=path, why=_fault(text))
     if state == EDITED and not force:
@@ -185,7 +185,7 @@ def plan_removal(path: str, text: str | None, *, force: bool = False) -> Change:
     left = head + tail
     is_gone = begin[3] == "1" and not left.strip()
     what = "remove it" if is_gone else "take the block out"
-    return Change(path=path, state=state, text=None if is_gone else left, is_needed=True, what=what)
+    return ConventionChange(path=path, state=state, text=None if is_gone else left, is_needed=True, what=what)
 
 
 def _plain(text: str) -> str:

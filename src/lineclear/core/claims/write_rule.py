@@ -46,7 +46,7 @@ def touches_anything(_symbol: str) -> bool:
     return True
 
 
-class Tree:
+class OwnedTree:
     """The worktree that a file lies in, and the agent it belongs to ("" for nobody)."""
 
     __slots__ = ("name", "owner")
@@ -68,7 +68,7 @@ class Write:
 
     def __init__(
         self, resource: Resource, agent: str, action: str, *, names: tuple[str, ...] = (),
-        is_person: bool = False, tree: Tree | None = None, fence: int = 0, since: int = 0,
+        is_person: bool = False, tree: OwnedTree | None = None, fence: int = 0, since: int = 0,
         touches: Callable[[str], bool] = touches_anything,
     ) -> None:  # fmt: skip
         self.resource, self.agent, self.action, self.names = resource, agent, action, (agent, *names)
@@ -98,7 +98,7 @@ class Near:
         self.read_phase, self.read_marks = read_phase, read_marks
 
 
-class Verdict:
+class WriteVerdict:
     """`refusal` is None when the write may be made. `holder` is the claim that stands against it; `others`
     are the claims of other agents near it, to be mentioned."""
 
@@ -110,14 +110,14 @@ class Verdict:
         self.refusal, self.holder, self.others = refusal, holder, others
 
 
-def judge_write(write: Write, sharing: Sharing, near: Near | None) -> Verdict:
+def judge_write(write: Write, sharing: Sharing, near: Near | None) -> WriteVerdict:
     """The verdict on one write of one resource. `near` is None when the store cannot be reached."""
     if sharing.strategy == READ_ONLY and not write.is_person:
-        return Verdict(refuse("write.read_only", resource=write.resource.text))
+        return WriteVerdict(refuse("write.read_only", resource=write.resource.text))
     if write.tree is not None and is_foreign(write.tree, write.agent):
-        return Verdict(refuse("gate.foreign_tree", tree=write.tree.name, holder=write.tree.owner))
+        return WriteVerdict(refuse("gate.foreign_tree", tree=write.tree.name, holder=write.tree.owner))
     if near is None:
-        return Verdict(_judge_unasked(write, sharing))
+        return WriteVerdict(_judge_unasked(write, sharing))
     # Counts as the owner and as the holder.
     is_entitled = write.action == ACCEPTANCE
     if sharing.phase and not write.is_person:
@@ -128,7 +128,7 @@ def judge_write(write: Write, sharing: Sharing, near: Near | None) -> Verdict:
             write.resource.text, sharing, near.read_phase(), write.agent, is_landing=write.action == LANDING
         )
         if refusal is not None:
-            return Verdict(refusal)
+            return WriteVerdict(refusal)
         is_entitled = is_entitled or admits_integrator(sharing, write.agent)
     live = [claim for claim in near.claims if _is_near_and_live(claim, write.resource, near)]
     others = [claim for claim in live if not write.is_by(claim.agent)]
@@ -140,7 +140,7 @@ def judge_write(write: Write, sharing: Sharing, near: Near | None) -> Verdict:
         for claim in live
     )
     refusal = _judge_holders(write, sharing, near, holder, is_mine=is_mine, is_entitled=is_entitled)
-    return Verdict(refusal, holder, others)
+    return WriteVerdict(refusal, holder, others)
 
 
 def _judge_unasked(write: Write, sharing: Sharing) -> Refusal | None:
@@ -221,7 +221,7 @@ def _newest_marks(write: Write, marks: Sequence[Fence]) -> tuple[Fence | None, F
     return own, other
 
 
-def is_foreign(tree: Tree, agent: str) -> bool:
+def is_foreign(tree: OwnedTree, agent: str) -> bool:
     """Does this worktree belong to another agent?"""
     return bool(tree.owner) and not is_family(tree.owner, agent)
 

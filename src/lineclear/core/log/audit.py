@@ -11,7 +11,7 @@ from lineclear.core.claims.resources import ancestors, overlaps
 from lineclear.core.claims.rules import EXCLUSIVE, excludes, has_copies, resource_of
 from lineclear.core.log.events import BrokenLog
 from lineclear.core.log.fold import fold
-from lineclear.core.log.state import State
+from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import CLAIM, VALUE
 from lineclear.core.words.refusals import Refusal
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.core.log.events import Event
-    from lineclear.core.log.tables import Claim, Row, Table
+    from lineclear.core.log.tables import Claim, Table, TableRow
 
 MOST_FINDINGS = 200
 
 
-class Finding:
+class AuditFinding:
     """Something that must not be: `kind` is stable, `position` is 0 for a difference of tables."""
 
     __slots__ = ("kind", "position", "text")
@@ -39,8 +39,8 @@ class Auditor:
     __slots__ = ("count", "findings", "missed", "position", "state")
 
     def __init__(self) -> None:
-        self.state = State()
-        self.findings: list[Finding] = []
+        self.state = FoldedState()
+        self.findings: list[AuditFinding] = []
         self.missed = 0
         self.count = 0
         self.position = 0
@@ -57,7 +57,7 @@ class Auditor:
         except (BrokenLog, Refusal, AttributeError, KeyError, TypeError) as error:
             self.report("broken event", event.position, f"{event.kind}: {error}")
 
-    def compare(self, table: Table[Any], rows: Iterable[Row]) -> None:
+    def compare(self, table: Table[Any], rows: Iterable[TableRow]) -> None:
         """The rows an engine keeps against the ones the log gives; quiet columns are skipped."""
         columns = [name for name in table.columns if name not in table.quiet]
         expected = {table.key_of(row): row for row in self.state.all_rows(table)}
@@ -77,7 +77,7 @@ class Auditor:
 
     def report(self, kind: str, position: int, text: str) -> None:
         if len(self.findings) < MOST_FINDINGS:
-            self.findings.append(Finding(kind, position, text))
+            self.findings.append(AuditFinding(kind, position, text))
         else:
             self.missed += 1
 
@@ -109,7 +109,7 @@ def _check_grant(auditor: Auditor, event: Event) -> None:
             )
 
 
-def _near(state: State, node: str) -> list[Claim]:
+def _near(state: FoldedState, node: str) -> list[Claim]:
     return state.pick(CLAIM, "node", ancestors(node)) + state.scan(
         CLAIM, "node", low=node + "/", high=node + "0"
     )

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    class Placed(Protocol):
+    class LoggedEvent(Protocol):
         position: int
         actor: str
         seen: int
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 BEFORE, AFTER, CONCURRENT, SAME = "before", "after", "concurrent", "same"
 
 
-def happened_before(first: Placed, second: Placed) -> bool:
+def happened_before(first: LoggedEvent, second: LoggedEvent) -> bool:
     if first.actor == second.actor:
         return first.position < second.position
     return first.position <= second.seen
 
 
-def relation(first: Placed, second: Placed) -> str:
+def relation(first: LoggedEvent, second: LoggedEvent) -> str:
     if first.position == second.position:
         return SAME
     if happened_before(first, second):

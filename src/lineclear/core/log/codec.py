@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.core.log.tables import Entry
+    from lineclear.core.log.tables import LogEntry
 
 encode_body = write_json
 
@@ -19,7 +19,7 @@ def decode_body(text: str) -> dict[str, Any]:
     return body
 
 
-def event_of(entry: Entry) -> Event:
+def event_of(entry: LogEntry) -> Event:
     return Event(
         entry.position, entry.at_ns, entry.actor, entry.kind, entry.subject, entry.seen, entry.op,
         decode_body(entry.body),

@@ -29,9 +29,9 @@ from lineclear.core.log.tables import (
     Copy,
     Fence,
     Message,
+    MessageReader,
     Proposal,
     Read,
-    Reader,
     Run,
     Task,
     TaskDep,
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from lineclear.core.log.events import Event
-    from lineclear.core.log.tables import Row, Table
+    from lineclear.core.log.tables import Table, TableRow
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     Key = tuple[int | str, ...]
 
     class Ledger(Protocol):
@@ -93,7 +93,7 @@ def _agent_joined(ledger: Ledger, event: Event) -> None:
     )  # fmt: skip
     if ledger.get(READER, (event.actor,)) is None:
         # Who joins now is not handed the announcements of the past, only what was meant for it.
-        ledger.put(READER, Reader(event.actor, 0, event.position, ""))
+        ledger.put(READER, MessageReader(event.actor, 0, event.position, ""))
 
 
 def _agent_left(ledger: Ledger, event: Event) -> None:
@@ -390,8 +390,8 @@ def _message_sent(ledger: Ledger, event: Event) -> None:
     ledger.put(MESSAGE, Message(event.position, event.actor, b["audience"], b["urgent"], b["text"]))
 
 
-def _reader(ledger: Ledger, event: Event) -> Reader:
-    return ledger.get(READER, (event.actor,)) or Reader(event.actor, 0, 0, "")
+def _reader(ledger: Ledger, event: Event) -> MessageReader:
+    return ledger.get(READER, (event.actor,)) or MessageReader(event.actor, 0, 0, "")
 
 
 def _messages_read(ledger: Ledger, event: Event) -> None:

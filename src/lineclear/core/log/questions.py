@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from lineclear.core.log.state import State
+    from lineclear.core.log.state import FoldedState
     from lineclear.core.log.tables import Table
 
     Key = tuple[int | str, ...]
@@ -41,7 +41,7 @@ class Question:
         self.low, self.high, self.limit, self.reverse = low, high, limit, reverse
         self.identity = (kind, table.name, index, prefix, low, high, limit, reverse)
 
-    def answer(self, state: State) -> list[Any]:
+    def answer(self, state: FoldedState) -> list[Any]:
         """What these rows say."""
         if self.kind == SCAN:
             return state.scan(

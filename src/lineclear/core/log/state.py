@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
-    from lineclear.core.log.tables import Row, Table
+    from lineclear.core.log.tables import Table, TableRow
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     Key = tuple[int | str, ...]
 
 
@@ -43,7 +43,7 @@ class _Rows:
         self.sorted: dict[str, list[Key]] = {}
 
 
-class State:
+class FoldedState:
     """Rows of all tables, with the reads every engine offers."""
 
     __slots__ = ("_tables",)

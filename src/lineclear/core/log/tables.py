@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Generic, Self, TypeVar
 
-    R = TypeVar("R", bound="Row")
+    R = TypeVar("R", bound="TableRow")
 
     class _Of(Generic[R]):
         pass
@@ -29,7 +29,7 @@ else:
             return cls
 
 
-class Row:
+class TableRow:
     __slots__: tuple[str, ...] = ()
 
     def changed(self, **columns: int | str) -> Self:
@@ -42,7 +42,7 @@ class Row:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-class Agent(Row):
+class Agent(TableRow):
     """A worker or a person. `tree` names its worktree, `session` its client's live session."""
 
     __slots__ = ("name", "kind", "client", "tree", "session", "state", "incarnation", "bond", "joined")
@@ -56,7 +56,7 @@ class Agent(Row):
         self.bond, self.joined = bond, joined
 
 
-class Claim(Row):
+class Claim(TableRow):
     """A lease on a resource. An agent has at most one claim for one resource text."""
 
     __slots__ = (
@@ -72,7 +72,7 @@ class Claim(Row):
         self.ttl_ms, self.bond, self.until_ns = ttl_ms, bond, until_ns
 
 
-class Fence(Row):
+class Fence(TableRow):
     """The newest exclusive grant ever made for a resource text; stays when the claim has gone."""
 
     __slots__ = ("node", "resource", "fence", "agent")
@@ -81,7 +81,7 @@ class Fence(Row):
         self.node, self.resource, self.fence, self.agent = node, resource, fence, agent
 
 
-class Wait(Row):
+class Wait(TableRow):
     """A ticket in the line for resources; `ticket` is its log position, so order is arrival."""
 
     __slots__ = (
@@ -97,7 +97,7 @@ class Wait(Row):
         self.ttl_ms, self.bond, self.until_ns = ttl_ms, bond, until_ns
 
 
-class Task(Row):
+class Task(TableRow):
     """A piece of work. `unmet` counts dependencies not yet merged or accepted."""
 
     __slots__ = (
@@ -117,14 +117,14 @@ class Task(Row):
         self.ttl_ms, self.until_ns, self.produces = ttl_ms, until_ns, produces
 
 
-class TaskDep(Row):
+class TaskDep(TableRow):
     __slots__ = ("task", "dep")
 
     def __init__(self, task: int, dep: int) -> None:
         self.task, self.dep = task, dep
 
 
-class Worktree(Row):
+class Worktree(TableRow):
     """A working directory of one agent. `name` is what git calls it; ports count from `port_first`."""
 
     __slots__ = (
@@ -140,7 +140,7 @@ class Worktree(Row):
         self.port_first, self.port_count, self.made = port_first, port_count, made
 
 
-class Run(Row):
+class Run(TableRow):
     """One start of a client on a task, until it ends. Numbers that nobody told are -1."""
 
     __slots__ = (
@@ -165,7 +165,7 @@ class Run(Row):
         self.snapshot, self.started_ns, self.ended_ns = snapshot, started_ns, ended_ns
 
 
-class Token(Row):
+class Token(TableRow):
     """What somebody can show to prove a name. Of its secret only the hash is kept; `expires_ns` 0: never."""
 
     __slots__ = (
@@ -182,7 +182,7 @@ class Token(Row):
         self.revoker, self.revoked_ns = revoker, revoked_ns
 
 
-class Candidate(Row):
+class Candidate(TableRow):
     """A branch on its way to main, as it was when it was submitted. `rank` is a person's order, 0: none."""
 
     __slots__ = (
@@ -202,7 +202,7 @@ class Candidate(Row):
         self.submitted, self.submitted_ns, self.ended_ns = submitted, submitted_ns, ended_ns
 
 
-class Landing(Row):
+class Landing(TableRow):
     """Main is moving: written before, removed after. What a killed queue left is finished from it."""
 
     __slots__ = ("id", "old", "new", "ids", "commits", "hows")
@@ -212,7 +212,7 @@ class Landing(Row):
         self.ids, self.commits, self.hows = ids, commits, hows
 
 
-class Verdict(Row):
+class Verdict(TableRow):
     """A check that passed: `key` names the tree, the command and what its place was provisioned with."""
 
     __slots__ = ("key", "tree", "position")
@@ -221,7 +221,7 @@ class Verdict(Row):
         self.key, self.tree, self.position = key, tree, position
 
 
-class CheckRecord(Row):
+class CheckRecord(TableRow):
     """What was seen of a command so far: how often it ran, failed, failed and then passed, and how long."""
 
     __slots__ = ("command", "runs", "reds", "flakes", "took_ms", "last_ms")
@@ -231,7 +231,7 @@ class CheckRecord(Row):
         self.took_ms, self.last_ms = took_ms, last_ms
 
 
-class Mode(Row):
+class Mode(TableRow):
     """How everybody works now: `name` is "queue" or "phase"; `since` is where it began."""
 
     __slots__ = ("name", "value", "note", "agent", "since")
@@ -240,7 +240,7 @@ class Mode(Row):
         self.name, self.value, self.note, self.agent, self.since = name, value, note, agent, since
 
 
-class Value(Row):
+class Value(TableRow):
     """A versioned shared fact; a deleted one keeps its version so that versions only grow."""
 
     __slots__ = ("key", "version", "json", "deleted", "agent", "position")
@@ -250,7 +250,7 @@ class Value(Row):
         self.deleted, self.agent, self.position = deleted, agent, position
 
 
-class Copy(Row):
+class Copy(TableRow):
     """One value inside a named, isolated copy: what it was when forked and what it is now."""
 
     __slots__ = ("copy", "key", "agent", "base_version", "base_json", "json", "deleted")
@@ -263,7 +263,7 @@ class Copy(Row):
         self.json, self.deleted = json, deleted
 
 
-class Proposal(Row):
+class Proposal(TableRow):
     """A change request to the owner of a single-writer resource; `id` is its log position."""
 
     __slots__ = (
@@ -287,7 +287,7 @@ class Proposal(Row):
         self.decided_by, self.reason = decided_by, reason
 
 
-class Message(Row):
+class Message(TableRow):
     """`audience` is `agent:NAME`, `topic:NAME` or `all`; `id` is its log position."""
 
     __slots__ = ("id", "author", "audience", "urgent", "text")
@@ -296,7 +296,7 @@ class Message(Row):
         self.id, self.author, self.audience, self.urgent, self.text = id, author, audience, urgent, text
 
 
-class Reader(Row):
+class MessageReader(TableRow):
     """Everything up to `cursor` is read; `since` is where the reader began to listen to others' topics."""
 
     __slots__ = ("name", "cursor", "since", "topics")
@@ -305,7 +305,7 @@ class Reader(Row):
         self.name, self.cursor, self.since, self.topics = name, cursor, since, topics
 
 
-class Read(Row):
+class Read(TableRow):
     """A message beyond the cursor that was read out of order (an urgent one)."""
 
     __slots__ = ("reader", "message")
@@ -314,7 +314,7 @@ class Read(Row):
         self.reader, self.message = reader, message
 
 
-class Operation(Row):
+class Operation(TableRow):
     """The stored answer to a command that carried an operation id."""
 
     __slots__ = ("key", "digest", "result", "at_ns", "position")
@@ -323,7 +323,7 @@ class Operation(Row):
         self.key, self.digest, self.result, self.at_ns, self.position = key, digest, result, at_ns, position
 
 
-class Entry(Row):
+class LogEntry(TableRow):
     """One event as the log stores it; `body` is JSON text, `seen` what its actor had been told."""
 
     __slots__ = ("position", "at_ns", "actor", "kind", "subject", "seen", "op", "body")
@@ -389,10 +389,10 @@ VALUE = Table("value", Value, ("key",))
 COPY = Table("copy", Copy, ("copy", "key"))
 PROPOSAL = Table("proposal", Proposal, ("id",), {"resource": ("resource", "id")})
 MESSAGE = Table("message", Message, ("id",), {"audience": ("audience", "id")})
-READER = Table("reader", Reader, ("name",))
+READER = Table("reader", MessageReader, ("name",))
 READ = Table("read", Read, ("reader", "message"))
 OPERATION = Table("operation", Operation, ("key",), {"age": ("at_ns",)})
-LOG = Table("log", Entry, ("position",), {"subject": ("subject", "position")})
+LOG = Table("log", LogEntry, ("position",), {"subject": ("subject", "position")})
 
 # What a replay of the log must give exactly; operations are answers kept for a time, not facts.
 PROJECTED: tuple[Table[Any], ...] = (

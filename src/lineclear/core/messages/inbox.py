@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.log.tables import Message, Reader
+    from lineclear.core.log.tables import Message, MessageReader
 
 MAX_TEXT_BYTES = 8_192
 EVERYONE = "all"
@@ -23,7 +23,7 @@ def audiences_for(name: str, topics: list[str]) -> list[str]:
     return [*own, *("topic:" + topic for topic in topics), EVERYONE]
 
 
-def unread(messages: list[Message], reader: Reader, read_ids: set[int]) -> list[Message]:
+def unread(messages: list[Message], reader: MessageReader, read_ids: set[int]) -> list[Message]:
     """Urgent ones first, then by arrival; one's own words are not news.
 
     What was sent to the reader by its own name counts from the beginning, the rest (a parent's

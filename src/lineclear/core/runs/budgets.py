@@ -45,7 +45,7 @@ def total(numbers: Iterable[int]) -> Amount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BudgetLimits:
     """What is allowed; 0 is no limit."""
 
     run_time_ms: int = 0
@@ -99,7 +99,7 @@ _FIELDS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def breaches(used: Used, limits: Limits) -> list[Breach]:
+def breaches(used: Used, limits: BudgetLimits) -> list[Breach]:
     """Every limit that is passed. Using all of it is allowed; using more is not."""
     return [
         Breach(of, what, amount, allowed)
@@ -108,13 +108,13 @@ def breaches(used: Used, limits: Limits) -> list[Breach]:
     ]
 
 
-def breach(used: Used, limits: Limits) -> str:
+def breach(used: Used, limits: BudgetLimits) -> str:
     """The first limit that is passed, as words, or nothing."""
     found = breaches(used, limits)
     return found[0].words() if found else ""
 
 
-def spent(used: Used, limits: Limits) -> list[Breach]:
+def spent(used: Used, limits: BudgetLimits) -> list[Breach]:
     """Limits of the task and the day of which nothing is left: no run may begin."""
     return [
         Breach(of, what, amount, allowed)
@@ -123,7 +123,7 @@ def spent(used: Used, limits: Limits) -> list[Breach]:
     ]
 
 
-def unknowns(used: Used, limits: Limits) -> list[str]:
+def unknowns(used: Used, limits: BudgetLimits) -> list[str]:
     """Limits that may be passed without our seeing it, as words for the person."""
     return [
         f"{of} {what}: used {show_amount(what, amount)}, "
@@ -133,7 +133,7 @@ def unknowns(used: Used, limits: Limits) -> list[str]:
     ]
 
 
-def _pairs(used: Used, limits: Limits) -> Iterable[tuple[str, str, Amount, int]]:
+def _pairs(used: Used, limits: BudgetLimits) -> Iterable[tuple[str, str, Amount, int]]:
     for of, what, field in _FIELDS:
         allowed: int = getattr(limits, field)
         if allowed > 0:
@@ -144,7 +144,7 @@ def _pairs(used: Used, limits: Limits) -> Iterable[tuple[str, str, Amount, int]]
 # -- before a run begins ----------------------------------------------------------------------
 
 
-def needs_price(worker: str, model: str, limits: Limits, *, is_cost_known: bool) -> Refusal | None:
+def needs_price(worker: str, model: str, limits: BudgetLimits, *, is_cost_known: bool) -> Refusal | None:
     """A limit on money cannot be kept when nobody will say what the run costs.
 
     `is_cost_known`: the client tells its cost itself, or [prices] holds what its tokens cost.

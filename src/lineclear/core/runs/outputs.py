@@ -33,7 +33,7 @@ class Problem:
         self.kind, self.words, self.files, self.fatal = kind, words, list(files), fatal
 
 
-class Check:
+class OutputCheck:
     """How a check command ended: 0 is well, -1 out of time."""
 
     __slots__ = ("code", "command", "tail")
@@ -42,7 +42,7 @@ class Check:
         self.command, self.code, self.tail = command, code, tail
 
 
-class Work:
+class RunWork:
     """What a run brought. `present`: those of `produces` that are there. Without a worktree there are
     no changes to look for."""
 
@@ -55,14 +55,14 @@ class Work:
         scope: Sequence[str] = (),
         produces: Sequence[str] = (),
         present: Collection[str] = (),
-        checks: Sequence[Check] = (),
+        checks: Sequence[OutputCheck] = (),
         has_worktree: bool = True,
     ) -> None:
         self.changed, self.scope, self.produces = list(changed), list(scope), list(produces)
         self.present, self.checks, self.has_worktree = present, list(checks), has_worktree
 
 
-def validate(work: Work, *, scope: str = WARN) -> list[Problem]:
+def validate(work: RunWork, *, scope: str = WARN) -> list[Problem]:
     """In the order in which somebody would mend them."""
     found = []
     if work.has_worktree and not work.changed:
@@ -77,7 +77,7 @@ def validate(work: Work, *, scope: str = WARN) -> list[Problem]:
     return found + [failed(check) for check in work.checks if check.code != 0]
 
 
-def failed(check: Check) -> Problem:
+def failed(check: OutputCheck) -> Problem:
     how = "did not finish in time" if check.code < 0 else f"failed with exit code {check.code}"
     tail = check.tail.strip()[-MOST_TAIL:]
     return Problem(CHECK, f"the check `{check.command}` {how}" + (f":\n{tail}" if tail else ""))

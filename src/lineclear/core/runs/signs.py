@@ -27,7 +27,7 @@ class Sign:
         return f"{type(self).__name__}({fields})"
 
 
-class Session(Sign):
+class SessionSign(Sign):
     """The client's own name for this conversation: what `resume_session` of a later launch takes."""
 
     __slots__ = ("id",)
@@ -117,7 +117,7 @@ class NotLoggedIn(Sign):
         self.text = text
 
 
-class Ended(Sign):
+class DoneSign(Sign):
     """The client says that it is done. Another one may follow: only the end of its output is the end."""
 
     __slots__ = ("ok", "reason")
@@ -126,7 +126,7 @@ class Ended(Sign):
         self.ok, self.reason = ok, reason
 
 
-class End(Sign):
+class RunEnd(Sign):
     """The whole of it, known when the process is gone. At most one of the two `is_` is true."""
 
     __slots__ = ("ok", "reason", "is_limited", "is_login", "retry_after_s", "unread_lines")

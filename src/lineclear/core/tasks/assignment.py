@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
+class TaskWorker:
     """Somebody who could run a task: its name, what it can do, and whether it gets a worktree."""
 
     name: str
@@ -38,7 +38,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class TaskStart:
     """`is_crowded`: somebody already works where this task will."""
 
     task_id: int
@@ -59,12 +59,12 @@ class Stuck:
 
 def choose_starts(
     *,
-    workers: Iterable[Worker],
+    workers: Iterable[TaskWorker],
     ready: Iterable[Task],
     busy_scopes: Iterable[str] = (),
     exclusive: Iterable[tuple[str, str]] = (),
     avoid: Mapping[int, str] | None = None,
-) -> list[Start]:
+) -> list[TaskStart]:
     """Pairs to start, at most one for each idle worker, in the order of the tasks.
 
     `ready` comes in order of priority, then age. `busy_scopes` are the scopes of tasks at work and
@@ -89,10 +89,10 @@ def choose_starts(
     late = {wish.task.id for wish in crowded if matching.seat(wish)}
     pairs = matching.pairs()
     ids = [wish.task.id for wish in seen if wish.task.id in pairs]
-    return [Start(task_id, pairs[task_id], task_id in late) for task_id in ids]
+    return [TaskStart(task_id, pairs[task_id], task_id in late) for task_id in ids]
 
 
-def _narrowness(worker: Worker) -> tuple[int, str]:
+def _narrowness(worker: TaskWorker) -> tuple[int, str]:
     """Those who can do less are tried first, so that the others stay free for what only they can do."""
     return len(worker.labels), worker.name
 
@@ -110,13 +110,13 @@ class _Wish:
     def touches(self, others: list[Resource]) -> bool:
         return any(overlaps(own, other) for own in self.scope for other in others)
 
-    def suits(self, worker: Worker) -> bool:
+    def suits(self, worker: TaskWorker) -> bool:
         if not can_do(worker, self.task):
             return False
         return all(is_family(worker.name, holder) for holder in self.holders)
 
 
-def can_do(worker: Worker, task: Task) -> bool:
+def can_do(worker: TaskWorker, task: Task) -> bool:
     """Everything the task needs, the worker is or has.
 
     Who has no worktree cannot change files: it takes only tasks that ask for somebody like it.
@@ -129,7 +129,7 @@ class _Matching:
 
     __slots__ = ("_seated", "_workers")
 
-    def __init__(self, workers: list[Worker]) -> None:
+    def __init__(self, workers: list[TaskWorker]) -> None:
         self._workers = workers
         self._seated: dict[str, _Wish] = {}
 
@@ -166,7 +166,7 @@ class _Matching:
 
 
 def blocked_forever(
-    *, tasks: Iterable[Task], workers: Iterable[Worker], deps: Mapping[int, Iterable[int]]
+    *, tasks: Iterable[Task], workers: Iterable[TaskWorker], deps: Mapping[int, Iterable[int]]
 ) -> list[Stuck]:
     """Open tasks that nothing now known will ever set free, by number, each with the nearest reason.
 
@@ -181,7 +181,7 @@ def blocked_forever(
 
 
 def _own_reason(
-    task: Task, known: Mapping[int, Task], team: list[Worker], deps: Mapping[int, Iterable[int]]
+    task: Task, known: Mapping[int, Task], team: list[TaskWorker], deps: Mapping[int, Iterable[int]]
 ) -> str:
     for dep in sorted(deps.get(task.id, ())):
         if dep in known and known[dep].state in (FAILED, CANCELLED):
@@ -191,7 +191,7 @@ def _own_reason(
     return _nobody(task, team)
 
 
-def _nobody(task: Task, team: list[Worker]) -> str:
+def _nobody(task: Task, team: list[TaskWorker]) -> str:
     if not team:
         return "there is no worker"
     everything = frozenset().union(*(worker.skills() for worker in team))

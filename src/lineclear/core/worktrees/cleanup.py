@@ -21,7 +21,7 @@ CHECK_TREE = "check tree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class WorktreeFacts:
     """A worktree. `in_use`: who works there, "" when nobody does; `is_landed`: it is clean and its commit
     is in main; `is_saved`: all that is in it is in a lasting place."""
 
@@ -36,7 +36,7 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class VanishedWorktree:
     """A worktree that only our store knows; `ports` are still kept for it."""
 
     name: str
@@ -54,7 +54,7 @@ class Directory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckTree:
+class CheckTreeFacts:
     """A tree in which checks run. It holds nobody's work; making it again costs time."""
 
     path: str
@@ -63,7 +63,7 @@ class CheckTree:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class BranchFacts:
     """One of our branches. `needed_by`: a worktree or an open task, "" when nothing needs it."""
 
     name: str
@@ -94,18 +94,18 @@ class File:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    trees: Iterable[Tree] = ()
-    rows: Iterable[Row] = ()
+class CleanupFacts:
+    trees: Iterable[WorktreeFacts] = ()
+    rows: Iterable[VanishedWorktree] = ()
     directories: Iterable[Directory] = ()
-    check_trees: Iterable[CheckTree] = ()
-    branches: Iterable[Branch] = ()
+    check_trees: Iterable[CheckTreeFacts] = ()
+    branches: Iterable[BranchFacts] = ()
     snapshots: Iterable[Series] = ()
     files: Iterable[File] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CleanupItem:
     """A thing and the reason why it goes or stays. `key` is how it is found again."""
 
     kind: str
@@ -114,20 +114,20 @@ class Item:
 
 
 @dataclass(slots=True)
-class Plan:
-    removals: list[Item] = field(default_factory=list)
-    kept: list[Item] = field(default_factory=list)
+class CleanupPlan:
+    removals: list[CleanupItem] = field(default_factory=list)
+    kept: list[CleanupItem] = field(default_factory=list)
 
     def judge(self, kind: str, key: str, keep_why: str, remove_why: str) -> None:
         """It stays when there is a reason to."""
         if keep_why:
-            self.kept.append(Item(kind, key, keep_why))
+            self.kept.append(CleanupItem(kind, key, keep_why))
         else:
-            self.removals.append(Item(kind, key, remove_why))
+            self.removals.append(CleanupItem(kind, key, remove_why))
 
 
-def make_plan(facts: Facts, *, keep: int, keep_for_s: int) -> Plan:
-    plan = Plan()
+def make_plan(facts: CleanupFacts, *, keep: int, keep_for_s: int) -> CleanupPlan:
+    plan = CleanupPlan()
     for tree in facts.trees:
         gone = "its work is in main" if tree.is_landed else "its agent is gone and its work is in a snapshot"
         plan.judge(WORKTREE, tree.name, _why_keep_tree(tree), gone)
@@ -147,7 +147,7 @@ def make_plan(facts: Facts, *, keep: int, keep_for_s: int) -> Plan:
     return plan
 
 
-def _why_keep_tree(tree: Tree) -> str:
+def _why_keep_tree(tree: WorktreeFacts) -> str:
     if tree.origin != OURS:
         return "it was not made by lineclear"
     if tree.in_use:
@@ -167,19 +167,19 @@ def _why_keep_directory(place: Directory) -> str:
     return "" if place.is_empty else "git does not know it, and it holds files"
 
 
-def _why_keep_check_tree(tree: CheckTree) -> str:
+def _why_keep_check_tree(tree: CheckTreeFacts) -> str:
     if tree.in_use:
         return "a check runs in it"
     return "the next check starts faster in it; `lineclear gc --checks` removes it" if tree.is_needed else ""
 
 
-def _why_keep_branch(branch: Branch) -> str:
+def _why_keep_branch(branch: BranchFacts) -> str:
     if not branch.is_merged:
         return "it holds commits that are not in main"
     return f"{branch.needed_by} needs it" if branch.needed_by else ""
 
 
-def _judge_snapshots(plan: Plan, series: Series, keep: int, keep_for_s: int) -> None:
+def _judge_snapshots(plan: CleanupPlan, series: Series, keep: int, keep_for_s: int) -> None:
     going = thin(
         series.ages_s, series.is_rolling, keep=keep, keep_for_s=keep_for_s, has_worktree=series.has_worktree
     )
@@ -190,9 +190,9 @@ def _judge_snapshots(plan: Plan, series: Series, keep: int, keep_for_s: int) -> 
         plan.judge(SNAPSHOT, series.refs[place], "", aged if age_s > keep_for_s else many)
 
 
-def _judge_file(plan: Plan, file: File, keep_for_s: int) -> None:
+def _judge_file(plan: CleanupPlan, file: File, keep_for_s: int) -> None:
     """What nothing needs goes at once, but for what tells of the past: that stays for a while. Files that
     stay are not worth a word."""
     is_past = file.kind in (RUN_LOG, PRESENCE)
     if not file.needed_by and (not is_past or file.age_s > keep_for_s):
-        plan.removals.append(Item(file.kind, file.name, "nothing needs it"))
+        plan.removals.append(CleanupItem(file.kind, file.name, "nothing needs it"))

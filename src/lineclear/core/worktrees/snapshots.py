@@ -74,7 +74,7 @@ def _first(facts: dict[str, list[str]], name: str) -> str:
     return facts.get(name, [""])[0]
 
 
-class Limits:
+class SnapshotLimits:
     """What may not go into a snapshot although git does not ignore it. 0 bytes: no limit.
 
     A pattern with a slash is about the whole path, one without about any name on the way to it.

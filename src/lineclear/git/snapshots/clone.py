@@ -18,7 +18,7 @@ from lineclear.git.snapshots.taking import Snapshots
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lineclear.core.worktrees.snapshots import Kept, LeftOut, Limits, Snapshot
+    from lineclear.core.worktrees.snapshots import Kept, LeftOut, Snapshot, SnapshotLimits
 
 
 class SnapshotRefs:
@@ -55,7 +55,7 @@ class CloneSnapshots(SnapshotRefs):
         self._mark_of, self._main_commit = mark_of, main_commit
 
     def take(
-        self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: Limits
+        self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: SnapshotLimits
     ) -> Snapshot | None:
         take_mark(self._mark_of(tree), 0)
         return self._snapshots(tree, path).take(agent=agent, task=task, why=why, at_s=at_s, limits=limits)

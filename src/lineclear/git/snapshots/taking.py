@@ -23,8 +23,8 @@ from lineclear.core.worktrees.snapshots import (
     ROLLING,
     UNREADABLE,
     LeftOut,
-    Limits,
     Snapshot,
+    SnapshotLimits,
     message,
     ref_prefix,
     split_ref,
@@ -132,7 +132,7 @@ class Snapshots:
     # -- for callers --------------------------------------------------------------------------
 
     def take(
-        self, *, agent: str, why: str, at_s: int, task: int = 0, limits: Limits | None = None
+        self, *, agent: str, why: str, at_s: int, task: int = 0, limits: SnapshotLimits | None = None
     ) -> Snapshot | None:
         """Save the worktree as it is; None when the agent's last snapshot holds exactly this (and is one
         that stays, where `why` asks for one that stays)."""
@@ -140,7 +140,7 @@ class Snapshots:
             state = State.load(self._state_path)
             for _ in range(_TRIES):
                 try:
-                    return self._take(state, agent, task, why, at_s, limits or Limits())
+                    return self._take(state, agent, task, why, at_s, limits or SnapshotLimits())
                 except _Forgotten:
                     state = State()
                 except _Moved:
@@ -154,7 +154,7 @@ class Snapshots:
             for _ in range(_TRIES):
                 try:
                     state = State.load(self._state_path)
-                    content = self._look_around(state, Limits())
+                    content = self._look_around(state, SnapshotLimits())
                     with _Crew() as crew:
                         self._hash(content, crew, _HASH_ONLY)
                         return content.head, self._tree(content, crew), content.left_out
@@ -185,7 +185,7 @@ class Snapshots:
         return refuse("snapshot.failed", path=self._layout.worktree, why=why)
 
     def _take(
-        self, state: State, agent: str, task: int, why: str, at_s: int, limits: Limits
+        self, state: State, agent: str, task: int, why: str, at_s: int, limits: SnapshotLimits
     ) -> Snapshot | None:
         try:
             content = self._look_around(state, limits)
@@ -235,7 +235,7 @@ class Snapshots:
 
     # -- what there is ------------------------------------------------------------------------
 
-    def _look_around(self, state: State, limits: Limits) -> Content:
+    def _look_around(self, state: State, limits: SnapshotLimits) -> Content:
         """What differs from HEAD; files that are not known yet are in `to_hash`."""
         head, changes = parse_status(self._status(state))
         content = Content(head, Objects(self._hash_name(head)))
@@ -288,7 +288,7 @@ class Snapshots:
         state.index = []
         self._git(["read-tree", "HEAD"], env={"GIT_INDEX_FILE": self._index})
 
-    def _look(self, change: Change, content: Content, state: State, limits: Limits) -> None:
+    def _look(self, change: Change, content: Content, state: State, limits: SnapshotLimits) -> None:
         """Where this path's content comes from: nowhere, the index, the last snapshot, or the disk."""
         path = change.path
         if change.kind == DELETED:
@@ -302,7 +302,7 @@ class Snapshots:
         else:
             self._look_at_disk(change, content, state, limits)
 
-    def _look_at_disk(self, change: Change, content: Content, state: State, limits: Limits) -> None:
+    def _look_at_disk(self, change: Change, content: Content, state: State, limits: SnapshotLimits) -> None:
         path = change.path
         try:
             found = os.lstat(self._place(path))

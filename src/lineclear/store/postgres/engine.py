@@ -14,14 +14,14 @@ from itertools import islice
 
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.fold import fold
-from lineclear.core.log.state import State
+from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import LOG, PROJECTED
 from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.failures import FAILURES, refusal_of
 from lineclear.store.postgres.listening import MOST_RINGS_PER_S, Allowance, PostgresListener, ring
 from lineclear.store.postgres.pool import ConnectionPool
 from lineclear.store.postgres.schema import create, known_migrations
-from lineclear.store.postgres.session import Session, text_of
+from lineclear.store.postgres.session import PostgresSession, text_of
 from lineclear.store.postgres.statements import BEGIN, BEGIN_WRITING, END, PUT, encode_rows
 from lineclear.store.postgres.transaction import PostgresTx
 from lineclear.store.postgres.view import PostgresView
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.instants import Instant
     from lineclear.core.log.questions import Question
-    from lineclear.core.log.tables import Entry, Table
+    from lineclear.core.log.tables import LogEntry, Table
 
     T = TypeVar("T")
 
@@ -120,14 +120,14 @@ class PostgresStore:
     def _begin(self, caller: Caller, near: Iterable[Question]) -> PostgresTx:
         near = list(near)
 
-        def begin(session: Session) -> PostgresTx:
+        def begin(session: PostgresSession) -> PostgresTx:
             tx = PostgresTx(session, self._repo, self._clock, caller)
             tx.begin(near)
             return tx
 
         return self._on_good_connection(begin)
 
-    def _on_good_connection(self, act: Callable[[Session], T]) -> T:
+    def _on_good_connection(self, act: Callable[[PostgresSession], T]) -> T:
         """Do what has no effect; once more if the connection had gone dead unnoticed while nobody used it."""
         session = self._connection()
         was_idle = not session.is_fresh()
@@ -146,7 +146,7 @@ class PostgresStore:
         except FAILURES as error:
             raise refusal_of(error, self._path, unknown=False) from error
 
-    def load(self, entries: Iterable[Entry], /) -> int:
+    def load(self, entries: Iterable[LogEntry], /) -> int:
         with self._taking_turn():
             session = self._connection()
             try:
@@ -226,7 +226,7 @@ class PostgresStore:
             self._session = self._late_ring = None
         return self._turn
 
-    def _connection(self) -> Session:
+    def _connection(self) -> PostgresSession:
         session = self._session
         if session is not None and not session.is_usable():
             session.wire.close()
@@ -236,7 +236,7 @@ class PostgresStore:
                 self._pool.clear(self._key)
         if session is None:
             try:
-                session = Session(self._url, self._repo, self._clock_name, self._patience_s)
+                session = PostgresSession(self._url, self._repo, self._clock_name, self._patience_s)
             except FAILURES as error:
                 raise refusal_of(error, self._path, unknown=False) from error
             self._session = session
@@ -251,12 +251,12 @@ class PostgresStore:
             except LostError:
                 session.wire.close()
 
-    def _load(self, session: Session, entries: Iterable[Entry]) -> int:
+    def _load(self, session: PostgresSession, entries: Iterable[LogEntry]) -> int:
         """The log goes out as it comes in; the tables are folded here and follow at the end."""
         moment = session.begin(BEGIN_WRITING, (BEGIN, (self._repo, None, "true")))[0]
         if text_of(moment) != "0":
             raise refuse("store.not_empty", path=self._path)
-        state, count, head, waiting = State(), 0, 0, iter(entries)
+        state, count, head, waiting = FoldedState(), 0, 0, iter(entries)
         while batch := list(islice(waiting, _BATCH)):
             self._put_rows(session, LOG, batch)
             for entry in batch:
@@ -271,7 +271,7 @@ class PostgresStore:
         session.epoch = None  # whatever the log says, the next write looks
         return count
 
-    def _put_rows(self, session: Session, table: Table[Any], rows: list[Any]) -> None:
+    def _put_rows(self, session: PostgresSession, table: Table[Any], rows: list[Any]) -> None:
         text = encode_rows([table.values(row) for row in rows])
         session.ask((PUT[table.name], (self._repo, text)))
 
@@ -294,7 +294,7 @@ class PostgresStore:
                 self._late_ring = None
                 self._post_ring(self._session)
 
-    def _post_ring(self, session: Session | None) -> None:
+    def _post_ring(self, session: PostgresSession | None) -> None:
         if session is None:
             return
         try:
@@ -303,4 +303,4 @@ class PostgresStore:
             session.wire.close()  # the commit stands; the next call finds the connection gone
 
 
-_of_parents: list[Session | None] = []
+_of_parents: list[PostgresSession | None] = []

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.store.postgres.session import Session
+    from lineclear.store.postgres.session import PostgresSession
 
     Key = tuple[str, str, str, float]
 
@@ -25,9 +25,9 @@ class ConnectionPool:
 
     def __init__(self) -> None:
         self._pid, self._lock = os.getpid(), threading.Lock()
-        self._kept: list[tuple[float, Key, Session]] = []
+        self._kept: list[tuple[float, Key, PostgresSession]] = []
 
-    def take(self, key: Key) -> Session | None:
+    def take(self, key: Key) -> PostgresSession | None:
         """The one that was used last, if it still seems to be good."""
         if self._pid != os.getpid():
             return None
@@ -41,7 +41,7 @@ class ConnectionPool:
                     session.wire.close()
         return None
 
-    def put(self, key: Key, session: Session) -> bool:
+    def put(self, key: Key, session: PostgresSession) -> bool:
         """Keep it; False if it is not worth it."""
         if self._pid != os.getpid() or session.wire.is_in_transaction or not session.is_usable():
             return False
@@ -57,7 +57,7 @@ class ConnectionPool:
             with self._lock:
                 self._drop(lambda entry: entry[1] == key)
 
-    def _drop(self, is_over: Callable[[tuple[float, Key, Session]], bool]) -> None:
+    def _drop(self, is_over: Callable[[tuple[float, Key, PostgresSession]], bool]) -> None:
         for entry in self._kept:
             if is_over(entry):
                 entry[2].wire.close()

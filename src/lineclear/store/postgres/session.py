@@ -58,7 +58,7 @@ _LIMIT_HOLDER = "SELECT set_config('idle_in_transaction_session_timeout', '10s',
 _LIFT_LIMIT = "SELECT set_config('transaction_timeout', '0', true)"
 
 
-class Session:
+class PostgresSession:
     __slots__ = (
         "_heard_ns",
         "_replan_at",

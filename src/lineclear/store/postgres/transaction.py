@@ -17,8 +17,8 @@ from lineclear.core.log.epochs import begin_epoch
 from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
 from lineclear.core.log.questions import PICK, SCAN, Question, by_key
-from lineclear.core.log.state import State
-from lineclear.core.log.tables import AGENT, ALL, LOG, OPERATION, TASK, Entry
+from lineclear.core.log.state import FoldedState
+from lineclear.core.log.tables import AGENT, ALL, LOG, OPERATION, TASK, LogEntry
 from lineclear.store.postgres.statements import DELETE, END, FLUSH, PUT, encode_rows
 from lineclear.store.postgres.view import PostgresView
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller
     from lineclear.core.instants import Instant
     from lineclear.core.log.events import Draft
-    from lineclear.core.log.tables import Row, Table
-    from lineclear.store.postgres.session import Session
+    from lineclear.core.log.tables import Table, TableRow
+    from lineclear.store.postgres.session import PostgresSession
     from lineclear.store.postgres.wire import Command
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     Key = tuple[int | str, ...]
 
 _TABLES = {table.name: table for table in ALL}
@@ -48,11 +48,11 @@ class PostgresTx(PostgresView):
     _is_writing = True
 
     def __init__(
-        self, session: Session, repo: str, clock: Callable[[], Instant] | None, caller: Caller
+        self, session: PostgresSession, repo: str, clock: Callable[[], Instant] | None, caller: Caller
     ) -> None:
         super().__init__(session, repo, clock)
         self._caller = caller
-        self._own = State()
+        self._own = FoldedState()
         self._written: dict[str, dict[Key, Any]] = {}
         self._first_head = 0
 
@@ -123,7 +123,7 @@ class PostgresTx(PostgresView):
         self.head += 1
         facts = (self.head, self.now.wall_ns, by.name, draft.kind, draft.subject, by.seen, by.op)
         event = Event(*facts, draft.body)
-        self.put(LOG, Entry(*facts, encode_body(draft.body)))
+        self.put(LOG, LogEntry(*facts, encode_body(draft.body)))
         fold(self, event)
         return event
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from psycopg.pq.abc import PGresult
 
-    from lineclear.core.log.tables import Row, Table
-    from lineclear.store.postgres.session import Session
+    from lineclear.core.log.tables import Table, TableRow
+    from lineclear.store.postgres.session import PostgresSession
     from lineclear.store.postgres.wire import Command
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     Key = tuple[int | str, ...]
 
 FAR_FUTURE_NS = 1 << 62
@@ -41,7 +41,7 @@ class PostgresView:
     head: int
     _is_writing = False
 
-    def __init__(self, session: Session, repo: str, clock: Callable[[], Instant] | None) -> None:
+    def __init__(self, session: PostgresSession, repo: str, clock: Callable[[], Instant] | None) -> None:
         self._session, self._repo, self._clock = session, repo, clock
         self._is_begun = False
         self._answers: dict[Any, list[Any]] = {}

@@ -1,6 +1,6 @@
-"""SQLite behind the store port: one gate for writers, FULL durability, snapshots for readers.
+"""SQLite behind the store port: one lock for writers, FULL durability, snapshots for readers.
 
-Checkpoints happen only inside the gate (`wal_autocheckpoint` is off), the WAL file is kept between
+Checkpoints happen only under the lock (`wal_autocheckpoint` is off), the WAL file is kept between
 uses so that a full disk or a read-only sandbox can still read, and every commit rings the bell.
 """
 
@@ -15,11 +15,11 @@ from lineclear.core.log.codec import encode_body, event_of
 from lineclear.core.log.epochs import begin_epoch, last_boot
 from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
-from lineclear.core.log.tables import LOG, Entry
+from lineclear.core.log.tables import LOG, LogEntry
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.store.migrations import Migration, read_migrations
 from lineclear.store.sql import Statements
-from lineclear.store.sqlite.gate import Gate
+from lineclear.store.sqlite.writer_lock import WriterLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.log.events import Draft
     from lineclear.core.log.questions import Question
-    from lineclear.core.log.tables import Row, Table
+    from lineclear.core.log.tables import Table, TableRow
 
-    R = TypeVar("R", bound=Row)
+    R = TypeVar("R", bound=TableRow)
     T = TypeVar("T")
     Key = tuple[int | str, ...]
 
@@ -177,7 +177,7 @@ class SqliteStore:
         self.directory = directory
         self._path = os.path.join(directory, DATABASE)
         self._clock, self._bell, self._vfs = clock, bell, vfs
-        self._gate = Gate(os.path.join(directory, LOCK))
+        self._writer_lock = WriterLock(os.path.join(directory, LOCK))
         self._pid = os.getpid()
         self._wal_pages = 0
         self._epoch_is_current = False
@@ -188,10 +188,10 @@ class SqliteStore:
     def transact(self, caller: Caller, work: Callable[[Tx], T], _near: Iterable[Question] = (), /) -> T:
         db = self._connection()
         try:
-            with self._gate:
+            with self._writer_lock:
                 db.execute("BEGIN IMMEDIATE")
                 try:
-                    # The clock is read inside the gate: a lease that ran out while we stood in
+                    # The clock is read under the lock: a lease that ran out while we stood in
                     # line for it must be seen as over.
                     tx = SqliteTx(db, self._clock(), caller)
                     if not self._epoch_is_current:
@@ -228,11 +228,11 @@ class SqliteStore:
     def listen(self) -> Listener:
         return self._bell.listen()
 
-    def load(self, entries: Iterable[Entry], /) -> int:
+    def load(self, entries: Iterable[LogEntry], /) -> int:
         db = self._connection()
         count = 0
         try:
-            with self._gate:
+            with self._writer_lock:
                 with db:
                     tx = SqliteTx(db, self._clock(), None)
                     if tx.head:
@@ -264,7 +264,7 @@ class SqliteStore:
     def close(self) -> None:
         if self._pid == os.getpid():
             self._db.close()
-        self._gate.close()
+        self._writer_lock.close()
 
     # -- care of the file -------------------------------------------------------------------
 
@@ -310,7 +310,7 @@ class SqliteStore:
             # Only a foreign lock holder (another tool on our file) could make us wait here.
             db.set_busy_timeout(FOREIGN_LOCK_MS)
             db.set_wal_hook(self._note_wal)  # takes the place of SQLite's own automatic checkpoint
-            # The last one to leave would checkpoint outside the gate, at the cost of every command, and
+            # The last one to leave would checkpoint without the lock, at the cost of every command, and
             # remove the WAL.
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             db.pragma("synchronous", 2)
@@ -398,7 +398,7 @@ def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
     os.makedirs(directory, mode=0o700, exist_ok=True)
     path = os.path.join(directory, DATABASE)
     try:
-        with Gate(os.path.join(directory, LOCK)):
+        with WriterLock(os.path.join(directory, LOCK)):
             db = apsw.Connection(path, vfs=vfs)
             try:
                 db.set_busy_timeout(FOREIGN_LOCK_MS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.core.worktrees.snapshots import Limits, read_message
+from lineclear.core.worktrees.snapshots import SnapshotLimits, read_message
 from tests.repository import TemporaryRepo
 from tests.snapshotting import Studio
 
@@ -138,7 +138,7 @@ def test_secret_and_huge_untracked_files_stay_out_and_are_named(studio: Studio) 
     studio.write("conf/.ENV", "TOKEN=1\n")
     studio.write("big.bin", b"x" * 2_000)
     studio.write("small.bin", b"x" * 1_000)
-    limits = Limits(largest_file_bytes=1_000, secret_names=(".env", "*.pem"))
+    limits = SnapshotLimits(largest_file_bytes=1_000, secret_names=(".env", "*.pem"))
     taken = studio.taken(limits=limits)
     assert sorted(taken.left_out) == ["big.bin (too large)", "conf/.ENV (secret name)"]
     names = studio.names(taken.commit)
@@ -150,15 +150,15 @@ def test_secret_and_huge_untracked_files_stay_out_and_are_named(studio: Studio) 
 
 def test_what_was_left_out_can_be_asked_for(studio: Studio) -> None:
     studio.write(".env", "TOKEN=1\n")
-    studio.taken(limits=Limits(secret_names=(".env",)))
-    assert ".env" in studio.names(studio.taken(limits=Limits()).commit)
+    studio.taken(limits=SnapshotLimits(secret_names=(".env",)))
+    assert ".env" in studio.names(studio.taken(limits=SnapshotLimits()).commit)
 
 
 def test_a_secret_that_left_the_index_is_as_head_has_it(studio: Studio) -> None:
     studio.repo.commit("Oops", {".env": "old\n"}, at=studio.path)
     studio.git("rm", "--quiet", "--cached", ".env")
     studio.write(".env", "new\n")
-    taken = studio.taken(limits=Limits(secret_names=(".env",)))
+    taken = studio.taken(limits=SnapshotLimits(secret_names=(".env",)))
     assert studio.text(taken.commit, ".env") == "old"
 
 

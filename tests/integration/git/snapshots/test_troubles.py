@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.core.worktrees.snapshots import Limits
+from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.objects import Objects
 from lineclear.git.snapshots import taking as module
 from lineclear.git.snapshots.files import State
@@ -347,7 +347,7 @@ def test_what_is_there_now_is_told_without_writing(studio: Studio) -> None:
     head, tree, left_out = studio.snapshots.tree_now()
     assert sorted(Path(studio.layout.common_dir, "objects").glob("*/*")) == objects
     assert (head, left_out) == (studio.git("rev-parse", "HEAD"), [])
-    assert tree == studio.taken(limits=Limits()).tree
+    assert tree == studio.taken(limits=SnapshotLimits()).tree
 
 
 def test_snapshots_are_listed_newest_first_and_removed_only_as_seen(studio: Studio) -> None:

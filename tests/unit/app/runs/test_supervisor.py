@@ -11,9 +11,9 @@ import pytest
 from lineclear.app.runs import records
 from lineclear.app.runs.supervisor import NEEDS, WAITS, WARNED
 from lineclear.app.runs.workers import HANDED_OVER, NEEDS_YOU, SENT_BACK, LandingResult
-from lineclear.core.runs.budgets import Limits
+from lineclear.core.runs.budgets import BudgetLimits
 from lineclear.core.runs.money import Price
-from lineclear.core.runs.signs import Call, CallDone, End, Session, Sign, Usage
+from lineclear.core.runs.signs import Call, CallDone, RunEnd, SessionSign, Sign, Usage
 from lineclear.core.words.refusals import BUDGET, FAILED, Refusal
 from tests.stage import PERSON, Played, Stage, team
 
@@ -46,7 +46,7 @@ def is_deaf(played: Played) -> None:
 
 def ends_with(code: int, **end: Any) -> Any:
     def act(played: Played) -> None:
-        played.end = End(code == 0, **end)
+        played.end = RunEnd(code == 0, **end)
         played.finish(code)
 
     return act
@@ -112,7 +112,7 @@ def test_what_becomes_of_a_branch_is_told(stage: Stage, state: str) -> None:
 # -- reasons to stop somebody ---------------------------------------------------------------------
 
 
-def stopped(stage: Stage, limits: Limits | None = None, **rules: Any) -> Played:
+def stopped(stage: Stage, limits: BudgetLimits | None = None, **rules: Any) -> Played:
     """One client that has to be stopped; nobody else may be."""
     number, other = stage.task("Bad", attempts=1, needs=["bad"]), stage.task("Good", needs=["good"])
     stage.at(3 * MINUTE_MS, lambda: stage.client(other).finish())
@@ -141,7 +141,7 @@ def test_any_sign_of_life_counts(stage: Stage, sign: str) -> None:
     def live() -> None:
         client = stage.client(number)
         if sign == "output":
-            client.signs.append(Session("s"))
+            client.signs.append(SessionSign("s"))
         client.busy_ns += 10**9 if sign == "processor" else 0
 
     for ms in range(0, 5 * MINUTE_MS, 30_000):
@@ -154,15 +154,15 @@ def test_any_sign_of_life_counts(stage: Stage, sign: str) -> None:
 @pytest.mark.parametrize(
     ("limits", "usage"),
     [
-        (Limits(run_time_ms=MINUTE_MS), Usage()),
-        (Limits(run_tokens=100), Usage(200, 0)),
-        (Limits(run_money_micros=1_000), Usage(1, 1, 0, 2_000)),
-        (Limits(task_tokens=100), Usage(200, 0)),
-        (Limits(day_tokens=100), Usage(200, 0)),
+        (BudgetLimits(run_time_ms=MINUTE_MS), Usage()),
+        (BudgetLimits(run_tokens=100), Usage(200, 0)),
+        (BudgetLimits(run_money_micros=1_000), Usage(1, 1, 0, 2_000)),
+        (BudgetLimits(task_tokens=100), Usage(200, 0)),
+        (BudgetLimits(day_tokens=100), Usage(200, 0)),
     ],
     ids=["time", "tokens", "money", "the task's tokens", "the day's tokens"],
 )
-def test_who_uses_more_than_it_may_is_stopped(stage: Stage, limits: Limits, usage: Usage) -> None:
+def test_who_uses_more_than_it_may_is_stopped(stage: Stage, limits: BudgetLimits, usage: Usage) -> None:
     played_by(stage, T1=lambda played: played.signs.append(usage), T2=stays)
     stopped(stage, limits)
     assert stage.ends(1) == ["budget"]
@@ -173,7 +173,7 @@ def test_a_price_makes_money_of_tokens(stage: Stage) -> None:
     stage.task("One", attempts=1)
     played_by(stage, T1=lambda played: played.signs.append(Usage(1_000_000, 0, 0)))
     price = Price("", 2_000_000, 1_000_000, 0)
-    stage.supervise(team(1, limits=Limits(run_money_micros=1_000_000), price=price))
+    stage.supervise(team(1, limits=BudgetLimits(run_money_micros=1_000_000), price=price))
     assert stage.ends(1) == ["budget"]
     assert stage.runs(1)[0].cost_micros == 2_000_000
 
@@ -182,13 +182,13 @@ def test_the_day_counts_what_all_use_together(stage: Stage) -> None:
     for title in ("One", "Two"):
         stage.task(title, attempts=1)
     stage.play = lambda played, _task: played.signs.append(Usage(60, 0))
-    stage.supervise(team(2, limits=Limits(day_tokens=100)))
+    stage.supervise(team(2, limits=BudgetLimits(day_tokens=100)))
     assert "budget" in stage.ends(1) + stage.ends(2)
 
 
 def test_too_much_memory_has_a_name_of_its_own(stage: Stage) -> None:
     played_by(stage, T1=lambda played: setattr(played, "memory_bytes", 2 << 30), T2=stays)
-    stopped(stage, Limits(run_memory_bytes=1 << 30))
+    stopped(stage, BudgetLimits(run_memory_bytes=1 << 30))
     assert stage.ends(1) == ["memory"]
 
 
@@ -262,13 +262,13 @@ def test_the_first_reason_stays_the_reason(stage: Stage) -> None:
 
     played_by(stage, T1=bad, T2=stays)
     stage.at(3_000, lambda: setattr(stage.client(1), "written_bytes", 1 << 40))
-    stopped(stage, Limits(run_memory_bytes=1 << 30), grace_ms=10_000)
+    stopped(stage, BudgetLimits(run_memory_bytes=1 << 30), grace_ms=10_000)
     assert stage.ends(1) == ["memory"]
 
 
 def test_who_does_not_stop_is_killed_when_its_grace_is_over(stage: Stage) -> None:
     played_by(stage, T1=is_deaf, T2=stays)
-    client = stopped(stage, Limits(run_time_ms=1_000), grace_ms=10_000)
+    client = stopped(stage, BudgetLimits(run_time_ms=1_000), grace_ms=10_000)
     assert 10_000 <= client.told(signal.SIGKILL)[0] - client.told(signal.SIGTERM)[0] <= 10_500
 
 
@@ -371,7 +371,7 @@ def test_a_start_that_is_always_refused_is_given_up(stage: Stage) -> None:
 def test_a_task_whose_means_are_spent_keeps_no_other_one_from_being_done(stage: Stage) -> None:
     first, second = stage.task("Dear"), stage.task("Cheap")
     played_by(stage, T1=lambda played: (played.signs.append(Usage(200, 0)), ends_with(1)(played)))
-    supervisor = stage.supervise(team(1, limits=Limits(task_tokens=100)))
+    supervisor = stage.supervise(team(1, limits=BudgetLimits(task_tokens=100)))
     assert len(stage.runs(first)) == 1
     assert stage.row(first).state == "open"
     assert stage.row(second).state == "merged"
@@ -427,7 +427,7 @@ def test_a_pause_does_not_use_up_time_nor_make_one_hung(stage: Stage) -> None:
     stage.at(1_000, ask(stage, records.PAUSE))
     stage.at(30 * MINUTE_MS, ask(stage, records.RESUME))
     stage.at(30 * MINUTE_MS + 1_000, lambda: stage.client(number).finish())
-    stage.supervise(team(1, limits=Limits(run_time_ms=10_000)), silence_ms=10_000)
+    stage.supervise(team(1, limits=BudgetLimits(run_time_ms=10_000)), silence_ms=10_000)
     assert stage.ends(number) == ["done"]
     client = stage.client(number)
     assert [sent for _, sent in client.signals] == [signal.SIGSTOP, signal.SIGCONT]
@@ -533,7 +533,7 @@ def test_who_still_works_is_followed_to_its_end(stage: Stage) -> None:
 def test_pauses_under_a_predecessor_do_not_count_as_work(stage: Stage) -> None:
     number = stage.task("One")
     played_by(stage, T1=stays)
-    limits = Limits(run_time_ms=2 * MINUTE_MS)
+    limits = BudgetLimits(run_time_ms=2 * MINUTE_MS)
     stage.at(1_000, ask(stage, records.PAUSE))
     stage.at(10 * MINUTE_MS, ask(stage, records.RESUME))
     stage.at(11 * MINUTE_MS, ask(stage, records.PAUSE))

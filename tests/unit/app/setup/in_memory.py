@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from lineclear.app.setup.clone import SetupClone
-from lineclear.app.setup.plan import FileChange, FileMove
+from lineclear.app.setup.plan import FileMove, SetupChange
 from lineclear.app.setup.ports import FileChangedMeanwhile, SetupModule
 from lineclear.clients.registry import SETUP, names_with, setup_of
 
@@ -28,7 +28,7 @@ class MemoryFiles:
         there = {path.rpartition("/")[0] for path in self.files}
         return sorted({path.rpartition("/")[0] for path in paths} - there)
 
-    def apply(self, changes: Sequence[FileChange | FileMove]) -> None:
+    def apply(self, changes: Sequence[SetupChange | FileMove]) -> None:
         for change in changes:
             if isinstance(change, FileMove):
                 self.files[change.to] = self.files.pop(change.path)

@@ -10,7 +10,7 @@ from lineclear.core.agents.conventions import (
     EDITED,
     MISSING,
     OUTDATED,
-    Facts,
+    ConventionFacts,
     plan_block,
     plan_pointer,
     plan_removal,
@@ -21,8 +21,8 @@ from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.strategies import ISOLATED, LOCKED, READ_ONLY, SINGLE_WRITER, Rule
 from lineclear.core.words.refusals import Refusal
 
-BODY = write_conventions(Facts())
-OTHER = write_conventions(Facts(gate="make check"))
+BODY = write_conventions(ConventionFacts())
+OTHER = write_conventions(ConventionFacts(gate="make check"))
 THEIRS = [
     "",
     "# Mine\n",
@@ -47,7 +47,7 @@ def test_the_block_names_what_is_special() -> None:
         Rule(parse_resource("docs/architecture.md"), SINGLE_WRITER, "ada"),
         Rule(parse_resource("vendor/**"), READ_ONLY),
     )
-    text = write_conventions(Facts(rules=rules, gate="make check", task_page="TASKS.md"))
+    text = write_conventions(ConventionFacts(rules=rules, gate="make check", task_page="TASKS.md"))
     assert "claim PATH --wait 10m`: `assets/`, images, archives and other binary files." in text
     assert "`docs/architecture.md` (written by ada)" in text
     assert "never change these: `vendor/**`." in text
@@ -60,7 +60,7 @@ def test_the_block_says_what_is_proposed_and_not_written() -> None:
         Rule(parse_resource("migrations/"), ISOLATED, phase="integrate"),
         Rule(parse_resource("schema.sql"), SINGLE_WRITER, "ada", phase="integrate"),
     )
-    text = write_conventions(Facts(rules=rules))
+    text = write_conventions(ConventionFacts(rules=rules))
     assert "`lineclear propose PATH --file NEWFILE`: `migrations/`, `schema.sql` (written by ada)." in text
     assert "One writer each" not in text
     assert "Written only in" not in BODY
@@ -74,7 +74,7 @@ def test_the_block_says_what_to_do_about_errors_of_others_and_how_to_finish() ->
 
 def test_hundreds_of_strategies_are_counted_not_listed() -> None:
     rules = tuple(Rule(parse_resource(f"vendor/{number}/"), READ_ONLY) for number in range(400))
-    text = write_conventions(Facts(rules=rules))
+    text = write_conventions(ConventionFacts(rules=rules))
     assert "375 more." in text
     assert len(text) < 4_000
 

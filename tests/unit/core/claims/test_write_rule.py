@@ -16,9 +16,9 @@ from lineclear.core.claims.write_rule import (
     LANDING,
     VALUE_WRITE,
     Near,
-    Tree,
-    Verdict,
+    OwnedTree,
     Write,
+    WriteVerdict,
     fence_from,
     judge_write,
 )
@@ -56,7 +56,7 @@ def verdict(
     phase: str = PARALLEL,
     bonds: dict[str, str] | None = None,
     **more: Any,
-) -> Verdict:
+) -> WriteVerdict:
     """What is asked about a commit by ada, who came at position 10, unless a test says otherwise."""
     near = Near(
         claims or [], NOW, is_dead=lambda bond: bond.startswith("dead"),
@@ -85,7 +85,7 @@ def test_an_isolated_file_that_nobody_holds_may_be_written(action: str) -> None:
 @pytest.mark.parametrize("holder", ["ada", "ben"])
 def test_read_only_comes_before_everything_else(action: str, holder: str) -> None:
     bound = Sharing(READ_ONLY, "ben", "t", INTEGRATE)
-    tree = Tree("ben", "ben")
+    tree = OwnedTree("ben", "ben")
     assert judged(bound, [claim(holder)], action=action, tree=tree, fence=1) == "write.read_only"
 
 
@@ -212,9 +212,9 @@ def test_a_later_grant_of_a_symbol_counts_only_where_it_is_touched() -> None:
 
 
 def test_another_agents_worktree_is_no_place_to_write() -> None:
-    assert judged(ISOLATED, tree=Tree("ben", "ben")) == "gate.foreign_tree"
-    assert judged(ISOLATED, tree=Tree("ben", "ben"), agent="ben/sub") == ""
-    assert judged(ISOLATED, tree=Tree("main", "")) == ""
+    assert judged(ISOLATED, tree=OwnedTree("ben", "ben")) == "gate.foreign_tree"
+    assert judged(ISOLATED, tree=OwnedTree("ben", "ben"), agent="ben/sub") == ""
+    assert judged(ISOLATED, tree=OwnedTree("main", "")) == ""
 
 
 # -- phases ---------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from lineclear.core.log.audit import MOST_FINDINGS, Auditor, lost_update
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.events import KINDS, Draft, Event
 from lineclear.core.log.fold import FOLDS
-from lineclear.core.log.tables import CLAIM, LOG, PROJECTED, TASK, VALUE, Claim, Row, Table
+from lineclear.core.log.tables import CLAIM, LOG, PROJECTED, TASK, VALUE, Claim, Table, TableRow
 from lineclear.core.tasks.lists import TaskDraft
 from tests.world import MINUTE_MS, World, resource
 
@@ -136,14 +136,14 @@ def events_of(world: World) -> list[Event]:
     return [event_of(entry) for entry in world.store.read(lambda view: view.scan(LOG, "key"))]
 
 
-def rows_of(world: World) -> dict[str, list[Row]]:
-    def work(view: View) -> dict[str, list[Row]]:
+def rows_of(world: World) -> dict[str, list[TableRow]]:
+    def work(view: View) -> dict[str, list[TableRow]]:
         return {table.name: list(view.scan(table, "key")) for table in PROJECTED}
 
     return world.store.read(work)
 
 
-def audit(events: list[Event], rows: dict[str, list[Row]] | None = None) -> list[tuple[str, int]]:
+def audit(events: list[Event], rows: dict[str, list[TableRow]] | None = None) -> list[tuple[str, int]]:
     """(kind, position) of each finding."""
     auditor = Auditor()
     for event in events:

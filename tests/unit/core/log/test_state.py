@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.log.state import State
-from lineclear.core.log.tables import CLAIM, TASK, Row, Table, TaskDep
+from lineclear.core.log.state import FoldedState
+from lineclear.core.log.tables import CLAIM, TASK, Table, TableRow, TaskDep
 
 
-class Cell(Row):
+class Cell(TableRow):
     """A row with a key of two columns and indexes of one, two and mixed columns."""
 
     __slots__ = ("name", "number", "colour", "size")
@@ -32,7 +32,7 @@ CELLS = st.builds(Cell, NAMES, NUMBERS, COLOURS, NUMBERS)
 STEPS = st.lists(st.one_of(CELLS, st.tuples(NAMES, NUMBERS)), max_size=30)
 
 
-def apply(steps: list[Any], state: State) -> dict[tuple[str, int], Cell]:
+def apply(steps: list[Any], state: FoldedState) -> dict[tuple[str, int], Cell]:
     """The same steps on the state and on a plain dictionary."""
     naive: dict[tuple[str, int], Cell] = {}
     for step in steps:
@@ -84,7 +84,7 @@ def test_a_scan_is_a_filter_and_a_sort(
     steps: list[Any], wanted: tuple[str, Any, Any, Any], limit: int, reverse: bool, later: list[Any]
 ) -> None:
     index, prefix, low, high = wanted
-    state = State()
+    state = FoldedState()
     apply(steps, state)
     # Once before the later steps, so that the index exists and has to be kept up.
     state.scan(CELL, index, prefix)
@@ -101,7 +101,7 @@ def test_a_scan_is_a_filter_and_a_sort(
 def test_a_pick_is_a_filter_on_the_first_column(
     steps: list[Any], index: str, values: list[str], later: list[Any]
 ) -> None:
-    state = State()
+    state = FoldedState()
     apply(steps, state)
     state.pick(CELL, index, values)
     naive = apply(steps + later, state)
@@ -112,7 +112,7 @@ def test_a_pick_is_a_filter_on_the_first_column(
 
 @given(STEPS)
 def test_the_newest_row_of_a_key_is_the_row(steps: list[Any]) -> None:
-    state = State()
+    state = FoldedState()
     naive = apply(steps, state)
     assert {CELL.key_of(row): row for row in state.all_rows(CELL)} == naive
     assert state.count(CELL) == len(naive)
@@ -122,7 +122,7 @@ def test_the_newest_row_of_a_key_is_the_row(steps: list[Any]) -> None:
 
 
 def test_tables_do_not_see_each_other() -> None:
-    state = State()
+    state = FoldedState()
     state.put(CELL, Cell("a", 1, "red", 2))
     assert state.scan(CLAIM, "key") == []
     assert state.count(TASK) == 0

@@ -7,7 +7,7 @@ import pytest
 from lineclear.core.runs.budgets import (
     Amount,
     Breach,
-    Limits,
+    BudgetLimits,
     Used,
     breach,
     breaches,
@@ -24,7 +24,7 @@ from lineclear.core.runs.budgets import (
 
 MINUTE_MS = 60_000
 S = 1_000_000_000
-ALL = Limits(
+ALL = BudgetLimits(
     run_time_ms=120 * MINUTE_MS,
     run_tokens=1_000,
     run_money_micros=5_000_000,
@@ -51,7 +51,7 @@ ALL = Limits(
 )
 def test_each_limit_is_named_with_what_was_used_and_allowed(used: Used, words: str) -> None:
     assert breach(used, ALL) == words
-    assert breach(used, Limits()) == ""
+    assert breach(used, BudgetLimits()) == ""
 
 
 def test_using_exactly_what_is_allowed_breaks_nothing() -> None:
@@ -74,7 +74,7 @@ def test_what_nobody_told_breaks_no_limit_but_is_named() -> None:
         "run tokens: used unknown, so the limit of 1,000 tokens may be exceeded unnoticed",
         "task money: used at least $2.00, so the limit of $9.00 may be exceeded unnoticed",
     ]
-    assert unknowns(used, Limits()) == []
+    assert unknowns(used, BudgetLimits()) == []
 
 
 def test_the_run_itself_is_named_before_the_day() -> None:
@@ -98,7 +98,7 @@ def test_parts_that_nobody_told_are_counted_not_added() -> None:
 
 @pytest.mark.parametrize("field", ["run_money", "task_money", "day_money"])
 def test_a_limit_on_money_needs_a_price(field: str) -> None:
-    limits = Limits(**{f"{field}_micros": 2_500_000})
+    limits = BudgetLimits(**{f"{field}_micros": 2_500_000})
     refusal = needs_price("writer", "large-2", limits, is_cost_known=False)
     assert refusal is not None
     assert (refusal.code, refusal.exit_code) == ("budget.price", 9)
@@ -107,7 +107,7 @@ def test_a_limit_on_money_needs_a_price(field: str) -> None:
 
 
 def test_without_a_limit_on_money_no_price_is_needed() -> None:
-    assert needs_price("writer", "", Limits(run_tokens=5, run_time_ms=5), is_cost_known=False) is None
+    assert needs_price("writer", "", BudgetLimits(run_tokens=5, run_time_ms=5), is_cost_known=False) is None
 
 
 @pytest.mark.parametrize(

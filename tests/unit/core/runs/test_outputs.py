@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.runs.outputs import Check, Problem, Work, conclude, named, outside_scope, validate
+from lineclear.core.runs.outputs import (
+    OutputCheck,
+    Problem,
+    RunWork,
+    conclude,
+    named,
+    outside_scope,
+    validate,
+)
 
 
-def kinds(work: Work, scope: str = "warn") -> list[tuple[str, bool]]:
+def kinds(work: RunWork, scope: str = "warn") -> list[tuple[str, bool]]:
     return [(problem.kind, problem.fatal) for problem in validate(work, scope=scope)]
 
 
 def test_work_that_is_as_asked_has_no_problem() -> None:
-    work = Work(
+    work = RunWork(
         changed=["src/a.py", "docs/a.md"],
         scope=["file:src/", "file:docs/a.md"],
         produces=["docs/a.md", "value:plan"],
         present={"docs/a.md", "value:plan"},
-        checks=[Check("make test", 0, "fine")],
+        checks=[OutputCheck("make test", 0, "fine")],
     )
     assert validate(work, scope="refuse") == []
 
 
 def test_a_branch_without_a_change_is_a_problem() -> None:
-    assert kinds(Work()) == [("empty", True)]
+    assert kinds(RunWork()) == [("empty", True)]
 
 
 def test_work_without_a_worktree_needs_no_change() -> None:
-    assert kinds(Work(has_worktree=False)) == []
+    assert kinds(RunWork(has_worktree=False)) == []
 
 
 @pytest.mark.parametrize(
@@ -36,11 +44,11 @@ def test_work_without_a_worktree_needs_no_change() -> None:
 def test_files_outside_the_scope_are_treated_as_the_repository_says(
     policy: str, found: list[tuple[str, bool]]
 ) -> None:
-    assert kinds(Work(changed=["src/a.py", "other.py"], scope=["file:src/"]), policy) == found
+    assert kinds(RunWork(changed=["src/a.py", "other.py"], scope=["file:src/"]), policy) == found
 
 
 def test_what_is_outside_is_named() -> None:
-    problem = validate(Work(changed=["src/a.py", "other.py"], scope=["file:src/"]))[0]
+    problem = validate(RunWork(changed=["src/a.py", "other.py"], scope=["file:src/"]))[0]
     assert problem.files == ["other.py"]
     assert problem.words == "it changed files outside the task's scope: other.py"
 
@@ -68,22 +76,22 @@ def test_a_scope_that_names_no_files_says_nothing_about_files() -> None:
 
 
 def test_what_is_not_there_is_named() -> None:
-    problem = validate(Work(changed=["x"], produces=["a", "b", "message"], present={"a"}))[0]
+    problem = validate(RunWork(changed=["x"], produces=["a", "b", "message"], present={"a"}))[0]
     assert (problem.kind, problem.files) == ("produces", ["b", "message"])
     assert problem.words == "it did not produce: b, message"
 
 
 def test_a_failed_check_brings_the_end_of_its_output() -> None:
-    problem = validate(Work(changed=["x"], checks=[Check("make test", 2, "x" * 5_000 + "\nE  1 failed\n")]))[
-        0
-    ]
+    problem = validate(
+        RunWork(changed=["x"], checks=[OutputCheck("make test", 2, "x" * 5_000 + "\nE  1 failed\n")])
+    )[0]
     assert problem.words.startswith("the check `make test` failed with exit code 2:\n")
     assert problem.words.endswith("E  1 failed")
     assert len(problem.words) < 1_300
 
 
 def test_a_check_that_took_too_long_says_so() -> None:
-    problem = validate(Work(changed=["x"], checks=[Check("make test", -1, "")]))[0]
+    problem = validate(RunWork(changed=["x"], checks=[OutputCheck("make test", -1, "")]))[0]
     assert problem.words == "the check `make test` did not finish in time"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.core.log.tables import Task
-from lineclear.core.tasks.assignment import Start, Stuck, Worker, blocked_forever, choose_starts
+from lineclear.core.tasks.assignment import Stuck, TaskStart, TaskWorker, blocked_forever, choose_starts
 
 
 def task(number: int, *, scope: str = "", needs: str = "", state: str = "open") -> Task:
@@ -13,14 +13,14 @@ def task(number: int, *, scope: str = "", needs: str = "", state: str = "open") 
     )  # fmt: skip
 
 
-def worker(name: str, *labels: str, client: str = "claude", has_worktree: bool = True) -> Worker:
-    return Worker(name=name, client=client, labels=frozenset(labels), has_worktree=has_worktree)
+def worker(name: str, *labels: str, client: str = "claude", has_worktree: bool = True) -> TaskWorker:
+    return TaskWorker(name=name, client=client, labels=frozenset(labels), has_worktree=has_worktree)
 
 
 ANN, BOB, CAT = worker("ann"), worker("bob"), worker("cat")
 
 
-def pairs(starts: list[Start]) -> list[tuple[int, str]]:
+def pairs(starts: list[TaskStart]) -> list[tuple[int, str]]:
     return [(start.task_id, start.worker) for start in starts]
 
 
@@ -31,23 +31,29 @@ def test_nothing_starts_without_tasks_or_without_workers() -> None:
 
 def test_each_worker_gets_one_task_in_order_of_the_list() -> None:
     starts = choose_starts(workers=[BOB, ANN], ready=[task(7), task(3), task(5)])
-    assert starts == [Start(7, "ann", False), Start(3, "bob", False)]
+    assert starts == [TaskStart(7, "ann", False), TaskStart(3, "bob", False)]
 
 
 def test_scopes_that_fit_together_go_before_one_that_overlaps() -> None:
     ready = [task(1, scope="file:src/"), task(2, scope="file:src/a.py"), task(3, scope="file:docs/")]
-    assert choose_starts(workers=[ANN, BOB], ready=ready) == [Start(1, "ann", False), Start(3, "bob", False)]
+    assert choose_starts(workers=[ANN, BOB], ready=ready) == [
+        TaskStart(1, "ann", False),
+        TaskStart(3, "bob", False),
+    ]
 
 
 def test_a_crowded_task_is_better_than_an_idle_worker() -> None:
     ready = [task(1, scope="file:src/"), task(2, scope="file:src/a.py")]
-    assert choose_starts(workers=[ANN, BOB], ready=ready) == [Start(1, "ann", False), Start(2, "bob", True)]
+    assert choose_starts(workers=[ANN, BOB], ready=ready) == [
+        TaskStart(1, "ann", False),
+        TaskStart(2, "bob", True),
+    ]
 
 
 def test_a_scope_that_somebody_is_busy_in_waits_for_a_free_one() -> None:
     ready = [task(1, scope="file:src/a.py"), task(2, scope="file:docs/")]
     found = choose_starts(workers=[ANN], ready=ready, busy_scopes=["file:src/"])
-    assert found == [Start(2, "ann", False)]
+    assert found == [TaskStart(2, "ann", False)]
 
 
 def test_what_somebody_holds_for_himself_is_left_even_when_a_worker_stays_idle() -> None:

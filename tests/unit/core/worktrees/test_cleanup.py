@@ -9,28 +9,28 @@ from lineclear.core.worktrees.cleanup import (
     PRESENCE,
     RUN_LOG,
     SCRATCH,
-    Branch,
-    CheckTree,
+    BranchFacts,
+    CheckTreeFacts,
+    CleanupFacts,
+    CleanupItem,
+    CleanupPlan,
     Directory,
-    Facts,
     File,
-    Item,
-    Plan,
-    Row,
     Series,
-    Tree,
+    VanishedWorktree,
+    WorktreeFacts,
     make_plan,
 )
 
 DAY_S = 86_400
 
 
-def plan(**facts: object) -> Plan:
-    return make_plan(Facts(**facts), keep=3, keep_for_s=14 * DAY_S)  # type: ignore[arg-type]
+def plan(**facts: object) -> CleanupPlan:
+    return make_plan(CleanupFacts(**facts), keep=3, keep_for_s=14 * DAY_S)  # type: ignore[arg-type]
 
 
-def tree(**facts: object) -> Tree:
-    return Tree(name="w", path="/w", **facts)  # type: ignore[arg-type]
+def tree(**facts: object) -> WorktreeFacts:
+    return WorktreeFacts(name="w", path="/w", **facts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def tree(**facts: object) -> Tree:
     ],
 )
 def test_a_worktree_whose_work_is_kept_elsewhere_may_go(facts: dict[str, object], why: str) -> None:
-    assert plan(trees=[tree(**facts)]).removals == [Item("worktree", "w", why)]
+    assert plan(trees=[tree(**facts)]).removals == [CleanupItem("worktree", "w", why)]
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_a_worktree_whose_work_is_kept_elsewhere_may_go(facts: dict[str, object]
 )
 def test_a_worktree_with_a_reason_to_stay_stays(facts: dict[str, object], why: str) -> None:
     found = plan(trees=[tree(**facts)])
-    assert (found.removals, found.kept) == ([], [Item("worktree", "w", why)])
+    assert (found.removals, found.kept) == ([], [CleanupItem("worktree", "w", why)])
 
 
 def test_a_row_without_a_directory_goes_with_its_ports() -> None:
-    found = plan(rows=[Row(name="w", path="/w", ports="42000-42009")])
+    found = plan(rows=[VanishedWorktree(name="w", path="/w", ports="42000-42009")])
     assert found.removals == [
-        Item("vanished", "w", "there is nothing at /w; its ports 42000-42009 are free again")
+        CleanupItem("vanished", "w", "there is nothing at /w; its ports 42000-42009 are free again")
     ]
 
 
@@ -84,12 +84,12 @@ def test_only_an_empty_directory_goes() -> None:
 def test_only_a_merged_branch_that_nothing_needs_goes() -> None:
     found = plan(
         branches=[
-            Branch(name="lineclear/a", commit="1", is_merged=True),
-            Branch(name="lineclear/b", commit="2", is_merged=False),
-            Branch(name="lineclear/c", commit="3", is_merged=True, needed_by="task T-4"),
+            BranchFacts(name="lineclear/a", commit="1", is_merged=True),
+            BranchFacts(name="lineclear/b", commit="2", is_merged=False),
+            BranchFacts(name="lineclear/c", commit="3", is_merged=True, needed_by="task T-4"),
         ]
     )
-    assert found.removals == [Item("branch", "lineclear/a", "all of it is in main")]
+    assert found.removals == [CleanupItem("branch", "lineclear/a", "all of it is in main")]
     assert [item.why for item in found.kept] == ["it holds commits that are not in main", "task T-4 needs it"]
 
 
@@ -102,8 +102,8 @@ def series(ages_s: list[int], *, rolling: bool = True, has_worktree: bool = True
 def test_snapshots_go_by_number_and_by_age() -> None:
     found = plan(snapshots=[series([1, 2, 3, 4, 20 * DAY_S])])
     assert found.removals == [
-        Item("snapshot", "r2", "ada has more than 3"),
-        Item("snapshot", "r4", "it is older than 14 d"),
+        CleanupItem("snapshot", "r2", "ada has more than 3"),
+        CleanupItem("snapshot", "r4", "it is older than 14 d"),
     ]
 
 
@@ -134,8 +134,8 @@ def test_files_go_when_nothing_needs_them_and_those_of_the_past_after_a_while() 
 
 
 def test_a_check_tree_that_no_check_needs_may_go() -> None:
-    found = plan(check_trees=[CheckTree(path="/c", in_use=False, is_needed=False)])
-    assert found.removals == [Item("check tree", "/c", "no check needs it")]
+    found = plan(check_trees=[CheckTreeFacts(path="/c", in_use=False, is_needed=False)])
+    assert found.removals == [CleanupItem("check tree", "/c", "no check needs it")]
 
 
 @pytest.mark.parametrize(
@@ -147,5 +147,5 @@ def test_a_check_tree_that_no_check_needs_may_go() -> None:
     ],
 )
 def test_a_check_tree_that_is_used_or_needed_stays(in_use: bool, is_needed: bool, why: str) -> None:
-    found = plan(check_trees=[CheckTree(path="/c", in_use=in_use, is_needed=is_needed)])
-    assert (found.removals, found.kept) == ([], [Item("check tree", "/c", why)])
+    found = plan(check_trees=[CheckTreeFacts(path="/c", in_use=in_use, is_needed=is_needed)])
+    assert (found.removals, found.kept) == ([], [CleanupItem("check tree", "/c", why)])

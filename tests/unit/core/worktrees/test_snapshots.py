@@ -13,7 +13,7 @@ from lineclear.core.worktrees.snapshots import (
     _FEW,
     Kept,
     LeftOut,
-    Limits,
+    SnapshotLimits,
     message,
     read_message,
     ref_prefix,
@@ -35,7 +35,7 @@ from lineclear.core.worktrees.snapshots import (
     ],
 )
 def test_secret_names(path: str, patterns: tuple[str, ...], secret: bool) -> None:
-    assert Limits(secret_names=patterns).is_secret(path) is secret
+    assert SnapshotLimits(secret_names=patterns).is_secret(path) is secret
 
 
 @given(
@@ -43,7 +43,7 @@ def test_secret_names(path: str, patterns: tuple[str, ...], secret: bool) -> Non
     names=st.lists(st.text(alphabet="ab.", min_size=1, max_size=6), min_size=1, max_size=4),
 )
 def test_the_first_questions_are_answered_like_all_others(pattern: str, names: list[str]) -> None:
-    limits = Limits(secret_names=[pattern])
+    limits = SnapshotLimits(secret_names=[pattern])
     early = [limits.is_secret(name) for name in names]
     for number in range(_FEW):
         limits.is_secret(f"x{number}")
@@ -53,9 +53,9 @@ def test_the_first_questions_are_answered_like_all_others(pattern: str, names: l
 
 
 def test_a_file_of_the_limits_own_size_goes_in() -> None:
-    limits = Limits(largest_file_bytes=10)
+    limits = SnapshotLimits(largest_file_bytes=10)
     assert (limits.reason("a", 10), limits.reason("a", 11)) == ("", "too large")
-    assert Limits().reason("a", 1 << 60) == ""
+    assert SnapshotLimits().reason("a", 1 << 60) == ""
 
 
 @pytest.mark.parametrize(

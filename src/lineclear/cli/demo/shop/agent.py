@@ -33,7 +33,7 @@ class Unfit(Exception):
     """The files are not as the script expects them."""
 
 
-class Agent:
+class ScriptedAgent:
     def __init__(self, script: Script, attempt: int, seed: str) -> None:
         self._script, self._attempt, self._calls = script, attempt, 0
         self._random = random.Random(f"{seed} {script.name} {attempt}")
@@ -143,7 +143,7 @@ def main() -> int:
     seed, limit_s = sys.argv[1:3]
     signal.alarm(int(limit_s))
     prompt = sys.stdin.read()
-    return Agent(find_script(prompt), find_attempt(prompt), seed).work()
+    return ScriptedAgent(find_script(prompt), find_attempt(prompt), seed).work()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from lineclear.cli.demo.shop.coordinated import AGENTS, CoordinatedRun
 from lineclear.cli.demo.shop.judge import judge, read_diaries
 from lineclear.cli.demo.shop.naive import NaiveRun
 from lineclear.cli.demo.surroundings import scratch_directory, scratch_environ
-from lineclear.cli.render import Table
+from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import FINDINGS
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def _run_coordinated(out: Output, directory: str, environ: dict[str, str], seed:
     return {**judged, "log": log}
 
 
-def _table(naive: dict[str, Any], good: dict[str, Any]) -> Table:
+def _table(naive: dict[str, Any], good: dict[str, Any]) -> TextTable:
     both = (naive, good)
     rows: list[list[Any]] = [
         ["tasks done: their checks pass on main", *(_of(run, "tasks_done", "tasks_wanted") for run in both)],
@@ -69,7 +69,7 @@ def _table(naive: dict[str, Any], good: dict[str, Any]) -> Table:
         ["main's own tests", *("pass" if run["tests_pass"] else "fail" for run in both)],
         ["wall time", *(f"{run['wall_s']} s" for run in both)],
     ]
-    return Table(["", "GIT MERGE", "LINECLEAR"], rows)
+    return TextTable(["", "GIT MERGE", "LINECLEAR"], rows)
 
 
 _RECOVERED = ("agents_recovered", "agents_broken")

@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from lineclear.mcp.desk import VISITOR, Visitor
-from lineclear.serve.doorkeeper import Doorkeeper
+from lineclear.mcp.calls import REQUESTER, Requester
+from lineclear.serve.authentication import Authenticator
 
 STARTED_WITH = {
     "PATH": "/bin",
@@ -20,12 +20,12 @@ STARTED_WITH = {
 }
 
 
-def visitor_with(*headers: tuple[bytes, bytes]) -> Visitor:
+def visitor_with(*headers: tuple[bytes, bytes]) -> Requester:
     """Whom a request by the Unix socket with these headers becomes."""
-    seen: list[Visitor] = []
+    seen: list[Requester] = []
 
     async def app(scope: Any, _receive: Any, _send: Any) -> None:
-        seen.append(scope[VISITOR])
+        seen.append(scope[REQUESTER])
 
     async def nobody(_token: str) -> tuple[str, str, str]:
         raise AssertionError("a socket needs no token")
@@ -34,7 +34,7 @@ def visitor_with(*headers: tuple[bytes, bytes]) -> Visitor:
         raise AssertionError("nothing is read, and nothing refused")
 
     scope = {"type": "http", "server": ("/run/sock", None), "headers": list(headers)}
-    anyio.run(Doorkeeper(app, STARTED_WITH, key="k", admit=nobody), scope, nothing, nothing)
+    anyio.run(Authenticator(app, STARTED_WITH, key="k", admit=nobody), scope, nothing, nothing)
     return seen[0]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from lineclear.cli.parser import duration
 from lineclear.cli.render import plain
+from lineclear.core.durations import LONGEST_MS
+from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.core.words.refusals import FINDINGS, TIMED_OUT, pasted
 
 TYPE_CHECKING = False
@@ -20,9 +23,6 @@ FOR_EVER_MS, NOT_MS, AS_FITS_MS = -1, 0, -2
 
 
 def declare_wait(parser: ArgumentParser) -> None:
-    from lineclear.cli.parser import duration
-    from lineclear.core.durations import LONGEST_MS
-
     parser.add_argument(
         "--wait",
         nargs="?",
@@ -58,8 +58,6 @@ def hand_in(
 
 
 def tell(context: Context, facts: dict[str, Any], result: Landed | SentBack | NeedsYou) -> int:
-    from lineclear.core.queue.landing import Landed, SentBack
-
     if isinstance(result, Landed):
         data = {**facts, "result": "landed", "how": result.how, "main": result.main, "commit": result.commit,
                 "tree": result.tree, "files": result.files, "notes": result.notes}  # fmt: skip
@@ -106,7 +104,7 @@ def _look(facts: dict[str, Any]) -> str:
 
 def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
     """It is in the queue: where, what it waits for, and what brings it further."""
-    from lineclear.cli.queue_words import ready_in
+    from lineclear.cli.queue_output import ready_in
     from lineclear.wiring.queue import landings_of
 
     landings = landings_of(context.repo)

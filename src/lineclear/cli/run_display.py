@@ -17,7 +17,7 @@ ACTION_CHARS, TITLE_CHARS = 48, 32
 COLUMNS = ["AGENT", "TASK", "STATE", "LAST ACTION", "TIME", "COST"]
 
 
-class Board:
+class RunDisplay:
     """A context. On a terminal the lines are drawn in place; elsewhere each piece of news is a line."""
 
     def __init__(self, out: Output) -> None:
@@ -26,7 +26,7 @@ class Board:
         self._news: list[str] = []
         self._screen = out.live()
 
-    def __enter__(self) -> Board:
+    def __enter__(self) -> RunDisplay:
         self._screen.start()
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.cli.render import Table, plain, quoted
+from lineclear.cli.render import TextTable, plain, quoted
 from lineclear.core.instants import show_duration, show_wall
 
 TYPE_CHECKING = False
@@ -27,13 +27,13 @@ def as_data(facts: dict[str, Any]) -> dict[str, Any]:
 # -- the list -------------------------------------------------------------------------------------
 
 
-def list_lines(facts: dict[str, Any], *, with_ended: bool) -> list[str | Table]:
-    lines: list[str | Table] = [paused_line(facts)] if facts["queue"] == "paused" else []
+def list_lines(facts: dict[str, Any], *, with_ended: bool) -> list[str | TextTable]:
+    lines: list[str | TextTable] = [paused_line(facts)] if facts["queue"] == "paused" else []
     rows = [_row(found) for found in facts["candidates"]]
-    lines.append(Table(COLUMNS, rows, empty="Nothing is waiting to land."))
+    lines.append(TextTable(COLUMNS, rows, empty="Nothing is waiting to land."))
     if with_ended:
         over = [_ended_row(found) for found in facts["ended"]]
-        lines += ["", Table(ENDED_COLUMNS, over, empty="Nothing has ended yet.")]
+        lines += ["", TextTable(ENDED_COLUMNS, over, empty="Nothing has ended yet.")]
     return lines
 
 
@@ -69,7 +69,7 @@ def _cut(text: str) -> str:
 # -- checks ---------------------------------------------------------------------------------------
 
 
-def check_lines(records: list[dict[str, Any]]) -> list[str | Table]:
+def check_lines(records: list[dict[str, Any]]) -> list[str | TextTable]:
     rows = [
         [
             one["command"], one["runs"], one["failed"], _share(one["flaky"], one["flake_rate"]),
@@ -77,7 +77,7 @@ def check_lines(records: list[dict[str, Any]]) -> list[str | Table]:
         ]
         for one in records
     ]  # fmt: skip
-    return [Table(CHECK_COLUMNS, rows, empty="No check has run yet.")]
+    return [TextTable(CHECK_COLUMNS, rows, empty="No check has run yet.")]
 
 
 def _share(count: int, rate: float) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lineclear.cli.queue_words import as_data, list_lines, show_lines, tell
-from lineclear.cli.render import Table
+from lineclear.cli.queue_output import as_data, list_lines, show_lines, tell
+from lineclear.cli.render import TextTable
 
 NOON_NS = 1_767_268_800 * 1_000_000_000
 TIP = "1a2b3c4d5e6f" + "0" * 28
@@ -17,8 +17,8 @@ BRIEF: dict[str, Any] = {
 }  # fmt: skip
 
 
-def lines_of(parts: list[str | Table]) -> list[str]:
-    return [line for part in parts for line in (part.as_lines() if isinstance(part, Table) else [part])]
+def lines_of(parts: list[str | TextTable]) -> list[str]:
+    return [line for part in parts for line in (part.as_lines() if isinstance(part, TextTable) else [part])]
 
 
 def listing(**more: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from lineclear.core.agents.identity import read_environment
 from lineclear.core.agents.names import agent_name, operation_id
 from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.mcp.desk import Call, Reply, Stopped
+from lineclear.mcp.calls import Reply, Stopped, VerbCall
 from lineclear.wiring.repo import stay_warm
 
 TYPE_CHECKING = False
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Listener, Store, Tx, View
     from lineclear.cli.command import Command
     from lineclear.core.log.questions import Question
-    from lineclear.host.bonds import Bond
-    from lineclear.mcp.desk import Visitor
+    from lineclear.host.bonds import HeldBond
+    from lineclear.mcp.calls import Requester
     from lineclear.wiring.repo import Repo
 
     T = TypeVar("T")
@@ -46,7 +46,7 @@ _SETTING = ("LINECLEAR_", "GIT_")
 _SIGNS = ("LINECLEAR_AGENT", "LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY")
 
 
-class Office:
+class CommandRunner:
     """Does verbs for many calls at once; each has an opened repository to itself while it lasts."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Office:
         self._lock = threading.Lock()
         self._free: list[tuple[float, str, Repo]] = []
         self._forms: dict[str, tuple[Command, Form]] = {}
-        self._bond: tuple[str, Bond] | None = None
+        self._bond: tuple[str, HeldBond] | None = None
         self._is_closed = False
         stay_warm()
         # Where the state of the repository is that we were opened for; "" until somebody asks.
@@ -65,8 +65,8 @@ class Office:
         # agent -> until when we believe it, and where its worktree is
         self._trees: dict[str, tuple[float, str]] = {}
 
-    def perform(self, verb: str, given: dict[str, Any], call: Call) -> Reply:
-        out = Kept(call)
+    def perform(self, verb: str, given: dict[str, Any], call: VerbCall) -> Reply:
+        out = CapturedOutput(call)
         try:
             return self._perform(verb, given, call, out)
         except Refusal as refusal:
@@ -76,7 +76,7 @@ class Office:
         except Exception as error:  # noqa: BLE001 - the one boundary of this surface
             return out.refused(as_bug(error))
 
-    def _perform(self, verb: str, given: dict[str, Any], call: Call, out: Kept) -> Reply:
+    def _perform(self, verb: str, given: dict[str, Any], call: VerbCall, out: CapturedOutput) -> Reply:
         with self._lock:
             command, form = self._prepared(verb)
         args = form.fill(given)
@@ -88,20 +88,22 @@ class Office:
             context.close()
         return out.answered(is_short=code != 0)
 
-    def command(self, words: list[str], call: Call, out: TextIO, err: TextIO) -> int:
-        visitor = call.visitor
-        if visitor is None or not is_served(words) or not os.path.isdir(visitor.cwd):
+    def command(self, words: list[str], call: VerbCall, out: TextIO, err: TextIO) -> int:
+        requester = call.requester
+        if requester is None or not is_served(words) or not os.path.isdir(requester.cwd):
             raise Stopped
 
-        def make(output: Output, environ: Mapping[str, str], *, cwd: str, given: str, key: str) -> Sitting:
+        def make(
+            output: Output, environ: Mapping[str, str], *, cwd: str, given: str, key: str
+        ) -> CallContext:
             if not self.is_ours(cwd, environ):
                 raise Stopped
-            return Sitting(self, call, output, environ, cwd=cwd, given=given, key=key)
+            return CallContext(self, call, output, environ, cwd=cwd, given=given, key=key)
 
         around = Surroundings(
-            cwd=visitor.cwd, out=out, err=err, make=make, passes=(Stopped,), asks_server=False
+            cwd=requester.cwd, out=out, err=err, make=make, passes=(Stopped,), asks_server=False
         )
-        return run(words, visitor.environ, around)
+        return run(words, requester.environ, around)
 
     def _prepared(self, verb: str) -> tuple[Command, Form]:
         if verb not in self._forms:
@@ -109,24 +111,24 @@ class Office:
             self._forms[verb] = command, Form(make_parser(verb, command))
         return self._forms[verb]
 
-    def _context(self, call: Call, out: Kept) -> Sitting:
-        visitor = call.visitor
-        environ = self._environ if visitor is None else visitor.environ
+    def _context(self, call: VerbCall, out: CapturedOutput) -> CallContext:
+        requester = call.requester
+        environ = self._environ if requester is None else requester.environ
         # A client that does not show itself in the environment shows itself in its call.
-        if not read_environment(environ)[2] and (visitor is None or not visitor.is_person):
+        if not read_environment(environ)[2] and (requester is None or not requester.is_person):
             environ = {**environ, **call.signs}
         key = operation_id(call.key) if call.key else ""
-        return Sitting(self, call, out, environ, cwd=self._where(visitor), given=self._given, key=key)
+        return CallContext(self, call, out, environ, cwd=self._where(requester), given=self._given, key=key)
 
-    def _where(self, visitor: Visitor | None) -> str:
-        """Where a visitor works: the tree that it names, else its agent's own if that is here, else ours."""
-        if visitor is None or not (visitor.cwd or visitor.agent):
+    def _where(self, requester: Requester | None) -> str:
+        """The tree that the requester names, else its agent's own if that is here, else ours."""
+        if requester is None or not (requester.cwd or requester.agent):
             return self._cwd
-        if visitor.cwd:
-            return visitor.cwd
+        if requester.cwd:
+            return requester.cwd
         from lineclear.app.worktrees.rows import worktrees_of
 
-        name, now = agent_name(visitor.agent), monotonic()
+        name, now = agent_name(requester.agent), monotonic()
         until, place = self._trees.get(name, (0.0, ""))
         if now < until:
             return place
@@ -140,7 +142,9 @@ class Office:
 
     def _look(self, read: Callable[[View], T]) -> T:
         """What the store of the repository says, asked by nobody in particular."""
-        context = Sitting(self, Call(), Kept(), self._environ, cwd=self._cwd, given="", key="")
+        context = CallContext(
+            self, VerbCall(), CapturedOutput(), self._environ, cwd=self._cwd, given="", key=""
+        )
         context.is_mirrored = False
         try:
             return context.store.read(read)
@@ -163,12 +167,12 @@ class Office:
         return bearer.id, bearer.name, bearer.kind
 
     def refuse(self, refusal: Refusal) -> Reply:
-        return Kept().refused(refusal)
+        return CapturedOutput().refused(refusal)
 
-    def follow(self, call: Call) -> Iterator[list[dict[str, Any]]]:
+    def follow(self, call: VerbCall) -> Iterator[list[dict[str, Any]]]:
         from lineclear.app.arrivals import follow
 
-        context = self._context(call, Kept())
+        context = self._context(call, CapturedOutput())
         try:
             store = context.store
             head = store.read(lambda view: view.head)
@@ -226,15 +230,15 @@ class Office:
             repo.close()
 
 
-class Sitting(Context):
+class CallContext(Context):
     """The surroundings of one call of many."""
 
-    __slots__ = ("_call", "_office", "_opened_at", "_place", "_stoppable")
+    __slots__ = ("_call", "_runner", "_opened_at", "_place", "_stoppable")
 
     def __init__(
         self,
-        office: Office,
-        call: Call,
+        runner: CommandRunner,
+        call: VerbCall,
         out: Output,
         environ: Mapping[str, str],
         *,
@@ -243,14 +247,14 @@ class Sitting(Context):
         key: str,
     ) -> None:
         super().__init__(out, environ, cwd=cwd, given=given, key=key)
-        self._office, self._call, self._opened_at = office, call, 0.0
+        self._runner, self._call, self._opened_at = runner, call, 0.0
         self._place = place_of(self.cwd, environ)
         self._stoppable: Any = None
 
     def _open(self) -> Repo:
-        kept = self._office.borrow(self._place)
-        is_stranger = kept is None and self._call.visitor is not None
-        if is_stranger and not self._office.is_ours(self.cwd, self.environ):
+        kept = self._runner.borrow(self._place)
+        is_stranger = kept is None and self._call.requester is not None
+        if is_stranger and not self._runner.is_ours(self.cwd, self.environ):
             raise refuse("serve.elsewhere", path=self.cwd)
         self._opened_at, repo = kept or (monotonic(), super()._open())
         repo.environ = self.environ
@@ -269,12 +273,12 @@ class Sitting(Context):
                 raise (lost if is_outage(refusal) else refusal) from None
 
     def _put_back(self, repo: Repo) -> None:
-        self._office.give_back(self._opened_at, self._place, repo)
+        self._runner.give_back(self._opened_at, self._place, repo)
 
     @property
     def store(self) -> Store:
         if self._stoppable is None:
-            self._stoppable = _Stoppable(self.repo.store, self._call)
+            self._stoppable = _StoppableStore(self.repo.store, self._call)
         store: Store = self._stoppable
         return store
 
@@ -284,16 +288,16 @@ class Sitting(Context):
         caller = super().caller
         # Who runs under a supervisor is bound to it already: we die with our client, not with the run.
         if not is_known and not caller.is_person and not self.environ.get("LINECLEAR_RUN"):
-            caller.bond = self._office.bond(self.repo)
+            caller.bond = self._runner.bond(self.repo)
         return caller
 
 
-class Kept(Output):
+class CapturedOutput(Output):
     """An answer that is kept: the data for programs, the lines for readers."""
 
     __slots__ = ("_call", "_data")
 
-    def __init__(self, call: Call | None = None) -> None:
+    def __init__(self, call: VerbCall | None = None) -> None:
         super().__init__(is_json=False, environ={}, out=io.StringIO(), err=io.StringIO())
         self._call = call
         self._data: Any = None
@@ -327,13 +331,13 @@ class Kept(Output):
         )
 
 
-class _Stoppable:
+class _StoppableStore:
     """A store whose listeners hear that a call was stopped. What nobody waits for any more is not begun: a
     call that was held up, and asked again elsewhere, has no effect when it goes on at last."""
 
     __slots__ = ("_call", "_is_over", "_store")
 
-    def __init__(self, store: Store, call: Call) -> None:
+    def __init__(self, store: Store, call: VerbCall) -> None:
         self._store, self._call, self._is_over = store, call, False
 
     def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
@@ -350,14 +354,14 @@ class _Stoppable:
             self._is_over = True
             raise Stopped
 
-    def listen(self) -> _Ear:
-        return _Ear(self._store.listen(), self.check)
+    def listen(self) -> _StoppableListener:
+        return _StoppableListener(self._store.listen(), self.check)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
 
-class _Ear:
+class _StoppableListener:
     __slots__ = ("_bell", "_check")
 
     def __init__(self, bell: Listener, check: Callable[[], None]) -> None:

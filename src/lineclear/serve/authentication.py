@@ -11,7 +11,7 @@ from hmac import compare_digest
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import PERSON, SIGNS, is_about_caller
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.mcp.desk import VISITOR, Visitor
+from lineclear.mcp.calls import REQUESTER, Requester
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ LOCAL = "local"
 _OWN_SIGNS = frozenset((*SIGNS, "LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY", "CLAUDE_PROJECT_DIR"))
 
 
-class Doorkeeper:
-    """Wraps an application: what comes through has a visitor in its scope."""
+class Authenticator:
+    """Wraps an application: what comes through has a requester in its scope."""
 
     def __init__(self, app: App, environ: Mapping[str, str], *, key: str, admit: Admit) -> None:
         self._app, self._key, self._admit = app, key.encode(), admit
@@ -45,14 +45,14 @@ class Doorkeeper:
         if scope["type"] == "http":
             headers = scope["headers"]
             try:
-                visitor = await self._let_in(scope, headers)
+                requester = await self._let_in(scope, headers)
             except Refusal as refusal:
                 await turn_away(send, refusal)
                 return
-            scope[VISITOR] = visitor
+            scope[REQUESTER] = requester
         await self._app(scope, receive, send)
 
-    async def _let_in(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> Visitor:
+    async def _let_in(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> Requester:
         if is_from_socket(scope):
             return self._local(headers)
         self._check_origin(headers)
@@ -73,32 +73,32 @@ class Doorkeeper:
         if origin and origin.removeprefix(b"http://") not in self.hosts:
             raise refuse("serve.origin", origin=origin.decode("latin-1"))
 
-    def _local(self, headers: list[tuple[bytes, bytes]]) -> Visitor:
+    def _local(self, headers: list[tuple[bytes, bytes]]) -> Requester:
         """A process of this user: it says who it is, as the environment of a command does."""
         sent = [value.decode("utf-8", "surrogateescape") for name, value in headers if name == VARIABLE]
         # Who sends variables sends all that count: ours are not to be mixed with them.
         environ = impersonal(self._environ) if sent else dict(self._environ)
         environ.update(dict(text.partition("=")[::2] for text in sent))
         agent = environ.get("LINECLEAR_AGENT", "")
-        return _visitor(environ, headers, is_person=False, proof=LOCAL, agent=agent)
+        return _requester(environ, headers, is_person=False, proof=LOCAL, agent=agent)
 
-    async def _bearer(self, token: str, headers: list[tuple[bytes, bytes]]) -> Visitor:
+    async def _bearer(self, token: str, headers: list[tuple[bytes, bytes]]) -> Requester:
         ident, name, kind = await self._admit(token)
         environ = {**self._environ, "LINECLEAR_TOKEN": token}
         is_person = kind == PERSON and not one(headers, AGENT)
         agent = name if kind == OF_AGENT else ""
-        return _visitor(environ, headers, is_person=is_person, proof=ident, agent=agent)
+        return _requester(environ, headers, is_person=is_person, proof=ident, agent=agent)
 
 
-def _visitor(
+def _requester(
     environ: dict[str, str], headers: list[tuple[bytes, bytes]], *, is_person: bool, proof: str, agent: str
-) -> Visitor:
+) -> Requester:
     """`agent`: whom the proof names; a header that names another is judged where all signs are."""
     given = one(headers, AGENT).decode("utf-8", "replace")
     if given:
         environ["LINECLEAR_AGENT"] = given
     cwd = one(headers, WORKTREE).decode("utf-8", "surrogateescape")
-    return Visitor(environ, cwd=cwd, is_person=is_person, proof=proof, agent=given or agent)
+    return Requester(environ, cwd=cwd, is_person=is_person, proof=proof, agent=given or agent)
 
 
 def plain_environ(environ: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from lineclear.mcp.desk import EXCHANGE
+from lineclear.mcp.calls import EXCHANGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MOST_CONNECTIONS = 1_000
 HEAD, BODY, NEXT = "head", "body", "next"
 
 
-class Line(H11Protocol):
+class LimitedConnection(H11Protocol):
     _phase: tuple[str, int] | None = None
     _since = 0.0
     _timer: asyncio.TimerHandle | None = None

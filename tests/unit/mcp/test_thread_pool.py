@@ -10,14 +10,14 @@ from typing import Any
 import anyio
 import pytest
 
-from lineclear.mcp.hands import Hands
+from lineclear.mcp.thread_pool import CallThreadPool
 
 PATIENCE_S = 60.0
 
 
-def play(scene: Callable[[Hands], Coroutine[Any, Any, None]], most: int = 2) -> None:
+def play(scene: Callable[[CallThreadPool], Coroutine[Any, Any, None]], most: int = 2) -> None:
     async def main() -> None:
-        hands = Hands(most)
+        hands = CallThreadPool(most)
         try:
             with anyio.fail_after(PATIENCE_S):
                 await scene(hands)
@@ -28,7 +28,7 @@ def play(scene: Callable[[Hands], Coroutine[Any, Any, None]], most: int = 2) -> 
 
 
 def test_what_the_work_gives_or_raises_comes_back() -> None:
-    async def scene(hands: Hands) -> None:
+    async def scene(hands: CallThreadPool) -> None:
         assert await hands.do(lambda: threading.current_thread().name) == "call"
         with pytest.raises(ZeroDivisionError):
             await hands.do(lambda: 1 // 0)
@@ -38,7 +38,7 @@ def test_what_the_work_gives_or_raises_comes_back() -> None:
 
 
 def test_calls_one_after_the_other_share_one_thread() -> None:
-    async def scene(hands: Hands) -> None:
+    async def scene(hands: CallThreadPool) -> None:
         assert len({await hands.do(threading.get_ident) for _ in range(20)}) == 1
 
     play(scene)
@@ -58,7 +58,7 @@ def test_no_more_work_at_once_than_there_may_be_and_the_rest_in_order() -> None:
         with lock:
             at_once[0] -= 1
 
-    async def scene(hands: Hands) -> None:
+    async def scene(hands: CallThreadPool) -> None:
         async with anyio.create_task_group() as group:
             for number in range(8):
                 group.start_soon(hands.do, lambda number=number: work(number))
@@ -82,7 +82,7 @@ def test_who_is_cancelled_comes_back_when_the_work_that_began_has_ended() -> Non
         assert may_go.wait(PATIENCE_S)
         ends.append("work")
 
-    async def scene(hands: Hands) -> None:
+    async def scene(hands: CallThreadPool) -> None:
         async with anyio.create_task_group() as group:
 
             async def ask() -> None:
@@ -109,7 +109,7 @@ def test_who_is_cancelled_before_the_work_began_does_not_have_it_done() -> None:
         has_begun.set()
         assert may_go.wait(PATIENCE_S)
 
-    async def scene(hands: Hands) -> None:
+    async def scene(hands: CallThreadPool) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(hands.do, work)
             while not has_begun.is_set():
@@ -125,7 +125,7 @@ def test_who_is_cancelled_before_the_work_began_does_not_have_it_done() -> None:
 
 
 def test_its_threads_end_when_it_is_closed() -> None:
-    async def scene(hands: Hands) -> None:
+    async def scene(hands: CallThreadPool) -> None:
         thread = await hands.do(threading.current_thread)
         hands.close()
         await anyio.to_thread.run_sync(thread.join, PATIENCE_S)

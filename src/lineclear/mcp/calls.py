@@ -1,4 +1,4 @@
-"""What the server needs from below: somebody who does verbs, one call at a time or many at once."""
+"""A call from outside: who sent it, how it is stopped, what it answers; and the port that runs it."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ if TYPE_CHECKING:
 
     from lineclear.core.words.refusals import Refusal
 
-    class Desk(Protocol):
+    class VerbRunner(Protocol):
         """Safe to call from several threads at once."""
 
-        def perform(self, verb: str, given: dict[str, Any], call: Call, /) -> Reply:
+        def perform(self, verb: str, given: dict[str, Any], call: VerbCall, /) -> Reply:
             """Do a verb as the command line does: the same checks, words and data. A refusal is a reply too;
             `Stopped` is raised when the call was stopped while it waited; it stands in no line then."""
 
         def refuse(self, refusal: Refusal, /) -> Reply:
             """A refusal in the same form as those that verbs give."""
 
-        def follow(self, call: Call, /) -> Iterator[list[dict[str, Any]]]:
+        def follow(self, call: VerbCall, /) -> Iterator[list[dict[str, Any]]]:
             """Events of the log as they come, until the call is stopped; at first none, once it has begun.
             It ends by itself where the store cannot be reached."""
 
-        def command(self, words: list[str], call: Call, out: TextIO, err: TextIO, /) -> int:
-            """Do a command line's words where the call's visitor stands, in its environment: the exit code of
-            the process it would have been, and what that would have written. `Stopped` as above; it is also
+        def command(self, words: list[str], call: VerbCall, out: TextIO, err: TextIO, /) -> int:
+            """Do a command line's words where the requester works, in its environment: the exit code of the
+            process it would have been, and what that would have written. `Stopped` as above; it is also
             raised, before anything is done, for words that are not ours to do."""
 
         def close(self) -> None: ...
 
 
 # Keys in a request's scope: who asks, and what is at work for this one request.
-VISITOR, EXCHANGE = "lineclear.visitor", "lineclear.exchange"
+REQUESTER, EXCHANGE = "lineclear.requester", "lineclear.exchange"
 
 
-class Visitor:
-    """Whom a door let in: the environment it stands for, where it works ("" if it does not say), and whether
-    it showed that it is a person. `agent` is the name that it gave or proved, "" if none. `proof` tells
-    visitors with different proofs apart."""
+class Requester:
+    """Who sent a request, once that is proved: its environment, where it works ("" if it does not say), and
+    whether it showed that it is a person. `agent` is the name that it gave or proved, "" if none. `proof`
+    tells requesters with different proofs apart."""
 
     __slots__ = ("agent", "cwd", "environ", "is_person", "proof")
 
@@ -57,10 +57,10 @@ class Exchange:
 
     def __init__(self, session: str, client: str = "") -> None:
         self.session, self.client = session, client
-        self._calls: list[Call] = []
+        self._calls: list[VerbCall] = []
         self._is_over = False
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: VerbCall) -> None:
         self._calls.append(call)
         if self._is_over:
             call.stop()
@@ -76,10 +76,10 @@ class Stopped(Exception):
     """Who asked does not want the answer any more."""
 
 
-class Call:
+class VerbCall:
     """One question: under which operation id, with which signs of who asks, and how it is stopped."""
 
-    __slots__ = ("_is_stopped", "key", "on_hint", "signs", "visitor")
+    __slots__ = ("_is_stopped", "key", "on_hint", "signs", "requester")
 
     def __init__(
         self,
@@ -87,11 +87,11 @@ class Call:
         key: str = "",
         signs: dict[str, str] | None = None,
         on_hint: Callable[[str], None] | None = None,
-        visitor: Visitor | None = None,
+        requester: Requester | None = None,
     ) -> None:
         """`signs`: variables as an agent's environment would show them. `on_hint` is told, from the thread
-        that waits, what it waits for. Without a `visitor` it is asked by whoever started us."""
-        self.key, self.signs, self.on_hint, self.visitor = key, signs or {}, on_hint, visitor
+        that waits, what it waits for. Without a `requester` it is asked by whoever started us."""
+        self.key, self.signs, self.on_hint, self.requester = key, signs or {}, on_hint, requester
         self._is_stopped = False
 
     def stop(self) -> None:

@@ -9,10 +9,10 @@ from tempfile import mkdtemp
 
 import pytest
 
-from lineclear.host import server_door as doors
-from lineclear.host.server_door import Door
+from lineclear.host import server_address as doors
+from lineclear.host.server_address import ServerAddress
 
-HERE = Door("127.0.0.1", 4711, "secret", "/run/lineclear/sock", 42, "0.1.0")
+HERE = ServerAddress("127.0.0.1", 4711, "secret", "/run/lineclear/sock", 42, "0.1.0")
 
 
 @pytest.fixture
@@ -24,21 +24,21 @@ def state(tmp_path: Path) -> str:
 
 
 def test_what_was_written_is_read(state: str) -> None:
-    doors.write_door(state, HERE)
-    found = doors.read_door(state)
+    doors.write_address(state, HERE)
+    found = doors.read_address(state)
     assert found is not None
     assert (found.host, found.port, found.key) == ("127.0.0.1", 4711, "secret")
     assert (found.socket, found.pid, found.version) == ("/run/lineclear/sock", 42, "0.1.0")
     assert found.url == "http://127.0.0.1:4711"
-    doors.remove_door(state)
-    doors.remove_door(state)
-    assert doors.read_door(state) is None
+    doors.remove_address(state)
+    doors.remove_address(state)
+    assert doors.read_address(state) is None
 
 
 def test_a_socket_whose_name_is_not_text_is_found_again(state: str) -> None:
     name = os.fsdecode(b"/tmp/\xff\xfe/sock")
-    doors.write_door(state, Door("::1", 1, "k", name, 1, "0"))
-    found = doors.read_door(state)
+    doors.write_address(state, ServerAddress("::1", 1, "k", name, 1, "0"))
+    found = doors.read_address(state)
     assert found is not None
     assert (found.socket, found.url) == (name, "http://[::1]:1")
 
@@ -49,7 +49,7 @@ def test_a_socket_whose_name_is_not_text_is_found_again(state: str) -> None:
 )
 def test_what_is_no_door_is_not_believed(state: str, text: bytes) -> None:
     Path(doors.directory_of(state), doors.DOOR).write_bytes(text)
-    assert doors.read_door(state) is None
+    assert doors.read_address(state) is None
 
 
 def test_one_at_a_time(state: str) -> None:
@@ -81,8 +81,8 @@ def test_who_asks_whether_a_server_runs_keeps_none_from_starting(state: str) -> 
 
 
 def test_a_door_is_put_up_and_taken_down_while_no_server_runs(state: str) -> None:
-    other = Door("127.0.0.1", 4712, "other", "/run/lineclear/run.sock", 43, "0.1.0")
-    doors.write_door(state, HERE)  # of a server that was killed
+    other = ServerAddress("127.0.0.1", 4712, "other", "/run/lineclear/run.sock", 43, "0.1.0")
+    doors.write_address(state, HERE)  # of a server that was killed
     doors.withdraw(state, other)
     assert key_at(state) == "secret"
     doors.announce(state, other)
@@ -92,13 +92,13 @@ def test_a_door_is_put_up_and_taken_down_while_no_server_runs(state: str) -> Non
 
 
 def test_the_door_of_a_server_that_runs_is_left_alone(state: str) -> None:
-    other = Door("127.0.0.1", 4712, "other", "/run/lineclear/run.sock", 43, "0.1.0")
+    other = ServerAddress("127.0.0.1", 4712, "other", "/run/lineclear/run.sock", 43, "0.1.0")
     doors.announce(state, other)
     lock = doors.be_the_only_one(state)
     assert lock is not None
     doors.withdraw(state, other)
     assert key_at(state) == "other", "the server puts its own there in a moment"
-    doors.write_door(state, HERE)
+    doors.write_address(state, HERE)
     doors.announce(state, other)
     doors.withdraw(state, other)
     assert key_at(state) == "secret"
@@ -106,7 +106,7 @@ def test_the_door_of_a_server_that_runs_is_left_alone(state: str) -> None:
 
 
 def key_at(state: str) -> str:
-    found = doors.read_door(state)
+    found = doors.read_address(state)
     return "" if found is None else found.key
 
 

@@ -16,14 +16,14 @@ from anyio import from_thread, to_thread
 from lineclear.core.agents.identity import is_about_caller
 from lineclear.core.words.refusals import refuse
 from lineclear.host.frames import CODE, ERR, OUT, frame
-from lineclear.mcp.desk import Call, Stopped, Visitor
-from lineclear.serve.doorkeeper import LOCAL, impersonal
+from lineclear.mcp.calls import Requester, Stopped, VerbCall
+from lineclear.serve.authentication import LOCAL, impersonal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.mcp.desk import Desk
-    from lineclear.serve.doorkeeper import Receive, Send
+    from lineclear.mcp.calls import VerbRunner
+    from lineclear.serve.authentication import Receive, Send
 
 QUICK, WAITING = 8, 64
 # Nothing was begun: whoever asked does it alone.
@@ -32,20 +32,20 @@ _FIELDS = {"words": list, "cwd": str, "environ": dict}
 _HEADERS = [(b"content-type", b"application/octet-stream")]
 
 
-class Commands:
+class RemoteCommands:
     """Does what processes of this user ask for."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, runner: VerbRunner) -> None:
+        self._runner = runner
         self._quick, self._waiting = anyio.CapacityLimiter(QUICK), anyio.CapacityLimiter(WAITING)
-        self._running: set[Call] = set()
+        self._running: set[VerbCall] = set()
 
     def stop(self) -> None:
         """End the calls that wait."""
         for call in self._running:
             call.stop()
 
-    async def answer(self, visitor: Visitor, body: bytes, receive: Receive, send: Send) -> None:
+    async def answer(self, visitor: Requester, body: bytes, receive: Receive, send: Send) -> None:
         if visitor.proof != LOCAL:
             raise refuse("serve.call", why="a token is valid for tools and hooks, not for commands")
         words, call = _read(body, visitor)
@@ -55,7 +55,7 @@ class Commands:
         def work() -> int | None:
             """The exit code; None when it was stopped, or is not ours to do."""
             try:
-                return self._desk.command(words, call, out, err)
+                return self._runner.command(words, call, out, err)
             except Stopped:
                 return None
 
@@ -74,7 +74,7 @@ class Commands:
             await answer.end(frame(OUT, _encode(out.getvalue())) + frame(CODE, str(code).encode()))
 
 
-async def _stop_when_gone(receive: Receive, call: Call) -> None:
+async def _stop_when_gone(receive: Receive, call: VerbCall) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     call.stop()
@@ -116,7 +116,7 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _read(body: bytes, visitor: Visitor) -> tuple[list[str], Call]:
+def _read(body: bytes, requester: Requester) -> tuple[list[str], VerbCall]:
     """What is asked: its words, and by whom and from where."""
     try:
         given = loads(body.decode("utf-8", "surrogateescape"))
@@ -128,6 +128,6 @@ def _read(body: bytes, visitor: Visitor) -> tuple[list[str], Call]:
     words, cwd, told = fields
     if not all(isinstance(text, str) for text in (*words, *told.values())):
         raise refuse("serve.call", why="words and variables are texts")
-    environ = impersonal(visitor.environ)
+    environ = impersonal(requester.environ)
     environ.update({name: value for name, value in told.items() if is_about_caller(name)})
-    return words, Call(visitor=Visitor(environ, cwd=cwd, is_person=False, proof=visitor.proof))
+    return words, VerbCall(requester=Requester(environ, cwd=cwd, is_person=False, proof=requester.proof))

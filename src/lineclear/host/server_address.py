@@ -1,5 +1,5 @@
 """Where hooks and commands are answered: a small file that clients read, and the lock that makes `serve` the
-only one of its kind. While no `serve` holds that lock, `run` may put its own door there.
+only one of its kind. While no `serve` holds that lock, `run` may put its own address there.
 
 The file is not believed: who finds nobody behind it does the work alone. Its lines are host, port, key,
 socket, pid and version; a shell reads them too (clients/templates/hook.sh).
@@ -20,7 +20,7 @@ _MOST_BYTES = 4096
 _INSTANT_S = 0.2
 
 
-class Door:
+class ServerAddress:
     """How to reach a server: by TCP with the key, or by its socket without."""
 
     __slots__ = ("host", "key", "pid", "port", "socket", "version")
@@ -39,8 +39,8 @@ def directory_of(state_directory: str) -> str:
     return f"{state_directory}/{DIRECTORY}"
 
 
-def read_door(state_directory: str) -> Door | None:
-    """None when no server is known, or what is there is not a door of ours."""
+def read_address(state_directory: str) -> ServerAddress | None:
+    """None when no server is known, or what is there is not an address of ours."""
     try:
         fd = os.open(f"{state_directory}/{DIRECTORY}/{DOOR}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -54,12 +54,20 @@ def read_door(state_directory: str) -> Door | None:
     lines = text.split("\n")
     if len(lines) < 7 or not lines[1].isdigit() or not lines[4].isdigit():
         return None
-    return Door(lines[0], int(lines[1]), lines[2], lines[3], int(lines[4]), lines[5])
+    return ServerAddress(lines[0], int(lines[1]), lines[2], lines[3], int(lines[4]), lines[5])
 
 
-def write_door(state_directory: str, door: Door) -> None:
+def write_address(state_directory: str, address: ServerAddress) -> None:
     """Whole or not at all, for this user only. Not synced: after a power cut nobody is behind it anyway."""
-    lines = (door.host, str(door.port), door.key, door.socket, str(door.pid), door.version, "")
+    lines = (
+        address.host,
+        str(address.port),
+        address.key,
+        address.socket,
+        str(address.pid),
+        address.version,
+        "",
+    )
     _write(f"{directory_of(state_directory)}/{DOOR}", "\n".join(lines))
 
 
@@ -70,7 +78,7 @@ def _write(path: str, text: str) -> None:
     write_atomically(path, data, is_durable=False, mode=0o600, temporary=f"{path}.new")
 
 
-def remove_door(state_directory: str) -> None:
+def remove_address(state_directory: str) -> None:
     try:
         os.unlink(f"{directory_of(state_directory)}/{DOOR}")
     except FileNotFoundError:
@@ -105,30 +113,30 @@ def is_held(state_directory: str) -> bool:
     return is_locked(f"{directory_of(state_directory)}/{LOCK}")
 
 
-def announce(state_directory: str, door: Door) -> None:
-    """Put this door there, unless it is there already or a server runs, whose own leads to more."""
+def announce(state_directory: str, address: ServerAddress) -> None:
+    """Put this address there, unless it is there already or a server runs, whose own leads to more."""
     fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         # While we have it, no server begins.
-        if share(fd) and not _is_there(state_directory, door):
-            write_door(state_directory, door)
+        if share(fd) and not _is_there(state_directory, address):
+            write_address(state_directory, address)
     finally:
         os.close(fd)
 
 
-def withdraw(state_directory: str, door: Door) -> None:
-    """Take this door away, unless a server has put its own there, or is about to."""
+def withdraw(state_directory: str, address: ServerAddress) -> None:
+    """Take this address away, unless a server has put its own there, or is about to."""
     fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if share(fd) and _is_there(state_directory, door):
-            remove_door(state_directory)
+        if share(fd) and _is_there(state_directory, address):
+            remove_address(state_directory)
     finally:
         os.close(fd)
 
 
-def _is_there(state_directory: str, door: Door) -> bool:
-    found = read_door(state_directory)
-    return found is not None and found.key == door.key
+def _is_there(state_directory: str, address: ServerAddress) -> bool:
+    found = read_address(state_directory)
+    return found is not None and found.key == address.key
 
 
 def socket_place(state_directory: str, runtime_directory: str, name: str = SOCKET) -> str:

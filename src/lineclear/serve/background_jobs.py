@@ -1,6 +1,6 @@
-"""The works themselves, one function each: they look, do what is to be done, and wait for the bell.
+"""The background jobs, one function each: look, do what is due, and wait until the log changes.
 
-A function comes back when its ground says so, and is called again with fresh settings.
+A function comes back when its context says so, and is called again with fresh settings.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.app.ports import View
-    from lineclear.serve.background import Ground
+    from lineclear.serve.background import JobContext
     from lineclear.settings import Settings
 
 # Beneath the bell: how late a change is noticed whose ring was lost.
@@ -47,28 +47,28 @@ FIRST_RETRY_S, LONGEST_RETRY_S = 5.0, 60.0
 RUNNING, ELSEWHERE, WAITING = "running", "another process runs it", "waiting"
 
 
-def hear(ground: Ground) -> None:
-    """One ear for all works: rings when the log has grown."""
-    store, head = ground.repo.store, -1
+def hear(job: JobContext) -> None:
+    """Listens for all jobs: wakes them when the log has grown."""
+    store, head = job.repo.store, -1
     with store.listen() as ear:
-        while ground.goes_on():
+        while job.goes_on():
             now = store.read(lambda view: view.head)
             if now != head:
                 head = now
-                ground.ring()
-                ground.rest(GATHER_S)
-            ground.did()
+                job.ring()
+                job.rest(GATHER_S)
+            job.did()
             ear.wait(HEAD_EVERY_S)
 
 
 # -- files for agents ---------------------------------------------------------------------------
 
 
-def keep_files(ground: Ground) -> None:
+def keep_files(job: JobContext) -> None:
     """Publish after every change of the log, of the pages, and of the list of worktrees."""
-    repo, seen, published_at_s = ground.repo, None, 0.0
+    repo, seen, published_at_s = job.repo, None, 0.0
     trees, listed_at_s = live_trees(repo), time.monotonic()
-    while ground.goes_on():
+    while job.goes_on():
         now_s = time.monotonic()
         if now_s - listed_at_s >= TREES_EVERY_S:
             trees, listed_at_s = live_trees(repo), now_s
@@ -79,31 +79,31 @@ def keep_files(ground: Ground) -> None:
             if done is not None:
                 is_news = seen is None or now[0] != seen[0] or done.edits > 0
                 seen, published_at_s = now, now_s
-                ground.did(f"took in {done.edits} edits" if done.edits else "")
+                job.did(f"took in {done.edits} edits" if done.edits else "")
                 for trouble in done.troubles if is_news else ():
-                    ground.failed(trouble)
-        ground.wait(PAGES_EVERY_S)
+                    job.failed(trouble)
+        job.wait(PAGES_EVERY_S)
 
 
 # -- snapshots ----------------------------------------------------------------------------------
 
 
-def save_work(ground: Ground) -> None:
-    saver = saver_in(ground.repo)
+def save_work(job: JobContext) -> None:
+    saver = saver_in(job.repo)
     chosen_at_s, rings, looked = float("-inf"), -1, 0
     try:
-        while ground.goes_on():
+        while job.goes_on():
             # Agents come and go with an event; a supervisor may die without.
-            is_new = ground.rings != rings
+            is_new = job.rings != rings
             if time.monotonic() - chosen_at_s >= (TREES_AT_MOST_EVERY_S if is_new else TREES_EVERY_S):
-                rings, chosen_at_s = ground.rings, time.monotonic()
+                rings, chosen_at_s = job.rings, time.monotonic()
                 saver.choose()
             for trouble in saver.step():
-                ground.failed(trouble)
+                job.failed(trouble)
             if saver.looked != looked:
                 looked = saver.looked
-                ground.did(f"{saver.saved} taken", is_news=False)
-            ground.rest(SAVES_EVERY_S)
+                job.did(f"{saver.saved} taken", is_news=False)
+            job.rest(SAVES_EVERY_S)
     finally:
         saver.close(SAVES_END_WITHIN_S)
 
@@ -111,37 +111,37 @@ def save_work(ground: Ground) -> None:
 # -- leases -------------------------------------------------------------------------------------
 
 
-def end_lapses(ground: Ground) -> None:
-    repo = ground.repo
-    while ground.goes_on():
+def end_lapses(job: JobContext) -> None:
+    repo = job.repo
+    while job.goes_on():
         began_s = time.monotonic()
-        lapse = end_leases(repo.store, repo.liveness, ground.caller)
-        ground.did(f"{lapse.ended} ended" if lapse.ended else "")
+        lapse = end_leases(repo.store, repo.liveness, job.caller)
+        job.did(f"{lapse.ended} ended" if lapse.ended else "")
         rest_s = max(LEASES_EVERY_S, (time.monotonic() - began_s) / LEASES_SHARE)
-        ground.rest(rest_s)
+        job.rest(rest_s)
         next_s = lapse.next_ms / 1_000 + 0.001 if lapse.next_ms >= 0 else DEATHS_EVERY_S
-        ground.wait(min(next_s, DEATHS_EVERY_S) - rest_s)
+        job.wait(min(next_s, DEATHS_EVERY_S) - rest_s)
 
 
 # -- the queue ----------------------------------------------------------------------------------
 
 
-def run_queue(ground: Ground) -> None:
+def run_queue(job: JobContext) -> None:
     """As `queue run`, but the turn is taken only for as long as something can be done: whoever wants to run
     the queue while it rests finds it free."""
     seen, again_at_s, retry_s = -1, 0.0, FIRST_RETRY_S
-    while ground.goes_on():
-        head, has_work = ground.repo.store.read(_has_work)
+    while job.goes_on():
+        head, has_work = job.repo.store.read(_has_work)
         is_new = head != seen
         if not has_work or not (is_new or time.monotonic() >= again_at_s):
-            ground.wait(TURN_EVERY_S)
+            job.wait(TURN_EVERY_S)
             continue
-        if is_new and supervision_of(ground.repo).is_running():
-            ground.rest(YIELD_S)
-            has_work = ground.repo.store.read(_has_work)[1]
-        found = _run_once(ground) if has_work else head
+        if is_new and supervision_of(job.repo).is_running():
+            job.rest(YIELD_S)
+            has_work = job.repo.store.read(_has_work)[1]
+        found = _run_once(job) if has_work else head
         if found < 0:
-            ground.rest(TURN_EVERY_S)
+            job.rest(TURN_EVERY_S)
             continue
         retry_s = FIRST_RETRY_S if is_new else min(LONGEST_RETRY_S, retry_s * 2)
         seen, again_at_s = found, time.monotonic() + retry_s
@@ -151,42 +151,40 @@ def _has_work(view: View) -> tuple[int, bool]:
     return view.head, queue.state(view)[0] != queue.PAUSED and queue.has_waiting(view)
 
 
-def _run_once(ground: Ground) -> int:
+def _run_once(job: JobContext) -> int:
     """How far the log was when nothing more could be done; -1 while somebody else runs the queue."""
 
     def tell(news: QueueNews) -> None:
         name = show_number(news.candidate) if news.candidate else ""
-        ground.did(f"{name} {news.kind}: {news.text}".lstrip())
+        job.did(f"{name} {news.kind}: {news.text}".lstrip())
 
-    ground.is_at(RUNNING)
+    job.is_at(RUNNING)
     try:
-        found = wired_queue.landings_of(ground.repo).run_once(
-            ground.caller, tell=tell, is_over=ground.is_stopped
-        )
+        found = wired_queue.landings_of(job.repo).run_once(job.caller, tell=tell, is_over=job.is_stopped)
     except Refusal as refusal:
         if refusal.code == "queue.running":
-            ground.is_at(ELSEWHERE)
+            job.is_at(ELSEWHERE)
             return -1
-        if ground.is_stopped():  # programs that were ended with us fail; that is what was asked for
+        if job.is_stopped():  # programs that were ended with us fail; that is what was asked for
             return -1
         raise
-    ground.is_at(WAITING)
-    ground.did()
+    job.is_at(WAITING)
+    job.did()
     return found
 
 
-class Work:
+class BackgroundJob:
     __slots__ = ("is_wanted", "name", "run")
 
     def __init__(
-        self, name: str, is_wanted: Callable[[Settings], bool], run: Callable[[Ground], None]
+        self, name: str, is_wanted: Callable[[Settings], bool], run: Callable[[JobContext], None]
     ) -> None:
         self.name, self.is_wanted, self.run = name, is_wanted, run
 
 
-WORKS = (
-    Work("mirror", lambda settings: settings.serve_mirror and bool(parts_on(settings)), keep_files),
-    Work("queue", lambda settings: settings.serve_queue, run_queue),
-    Work("snapshots", lambda settings: settings.serve_snapshots, save_work),
-    Work("leases", lambda _: True, end_lapses),
+JOBS = (
+    BackgroundJob("mirror", lambda settings: settings.serve_mirror and bool(parts_on(settings)), keep_files),
+    BackgroundJob("queue", lambda settings: settings.serve_queue, run_queue),
+    BackgroundJob("snapshots", lambda settings: settings.serve_snapshots, save_work),
+    BackgroundJob("leases", lambda _: True, end_lapses),
 )

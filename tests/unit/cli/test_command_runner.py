@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lineclear.cli.command_runner import Form
 from lineclear.cli.main import load, make_parser
-from lineclear.cli.serving import Form
 from lineclear.core.words.refusals import Refusal
 
 SAME: list[tuple[str, dict[str, Any], list[str]]] = [

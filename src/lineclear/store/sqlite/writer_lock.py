@@ -1,7 +1,7 @@
-"""The writer gate: one `flock` that every writer and checkpointer of a store holds.
+"""The writer lock: one `flock` that every writer and checkpointer of a store holds.
 
 SQLite's own busy handler is not a queue (with 32 writers some starve for seconds), and SQLite
-before 3.51.3 can lose committed pages when one process checkpoints while others write. The gate is
+before 3.51.3 can lose committed pages when one process checkpoints while others write. The lock is
 fair, and under it neither can happen.
 """
 
@@ -16,7 +16,7 @@ from _thread import allocate_lock
 from lineclear.core.words.refusals import Refusal, refuse
 
 
-class Gate:
+class WriterLock:
     """Blocks until this process and thread are the only writer; a time limit where it can have one."""
 
     __slots__ = ("_fd", "_path", "_pid", "_threads", "limit_s")
@@ -28,7 +28,7 @@ class Gate:
         self._fd = -1
         self.limit_s = limit_s
 
-    def __enter__(self) -> Gate:
+    def __enter__(self) -> WriterLock:
         if not self._threads.acquire(timeout=self.limit_s):
             raise refuse(
                 "store.busy", path=self._path, holder="another thread of this process", limit_s=self.limit_s
@@ -124,14 +124,14 @@ def _open(path: str) -> int:
 def stuck_holder(path: str, *, limit_s: float) -> str:
     """Who keeps the gate for so long; "" when it is free by then."""
     try:
-        with Gate(path, limit_s=limit_s):
+        with WriterLock(path, limit_s=limit_s):
             return ""
     except Refusal:
         return holder_of(path)
 
 
 def holder_of(path: str) -> str:
-    """Which process holds the gate, where the system tells (Linux)."""
+    """Which process holds the lock, where the system tells (Linux)."""
     try:
         inode = os.stat(path).st_ino
         with open("/proc/locks", encoding="ascii", errors="replace") as table:

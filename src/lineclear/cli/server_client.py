@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.cli.render import Output
-    from lineclear.host.server_door import Door
+    from lineclear.host.server_address import ServerAddress
 
 ANSWER_WITHIN_S = 10.0
 # A command may stand in line for the store, but no longer than this.
@@ -38,9 +38,9 @@ class _Connection(HTTPConnection):
         self.sock.connect(self._path)
 
 
-def ask(door: Door, method: str, path: str, body: bytes = b"") -> Any:
+def ask(address: ServerAddress, method: str, path: str, body: bytes = b"") -> Any:
     """The answer's JSON; None if there was no answer, or another one."""
-    with closing(_Connection(door.socket, ANSWER_WITHIN_S)) as connection:
+    with closing(_Connection(address.socket, ANSWER_WITHIN_S)) as connection:
         try:
             connection.request(method, path, body)
             response = connection.getresponse()
@@ -49,18 +49,18 @@ def ask(door: Door, method: str, path: str, body: bytes = b"") -> Any:
             return None
 
 
-def perform(door: Door, words: list[str], environ: Mapping[str, str], out: Output) -> int | None:
+def perform(address: ServerAddress, words: list[str], environ: Mapping[str, str], out: Output) -> int | None:
     """Let the server run a command line: its exit code, with everything printed that it prints.
 
     None if the server did not begin. If the answer is cut off, nobody knows what was done, and the refusal
     says so.
     """
-    if door.version != __version__:
+    if address.version != __version__:
         return None
     about_caller = {name: value for name, value in environ.items() if is_about_caller(name)}
     question = dumps({"words": words, "cwd": os.getcwd(), "environ": about_caller})
     waits = any(word.startswith("--wait") for word in words)
-    with closing(_Connection(door.socket, None if waits else COMMAND_WITHIN_S)) as connection:
+    with closing(_Connection(address.socket, None if waits else COMMAND_WITHIN_S)) as connection:
         try:
             connection.request("POST", "/command", question.encode())
         except OSError:

@@ -33,8 +33,8 @@ class _Job:
         self.error: BaseException | None = None
 
 
-class Hands:
-    """At most so many works at once, begun in the order in which they were asked for. All but `do`'s work
+class CallThreadPool:
+    """At most so many jobs at once, begun in the order in which they were asked for. All but `do`'s work
     happens in the thread of one event loop."""
 
     def __init__(self, most: int) -> None:

@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from lineclear.serve.lines import BODY_WITHIN_S, HEAD_WITHIN_S, KEEP_ALIVE_S, LOOK_EVERY_S, Line
+from lineclear.serve.connections import (
+    BODY_WITHIN_S,
+    HEAD_WITHIN_S,
+    KEEP_ALIVE_S,
+    LOOK_EVERY_S,
+    LimitedConnection,
+)
 
 
 class Loop:
@@ -44,7 +50,7 @@ class Transport:
 @pytest.fixture
 def line() -> Any:
     """Just connected."""
-    line: Any = Line.__new__(Line)
+    line: Any = LimitedConnection.__new__(LimitedConnection)
     line.loop, line.transport, line.cycle = Loop(), Transport(), None
     line._since = line.loop.time()
     line._look()
