@@ -27,7 +27,7 @@ from lineclear.cli.main import load, make_parser
 from lineclear.cli.render import SCHEMA, Output
 from lineclear.clients.registry import coding_agents
 from lineclear.core.log.events import KINDS, Event
-from lineclear.core.log.tables import ALL, PROJECTED, Entry, Table
+from lineclear.core.log.tables import ALL, PROJECTED, LogEntry, Table
 from lineclear.core.tasks.states import ENDED, FINISHED, MOVES, STATES
 from lineclear.core.words import refusals
 from lineclear.core.words.refusals import (
@@ -357,7 +357,7 @@ EVENT_WORDS = {
 
 
 def events_page() -> str:
-    fields = [name for name in Entry.__slots__ if name in Event.__slots__]
+    fields = [name for name in LogEntry.__slots__ if name in Event.__slots__]
     if set(fields) != set(EVENT_WORDS):
         raise Incomplete("an event has other fields than EVENT_WORDS explains")
     rows = [[code(kind), sentence(words), codes(names)] for kind, (words, names) in KINDS.items()]

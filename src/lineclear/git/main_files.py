@@ -40,4 +40,4 @@ class CloneMainFiles:
             raise PatchFailed(str(error)) from None
         except GitFailed as error:
             words = error.stderr.strip().replace("error: ", "").split("\n")[0]
-            raise PatchFailed(f"the patch does not fit main: {words}") from None
+            raise PatchFailed(f"the patch does not apply to main: {words}") from None

@@ -206,7 +206,7 @@ class Ground:
             path = os.path.realpath(os.path.join(home, name))
             if path in known or not os.path.isdir(path) or os.path.islink(os.path.join(home, name)):
                 continue
-            in_use = "somebody is making it" if self.worktrees.is_busy(name) else ""
+            in_use = "another process is creating it" if self.worktrees.is_busy(name) else ""
             found.append(rules.Directory(path=path, is_empty=not os.listdir(path), in_use=in_use))
         return found
 

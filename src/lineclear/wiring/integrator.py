@@ -20,9 +20,8 @@ from lineclear.git.run import GitFailed, unbound
 from lineclear.git.run import git as run_git
 from lineclear.host.commands import run_to_end, shell_words
 from lineclear.host.files import remove_tree, write_atomically
-from lineclear.wiring.runs import workplace_of
 from lineclear.wiring.trust import trust_of
-from lineclear.wiring.worktrees import sandboxed, worktrees_in
+from lineclear.wiring.worktrees import sandboxed, workplace_of, worktrees_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,7 @@ from lineclear.clients.processes import ClientProcesses
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.workers import make_slots
 from lineclear.git.branch_moves import checkouts_of
-from lineclear.git.landing import landing_ref
 from lineclear.git.layout import linked_git_dir
-from lineclear.git.leftovers import GitWorkplace
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
 from lineclear.host.names import host_name
@@ -33,7 +31,7 @@ from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo, settings_root
 from lineclear.wiring.strays import strays_of
 from lineclear.wiring.trust import trust_of
-from lineclear.wiring.worktrees import sandboxed, saved_work_in, worktree_files, worktrees_in
+from lineclear.wiring.worktrees import sandboxed, saved_work_in, workplace_of, worktree_files, worktrees_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -211,11 +209,6 @@ def deliveries_of(repo: Repo) -> Deliveries:
         is_in_main_tree=lambda name: os.path.lexists(os.path.join(root, name)),
         scope=repo.settings.run_scope,
     )
-
-
-def workplace_of(repo: Repo, path: str) -> GitWorkplace:
-    """A worktree at the end of somebody's work, with the limits on what is committed from it."""
-    return GitWorkplace(path, landing_ref(repo.layout), saved_work_in(repo).limits.reason)
 
 
 # -- the ports of places and landing, for one repository -------------------------------------------

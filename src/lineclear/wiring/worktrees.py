@@ -14,7 +14,9 @@ from lineclear.app.worktrees.saved_work import SavedWork
 from lineclear.app.worktrees.work import AgentWork
 from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.clone_worktrees import CloneBranches, CloneWorktrees
+from lineclear.git.landing import landing_ref
 from lineclear.git.layout import find_layout, worktrees
+from lineclear.git.leftovers import GitWorkplace
 from lineclear.git.snapshots.clone import CloneCommits, CloneSnapshots, SnapshotRefs
 from lineclear.git.worktree_files import CloneFiles
 from lineclear.host import sandbox
@@ -112,6 +114,11 @@ def saved_work_in(repo: Repo) -> SavedWork:
         keep=settings.snapshots_keep,
         keep_for_s=settings.snapshots_keep_for_ms // 1_000,
     )
+
+
+def workplace_of(repo: Repo, path: str) -> GitWorkplace:
+    """A worktree at the end of somebody's work, with the limits on what is committed from it."""
+    return GitWorkplace(path, landing_ref(repo.layout), saved_work_in(repo).limits.reason)
 
 
 def agent_work_in(repo: Repo) -> AgentWork:

@@ -225,7 +225,7 @@ def _take_back(run: FullRun, main: str, culprit: str, part: int, output: str) ->
     words = landing.message(
         task="", title="", branch=run.git.subject_of(culprit), agent="", co_authors=(), verb="Revert"
     )
-    commit = run.git.commit(tree, [main], f"{words}\nIt broke all tests; this takes back {culprit}.\n", "")
+    commit = run.git.commit(tree, [main], f"{words}\nIt broke the tests; this reverts {culprit}.\n", "")
     run.git.point(branch, commit)
     shown = run.submit(branch, "", FIRST)
     return _answer(RED, main, **facts, revert=shown["candidate"])

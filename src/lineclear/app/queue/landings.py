@@ -336,7 +336,7 @@ class Landings:
         if row.state == LANDED:
             how = str(last.get("how", ""))
             files, commit = git.landed_change(below, row.commit)
-            notes = [f"made anew: {words}" for words in made_in(commit)] if how in (MERGE, LINEAR) else []
+            notes = [f"regenerated: {words}" for words in made_in(commit)] if how in (MERGE, LINEAR) else []
             return Landed(row.commit, git.tree_of(row.commit), how, main=git.branch, files=files, notes=notes)
         if row.state == SENT_BACK:
             return SentBack(row.reason, files, _conflicts(git, row) if row.kind == BY_CONFLICT else [])

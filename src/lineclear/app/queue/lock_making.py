@@ -196,7 +196,7 @@ def _tell_doubt(report: dict[str, Any], path: str, doubt: str) -> None:
 
 def untrusted_doubt(missing: Sequence[Stated]) -> str:
     """Why no package manager may run: the first of what the settings state and nobody trusts."""
-    return f"{missing[0].where} of lineclear.toml is not trusted; run `lineclear trust`" if missing else ""
+    return f"{missing[0].where} in lineclear.toml is not trusted; run `lineclear trust`" if missing else ""
 
 
 def idle_patterns(patterns: Sequence[str], origin: str, tracked: Iterable[str]) -> Iterator[str]:
@@ -208,7 +208,5 @@ def idle_patterns(patterns: Sequence[str], origin: str, tracked: Iterable[str]) 
         if any(wanted.matches(path) for path in locks):
             continue
         could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
-        why = (
-            "git tracks no lock file that matches" if could else "no lock file that can be made anew matches"
-        )
+        why = "git tracks no matching lock file" if could else "no lock file that can be regenerated matches"
         yield f'merge.regenerate[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'

@@ -288,7 +288,7 @@ class Supervisor:
                 self._rest(other, f"{outcome.how}: {outcome.reason}", seconds)
         kind = NEEDS if outcome.how == ends.LOGIN else WAITS
         self._tell(
-            RunNews(kind, f"{slot.client}: {outcome.reason}; tried again in {seconds} s", agent=slot.agent)
+            RunNews(kind, f"{slot.client}: {outcome.reason}; retrying in {seconds} s", agent=slot.agent)
         )
 
     def _close_client(self, slot: WorkerSlot, outcome: Outcome) -> None:

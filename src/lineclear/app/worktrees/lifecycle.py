@@ -105,7 +105,7 @@ class Worktrees:
         something in it would be lost."""
         for row in self.store.read(lambda view: rows.worktrees_of(view, agent)):
             if row.origin == rules.OURS and self.owns(row):
-                self.discard(caller, row.name, why="its agent begins anew")
+                self.discard(caller, row.name, why="its agent starts over")
         return self.make(caller, agent=agent, task=task, branch=branch, base=base, run_setup=run_setup)
 
     def make(
@@ -231,7 +231,7 @@ class Worktrees:
         failed = self.files.set_up(row.path, self.environment(row)) if run_setup else None
         if failed is not None:
             command, code, tail = failed
-            how = "was not done in time" if code < 0 else f"ended with {code}"
+            how = "did not finish in time" if code < 0 else f"ended with {code}"
             raise setup_failed(command, how, tail)
         return notes + self.files.notes(row.path)
 
@@ -279,7 +279,7 @@ class Worktrees:
         if found.is_check_tree:
             raise refuse("checks.not_a_workplace", path=found.path)
         if not found.name:
-            raise worktree_failed(path, "its .git file leads nowhere; `git worktree repair` may help")
+            raise worktree_failed(path, "its .git file points nowhere; `git worktree repair` may help")
         if found.name == "main":
             raise refuse(
                 "input.bad", name="worktree", given=found.name, why="that is the main worktree's name"
