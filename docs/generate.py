@@ -30,7 +30,8 @@ from lineclear.core.log.events import KINDS, Event
 from lineclear.core.log.tables import ALL, PROJECTED, LogEntry, Table
 from lineclear.core.tasks.states import ENDED, FINISHED, MOVES, STATES
 from lineclear.core.words import refusals
-from lineclear.core.words.refusals import (
+from lineclear.core.words.refusals import following, refuse
+from lineclear.core.words.row import (
     BUDGET,
     FAILED,
     FINDINGS,
@@ -41,8 +42,6 @@ from lineclear.core.words.refusals import (
     TIMED_OUT,
     USAGE,
     Row,
-    following,
-    refuse,
 )
 from lineclear.core.words.rows import ROWS
 from lineclear.mcp.catalog import TOOLS, Tool

@@ -78,6 +78,7 @@ HOOK_MODULES = (
     "core.words",
     "core.words.claims",
     "core.words.refusals",
+    "core.words.row",
     "core.words.settings",
     "core.worktrees",
     "core.worktrees.snapshots",

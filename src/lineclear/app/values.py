@@ -15,7 +15,8 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import by_key
 from lineclear.core.log.tables import COPY, LOG, VALUE
 from lineclear.core.values.json_merge import ABSENT, merge_json
-from lineclear.core.words.refusals import STALE, Refusal, not_found, quote, refuse
+from lineclear.core.words.refusals import Refusal, not_found, quote, refuse
+from lineclear.core.words.row import STALE
 from lineclear.core.words.values import copy_conflicts
 
 TYPE_CHECKING = False

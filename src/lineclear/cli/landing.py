@@ -6,7 +6,8 @@ from lineclear.cli.parser import duration
 from lineclear.cli.render import plain
 from lineclear.core.durations import LONGEST_MS
 from lineclear.core.queue.landing import Landed, SentBack
-from lineclear.core.words.refusals import FINDINGS, TIMED_OUT, pasted
+from lineclear.core.words.refusals import pasted
+from lineclear.core.words.row import FINDINGS, TIMED_OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

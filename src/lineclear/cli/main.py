@@ -18,7 +18,8 @@ from lineclear.cli.index import (
 )
 from lineclear.cli.render import Output, Unwritable
 from lineclear.core.agents.names import OWN_OPERATION, agent_name, operation_id
-from lineclear.core.words.refusals import FAILED, USAGE, Refusal, quote, refuse
+from lineclear.core.words.refusals import Refusal, quote, refuse
+from lineclear.core.words.row import FAILED, USAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.claims.strategies import Rule
 from lineclear.core.claims.write_rule import COMMIT, Write
 from lineclear.core.log.tables import AGENT, CLAIM, WAIT
-from lineclear.core.words.refusals import HELD, NOT_ALLOWED, NOT_FOUND, STALE, USAGE
+from lineclear.core.words.row import HELD, NOT_ALLOWED, NOT_FOUND, STALE, USAGE
 from tests.world import HOUR_MS, MINUTE_MS, World, refused, resource
 
 

@@ -9,7 +9,7 @@ import pytest
 from lineclear.app import values
 from lineclear.app.ports import Caller
 from lineclear.core.claims.strategies import LOCKED, Rule
-from lineclear.core.words.refusals import STALE
+from lineclear.core.words.row import STALE
 from tests.world import World, refused, resource
 
 ANN, BOB = Caller("ann"), Caller("bob")

@@ -10,7 +10,8 @@ from lineclear.app.operations import once
 from lineclear.app.ports import Caller
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import LOG, OPERATION
-from lineclear.core.words.refusals import USAGE, refuse
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.row import USAGE
 from tests.world import HOUR_MS, World, refused
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from lineclear.app import proposals, values
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
 from lineclear.core.claims.strategies import SINGLE_WRITER, Rule
-from lineclear.core.words.refusals import HELD, NOT_ALLOWED, STALE
+from lineclear.core.words.row import HELD, NOT_ALLOWED, STALE
 from tests.world import World, refused, resource
 
 ANN, BOB, CAT, PAT = Caller("ann"), Caller("bob"), Caller("cat"), Caller("pat", is_person=True)

@@ -13,7 +13,8 @@ from lineclear.core.claims.rules import INTENT
 from lineclear.core.log.tables import TASK, Task
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import ACCEPTED, CANCELLED, FAILED, MERGED, OPEN, TAKEN
-from lineclear.core.words.refusals import HELD, NOT_FOUND, STALE, Refusal
+from lineclear.core.words.refusals import Refusal
+from lineclear.core.words.row import HELD, NOT_FOUND, STALE
 from tests.world import MINUTE_MS, World, refused
 
 ANN, BOB, PAT = Caller("ann"), Caller("bob"), Caller("pat", is_person=True)

@@ -11,7 +11,8 @@ from lineclear.app import values
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.core.claims.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, Rule
-from lineclear.core.words.refusals import HELD, NOT_ALLOWED, NOT_FOUND, STALE, Refusal
+from lineclear.core.words.refusals import Refusal
+from lineclear.core.words.row import HELD, NOT_ALLOWED, NOT_FOUND, STALE
 from tests.world import MINUTE_MS, World, refused, resource
 
 ANN, BOB, PAT = Caller("ann"), Caller("bob"), Caller("pat", is_person=True)

@@ -45,7 +45,8 @@ from lineclear.core.runs.ending import (
     BY_STRAYING,
 )
 from lineclear.core.tasks.states import show_id
-from lineclear.core.words.refusals import BUDGET, Refusal
+from lineclear.core.words.refusals import Refusal
+from lineclear.core.words.row import BUDGET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

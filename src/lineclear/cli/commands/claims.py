@@ -8,7 +8,8 @@ from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import TextTable
 from lineclear.core.claims.rules import EXCLUSIVE, MODES, Request
 from lineclear.core.instants import show_duration
-from lineclear.core.words.refusals import FAILED, STALE, Refusal, not_found, quote, refuse
+from lineclear.core.words.refusals import Refusal, not_found, quote, refuse
+from lineclear.core.words.row import FAILED, STALE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

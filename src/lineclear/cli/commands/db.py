@@ -7,7 +7,7 @@ import os
 from lineclear.app.log import audit
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
-from lineclear.core.words.refusals import FINDINGS
+from lineclear.core.words.row import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

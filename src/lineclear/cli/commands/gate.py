@@ -6,7 +6,8 @@ import sys
 
 from lineclear.cli.command import Command, Context
 from lineclear.core.outages import is_outage
-from lineclear.core.words.refusals import NOT_ALLOWED, Refusal
+from lineclear.core.words.refusals import Refusal
+from lineclear.core.words.row import NOT_ALLOWED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
 from lineclear.core.tasks.states import LEAST_PRIORITY
 from lineclear.core.words.queue import not_as_asked
-from lineclear.core.words.refusals import FINDINGS
+from lineclear.core.words.row import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from lineclear.cli.parser import whole_number
 from lineclear.cli.render import TextTable, plain
 from lineclear.core.durations import parse_duration
 from lineclear.core.log.causality import AFTER, BEFORE, CONCURRENT, SAME
-from lineclear.core.words.refusals import FINDINGS, shorten
+from lineclear.core.words.refusals import shorten
+from lineclear.core.words.row import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lineclear.cli.command import Command
 from lineclear.cli.render import TextTable
-from lineclear.core.words.refusals import FINDINGS, refuse
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.row import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable, plain
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, PHASES, TEST
-from lineclear.core.words.refusals import FINDINGS
+from lineclear.core.words.row import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
 from lineclear.cli.render import TextTable
-from lineclear.core.words.refusals import FAILED, TIMED_OUT, refuse
+from lineclear.core.words.refusals import refuse
+from lineclear.core.words.row import FAILED, TIMED_OUT
 from lineclear.core.words.runs import nothing_to_run
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ from lineclear.app.setup.applying import apply_setup
 from lineclear.app.setup.planning import check_name, plan_install, plan_remove
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
-from lineclear.core.words.refusals import FINDINGS
+from lineclear.core.words.row import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from lineclear.app.setup import applying
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
-from lineclear.core.words.refusals import FAILED, Refusal, refuse
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.row import FAILED
 from lineclear.settings import show
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
 from lineclear.core.queue.landing import tell_conflict
 from lineclear.core.queue.sides import tell_places
-from lineclear.core.words.refusals import FINDINGS
+from lineclear.core.words.row import FINDINGS
 from lineclear.core.words.worktrees import sync_conflicts
 from lineclear.core.worktrees.syncing import Conflicted
 

@@ -6,13 +6,12 @@ part. Facts come in as arguments; nothing here asks git.
 
 from __future__ import annotations
 
-from lineclear.core.words.refusals import HELD, NOT_ALLOWED, STALE, Refusal, refuse
+from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.row import HELD, NOT_ALLOWED, STALE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from lineclear.core.words.refusals import HELD, NOT_ALLOWED, STALE, Refusal, refuse
 
 # What a refusal of the command `gate` leaves with; whatever else it ends with lets git go on.
 REFUSED_CODES = (HELD, NOT_ALLOWED, STALE)

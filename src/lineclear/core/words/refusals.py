@@ -1,6 +1,6 @@
 """Refusals: expected answers, read by a model and by a person. A row and its facts become words here.
 
-A row (rows.py says where each one stands) has up to three sentences: what is refused, who has it and until
+A row (rows/NOUN.py has them) has up to three sentences: what is refused, who has it and until
 when, and the one next action. `{fact}` in a sentence stands for a fact that the caller gives; behind a colon
 stands how it is shown (see `Shown`). Where a sentence has alternatives, the first one whose facts are all
 known is said. Nothing here decides anything. On the hook's path: cheap to import.
@@ -9,6 +9,7 @@ known is said. Nothing here decides anything. On the hook's path: cheap to impor
 from __future__ import annotations
 
 from lineclear.core.instants import show_duration, show_wall
+from lineclear.core.words.row import FAILED, NOT_FOUND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from lineclear.core.instants import Instant
 
-# Exit codes of the command line (design, section 13).
-FAILED, USAGE, HELD, NOT_ALLOWED, NOT_FOUND, FINDINGS, STALE, TIMED_OUT, BUDGET = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 # A fact given as data is cut here; what a sentence shows of it is far shorter.
 _MOST_CHARACTERS, _MOST_ITEMS = 2_000, 200
@@ -59,30 +58,6 @@ class Refusal(Exception):
     def as_data(self) -> dict[str, Any]:
         message = self.what if not self.who else f"{self.what} {self.who}"
         return {"code": self.code, "message": message, "next": self.next, **self.facts}
-
-
-class Row:
-    """The words of one refusal. A sentence is one template, or a tuple of alternatives.
-
-    `words` names the facts that only the sentences need: they are not part of the data.
-    """
-
-    __slots__ = ("exit_code", "next", "next_is", "what", "who", "words")
-
-    def __init__(
-        self,
-        exit_code: int,
-        what: str | tuple[str, ...],
-        *,
-        who: str | tuple[str, ...] = "",
-        next: str | tuple[str, ...] = "",
-        next_is: str = "run",
-        words: tuple[str, ...] = (),
-    ) -> None:
-        self.exit_code, self.next_is, self.words = exit_code, next_is, words
-        self.what = (what,) if isinstance(what, str) else what
-        self.who = (who,) if isinstance(who, str) else who
-        self.next = (next,) if isinstance(next, str) else next
 
 
 def refuse(code: str, /, **facts: Any) -> Refusal:

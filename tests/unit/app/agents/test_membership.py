@@ -13,7 +13,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.log.tables import AGENT, CLAIM, TASK, WAIT, Agent
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import OPEN
-from lineclear.core.words.refusals import NOT_ALLOWED, NOT_FOUND
+from lineclear.core.words.row import NOT_ALLOWED, NOT_FOUND
 from tests.world import World, refused
 
 PAT = Caller("pat", is_person=True)

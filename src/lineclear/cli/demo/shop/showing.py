@@ -7,7 +7,7 @@ from lineclear.cli.demo.shop.judge import judge, read_diaries
 from lineclear.cli.demo.shop.naive import NaiveRun
 from lineclear.cli.demo.surroundings import scratch_directory, scratch_environ
 from lineclear.cli.render import TextTable
-from lineclear.core.words.refusals import FINDINGS
+from lineclear.core.words.row import FINDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

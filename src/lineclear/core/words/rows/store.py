@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.words.refusals import FAILED, HELD, NOT_ALLOWED, NOT_FOUND, TIMED_OUT, Row
+from lineclear.core.words.row import FAILED, HELD, NOT_ALLOWED, NOT_FOUND, TIMED_OUT, Row
 
 ROWS = {
     "store.team": Row(

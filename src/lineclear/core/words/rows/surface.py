@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.words.refusals import FAILED, USAGE, Row
+from lineclear.core.words.row import FAILED, USAGE, Row
 
 ROWS = {
     "input.bad": Row(

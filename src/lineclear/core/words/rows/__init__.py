@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.words import (
+from lineclear.core.words.rows import (
     agents,
     claims,
     queue,
