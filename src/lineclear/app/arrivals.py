@@ -6,6 +6,7 @@ Woken by the bell, with a slow look beneath it; nothing is missed when a ring is
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from lineclear.app.log import tail
 from lineclear.app.tasks import DEFAULT_LEASE_MS, take
@@ -13,7 +14,6 @@ from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.tasks import no_task_came
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeVar

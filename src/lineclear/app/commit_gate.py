@@ -6,6 +6,7 @@ core/queue/commit_gate.py.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from lineclear.app.writing import judge, tree_of
@@ -70,17 +71,16 @@ class IncomingGit(Protocol):
     def is_on_main(self, commit: str, /) -> bool: ...
 
 
+@dataclass(frozen=True, slots=True)
 class GateRules:
     """What the repository states: the rules for its files, how its paths are read, and which files are
     written for agents by us and never committed."""
 
-    __slots__ = ("fold_case", "is_for_agents", "nfc", "strategies")
-
-    def __init__(
-        self, strategies: list[Rule], *, fold_case: bool, nfc: bool, is_for_agents: Callable[[str], bool]
-    ) -> None:
-        self.strategies, self.fold_case, self.nfc = strategies, fold_case, nfc
-        self.is_for_agents = is_for_agents
+    strategies: list[Rule]
+    _: KW_ONLY
+    fold_case: bool
+    nfc: bool
+    is_for_agents: Callable[[str], bool]
 
     def resources(self, paths: Sequence[str]) -> list[Resource]:
         return file_resources(paths, fold_case=self.fold_case, nfc=self.nfc)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.agents.names import OWN_OPERATION
 from lineclear.core.instants import show_wall
 from lineclear.core.log.audit import Auditor
@@ -10,7 +12,6 @@ from lineclear.core.log.codec import decode_body, event_of
 from lineclear.core.log.tables import LOG, PROJECTED
 from lineclear.core.words.refusals import not_found
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

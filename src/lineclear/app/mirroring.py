@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from lineclear.app import tasks
 from lineclear.app.agents.membership import agent_of_tree
@@ -20,7 +22,6 @@ from lineclear.core.tasks.page import PageTask
 from lineclear.core.tasks.states import ENDED, HANDED_OVER, OPEN, TAKEN, show_id
 from lineclear.core.words.refusals import Refusal, not_found, refuse, shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -33,27 +34,27 @@ if TYPE_CHECKING:
 LOOKED_AT = 400
 
 
+@dataclass(frozen=True, slots=True)
 class MirroredState:
     """Everything that the files show, at one position of the log."""
 
-    __slots__ = ("coordination", "head", "locks", "newest", "tasks")
-
-    def __init__(
-        self, head: int, tasks: dict[int, PageTask], newest: int, coordination: str, locks: list[Lock]
-    ) -> None:
-        self.head, self.tasks, self.newest = head, tasks, newest
-        self.coordination, self.locks = coordination, locks
+    head: int
+    tasks: dict[int, PageTask]
+    newest: int
+    coordination: str
+    locks: list[Lock]
 
 
+@dataclass(frozen=True, slots=True)
 class Editor:
     """Who edits in one worktree: its agent, else the name that signs, else the person."""
 
-    __slots__ = ("branch", "keep_ms", "person", "tree", "tree_agent")
-
-    def __init__(self, tree: str, tree_agent: str, person: str, branch: str, keep_ms: int) -> None:
-        """`branch` is what the worktree has that main has not; "" when there is nothing to land."""
-        self.tree, self.tree_agent, self.person = tree, tree_agent, person
-        self.branch, self.keep_ms = branch, keep_ms
+    # `branch` is what the worktree has that main has not; "" when there is nothing to land.
+    tree: str
+    tree_agent: str
+    person: str
+    branch: str
+    keep_ms: int
 
 
 def editor_of(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders
 from lineclear.app.operations import once
@@ -18,7 +20,6 @@ from lineclear.core.log.tables import PROPOSAL, VALUE
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.words.refusals import not_found, refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

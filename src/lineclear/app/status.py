@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.claims import holders, live_waits, near_claims, show_claim
 from lineclear.app.messages import inbox, near_reader
 from lineclear.app.queue.candidates import counts, live
@@ -31,7 +33,6 @@ from lineclear.core.log.tables import (
 from lineclear.core.queue.candidates import LIVE, STOPPED, in_order, show_number
 from lineclear.core.tasks.states import FAILED, HANDED_OVER, OPEN, TAKEN
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
@@ -24,7 +25,6 @@ from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import ENDED, FAILED, show_id
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

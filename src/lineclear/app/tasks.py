@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
 from lineclear.app.operations import once
@@ -33,7 +35,6 @@ from lineclear.core.tasks.states import (
 from lineclear.core.words.refusals import Refusal, not_found, refuse
 from lineclear.core.words.tasks import no_task, task_cycle, task_needs, task_not_yours, task_taken
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import near_claims
 from lineclear.app.operations import once
@@ -19,7 +21,6 @@ from lineclear.core.words.refusals import Refusal, not_found, quote, refuse
 from lineclear.core.words.row import STALE
 from lineclear.core.words.values import copy_conflicts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any

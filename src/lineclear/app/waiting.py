@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from lineclear.app.claims import TICKET_TTL_MS, ask, is_my_turn, leave_line, stand_in_line, try_ticket
 from lineclear.core.outages import is_outage
 from lineclear.core.words.claims import claim_timed_out
 from lineclear.core.words.refusals import Refusal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

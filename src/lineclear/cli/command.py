@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import Refusal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Mapping
@@ -18,29 +19,23 @@ if TYPE_CHECKING:
     from lineclear.wiring.repo import Repo
 
 
+@dataclass(frozen=True, slots=True)
 class Command:
-    """A verb: how its arguments are declared, and what it does with them (its exit code)."""
+    """A verb: how its arguments are declared, and what it does with them (its exit code).
 
-    __slots__ = ("declare", "is_write", "run", "wraps_command")
+    `is_write` commands take `--key`: an operation id that makes a repeat harmless. `wraps_command`: the words
+    behind `--` are another program's command line, in `args.command`.
+    """
 
-    def __init__(
-        self,
-        run: Callable[[Context, Namespace], int | None],
-        declare: Callable[[ArgumentParser], None] | None = None,
-        *,
-        is_write: bool = False,
-        wraps_command: bool = False,
-    ) -> None:
-        """`is_write` commands take `--key`: an operation id that makes a repeat harmless.
-        `wraps_command`: what stands behind `--` is somebody else's command line, in `args.command`.
-        """
-        self.run, self.declare, self.is_write, self.wraps_command = run, declare, is_write, wraps_command
+    run: Callable[[Context, Namespace], int | None]
+    declare: Callable[[ArgumentParser], None] | None = None
+    _: KW_ONLY
+    is_write: bool = False
+    wraps_command: bool = False
 
 
 class Context:
     """The surroundings of one call; the repository is opened when first needed."""
-
-    __slots__ = ("_caller", "_is_warned", "_repo", "cwd", "environ", "given", "is_mirrored", "key", "out")
 
     def __init__(
         self, out: Output, environ: Mapping[str, str], *, cwd: str = "", given: str = "", key: str = ""
@@ -149,22 +144,18 @@ class Context:
             self._repo = None
 
 
+@dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a command line is run: this process as it is, unless told otherwise."""
+    """Where a command line runs: this process as it is by default.
 
-    __slots__ = ("asks_server", "cwd", "err", "make", "out", "passes")
+    `make` is called as `Context` is. `passes`: exceptions that are not our fault and need no words.
+    `asks_server`: a server may do the work where this process cannot write to the store.
+    """
 
-    def __init__(
-        self,
-        *,
-        cwd: str = "",
-        out: TextIO | None = None,
-        err: TextIO | None = None,
-        make: Callable[..., Context] = Context,
-        passes: tuple[type[Exception], ...] = (),
-        asks_server: bool = True,
-    ) -> None:
-        """`make` is called as `Context` is; `passes`: what is no fault of ours, and nothing to be told.
-        `asks_server`: a server may do it where the store cannot be written from here."""
-        self.cwd, self.out, self.err, self.make, self.passes = cwd, out, err, make, passes
-        self.asks_server = asks_server
+    _: KW_ONLY
+    cwd: str = ""
+    out: TextIO | None = None
+    err: TextIO | None = None
+    make: Callable[..., Context] = Context
+    passes: tuple[type[Exception], ...] = ()
+    asks_server: bool = True

@@ -9,6 +9,7 @@ import io
 import os
 import threading
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Context, Surroundings
 from lineclear.cli.index import is_served
@@ -21,7 +22,6 @@ from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.calls import Reply, Stopped, VerbCall
 from lineclear.wiring.repo import stay_warm
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser, Namespace
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -233,8 +233,6 @@ class CommandRunner:
 class CallContext(Context):
     """The surroundings of one call of many."""
 
-    __slots__ = ("_call", "_runner", "_opened_at", "_place", "_stoppable")
-
     def __init__(
         self,
         runner: CommandRunner,
@@ -295,8 +293,6 @@ class CallContext(Context):
 class CapturedOutput(Output):
     """An answer that is kept: the data for programs, the lines for readers."""
 
-    __slots__ = ("_call", "_data")
-
     def __init__(self, call: VerbCall | None = None) -> None:
         super().__init__(is_json=False, environ={}, out=io.StringIO(), err=io.StringIO())
         self._call = call
@@ -335,8 +331,6 @@ class _StoppableStore:
     """A store whose listeners hear that a call was stopped. What nobody waits for any more is not begun: a
     call that was held up, and asked again elsewhere, has no effect when it goes on at last."""
 
-    __slots__ = ("_call", "_is_over", "_store")
-
     def __init__(self, store: Store, call: VerbCall) -> None:
         self._store, self._call, self._is_over = store, call, False
 
@@ -362,8 +356,6 @@ class _StoppableStore:
 
 
 class _StoppableListener:
-    __slots__ = ("_bell", "_check")
-
     def __init__(self, bell: Listener, check: Callable[[], None]) -> None:
         self._bell, self._check = bell, check
 
@@ -395,8 +387,6 @@ class Form:
 
     Not through words: a value may look like an option.
     """
-
-    __slots__ = ("_actions", "_constants", "_lists", "_parser")
 
     def __init__(self, parser: ArgumentParser) -> None:
         self._parser = parser

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.cli.parser import duration
 from lineclear.cli.render import plain
 from lineclear.core.durations import LONGEST_MS
@@ -9,7 +11,6 @@ from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.core.words.refusals import pasted
 from lineclear.core.words.row import FINDINGS, TIMED_OUT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Surroundings
 from lineclear.cli.index import (
@@ -21,7 +22,6 @@ from lineclear.core.agents.names import OWN_OPERATION, agent_name, operation_id
 from lineclear.core.words.refusals import Refusal, quote, refuse
 from lineclear.core.words.row import FAILED, USAGE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping

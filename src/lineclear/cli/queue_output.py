@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.cli.render import TextTable, plain, quoted
 from lineclear.core.instants import show_duration, show_wall
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from io import TextIOWrapper
+from typing import TYPE_CHECKING
 
 from lineclear.core.agents.identity import SIGNS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TextIO
@@ -29,8 +29,6 @@ class Unwritable(Exception):
 
 
 class Output:
-    __slots__ = ("_err", "_out", "is_json", "is_rich", "warnings")
-
     def __init__(
         self,
         *,
@@ -167,8 +165,6 @@ class Output:
 class Screen:
     """Lines that are redrawn in place, on a terminal; elsewhere nothing is drawn."""
 
-    __slots__ = ("_live", "_out")
-
     def __init__(self, out: TextIO | None) -> None:
         self._out = out
         self._live: Any = None
@@ -236,8 +232,6 @@ def _styled(cell: str) -> str:
 
 class TextTable:
     """Rows of text under column names; `empty` is said when there are none."""
-
-    __slots__ = ("columns", "empty", "rows", "title")
 
     def __init__(
         self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", empty: str = ""

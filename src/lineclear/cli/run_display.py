@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.runs.supervisor import ACTED, NEEDS, STARTED
 from lineclear.core.instants import show_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

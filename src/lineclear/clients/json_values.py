@@ -6,6 +6,7 @@ What is missing or of another type is empty (text, list, object) or -1 (number);
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,13 +23,11 @@ _SUMMARY_CHARS = 120
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
+@dataclass(frozen=True, slots=True)
 class Json:
     """An object of which any part may be missing, or something else than expected."""
 
-    __slots__ = ("raw",)
-
-    def __init__(self, raw: Given) -> None:
-        self.raw = raw
+    raw: Given
 
     def inner(self, *names: str) -> Json:
         value: object = self.raw

@@ -30,8 +30,6 @@ class UnreadableJson(Exception):
 class JsonNode:
     """A value in the text. `items` are (key, node) of an object in order, ("", node) of an array."""
 
-    __slots__ = ("end", "items", "keys_at", "kind", "start", "value")
-
     def __init__(self, kind: str, start: int) -> None:
         self.kind, self.start, self.end = kind, start, start
         self.items: list[tuple[str, JsonNode]] = []
@@ -126,8 +124,6 @@ def _key(text: str, at: int, node: JsonNode) -> tuple[str, int]:
 class Style:
     """How the text is written: its line end, and one step of indentation."""
 
-    __slots__ = ("newline", "step")
-
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
         found = _INDENT.search(text)
@@ -213,8 +209,6 @@ def _end_of_comment(text: str, at: int) -> int:
 
 class JsonPatch:
     """A text that only grows, and the pieces it grew by, so that it can be what it was."""
-
-    __slots__ = ("pieces", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text

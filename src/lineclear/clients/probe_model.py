@@ -219,8 +219,6 @@ class ProbeModel:
     """Its address, and what clients asked it. `awaited`: the MCP server whose tools the client is given time
     to show, for so many calls of a tool as `patience` says."""
 
-    __slots__ = ("awaited", "heard", "patience", "url")
-
     def __init__(self, url: str) -> None:
         self.url, self.awaited, self.patience = url, "", 0
         self.heard: list[dict[str, Any]] = []

@@ -8,8 +8,8 @@ the shape of an error depends on the way there.
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
 

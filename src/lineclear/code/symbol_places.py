@@ -7,9 +7,10 @@ definition (a method without a keyword), the lines of the outermost one that can
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.code.outline import defined_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -10,10 +10,10 @@ import hashlib
 import json
 import math
 import re
+from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import Refusal, refuse, shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

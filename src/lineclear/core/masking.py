@@ -6,7 +6,8 @@ is neither known nor of a known form stays: output that nobody may read is for a
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -5,9 +5,10 @@ Pure: what is stated and what is recorded come in, the judgement goes out. Nothi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -18,26 +19,24 @@ _HEX = frozenset("0123456789abcdef")
 _DIGEST_CHARS = 64
 
 
+@dataclass(frozen=True, slots=True)
 class Stated:
     """Something a committed file says that needs trust: `where` it stands, and the whole `text`."""
 
-    __slots__ = ("text", "where")
-
-    def __init__(self, where: str, text: str) -> None:
-        self.where, self.text = where, text
+    where: str
+    text: str
 
     @property
     def digest(self) -> str:
         return digest(self.where, self.text)
 
 
+@dataclass(frozen=True, slots=True)
 class JudgedCommand:
     """Something stated, and whether that very text was recorded: known; another at its place: changed."""
 
-    __slots__ = ("state", "stated")
-
-    def __init__(self, stated: Stated, state: str) -> None:
-        self.stated, self.state = stated, state
+    stated: Stated
+    state: str
 
     def as_data(self) -> dict[str, str]:
         return {

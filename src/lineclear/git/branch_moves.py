@@ -12,13 +12,14 @@ import json
 import os
 import shutil
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.git import layout as layouts
 from lineclear.git.restoring import put_back
 from lineclear.git.run import GitFailed, git
 from lineclear.host.files import write_atomically
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Protocol
@@ -58,19 +59,16 @@ _POLL_S, _STALE_LOCK_S, _NEAR_NS = 0.05, 1.0, 60_000_000_000
 class Moved:
     """`how`: "moved"; "stale" (the branch was elsewhere by then); "blocked", with the reason and files."""
 
-    __slots__ = ("files", "how", "why")
-
     def __init__(self, how: str, why: str = "", files: Sequence[str] = ()) -> None:
         self.how, self.why, self.files = how, why, list(files)
 
 
+@dataclass(frozen=True, slots=True)
 class Checkout:
     """A worktree in which a branch is checked out."""
 
-    __slots__ = ("git_dir", "path")
-
-    def __init__(self, path: str, git_dir: str) -> None:
-        self.path, self.git_dir = path, git_dir
+    path: str
+    git_dir: str
 
     @property
     def index(self) -> str:

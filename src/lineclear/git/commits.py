@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.core.queue.landing import Author
 from lineclear.git.objects import COMMIT, TREE, format_commit
 from lineclear.git.run import GitFailed, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import TYPE_CHECKING
 
 from lineclear.git.layout import is_check_tree, linked_git_dir
 from lineclear.git.run import git
 from lineclear.git.worktrees import entry_names, entry_path, lock_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.queue.landing import Author
 from lineclear.git.commits import Commits, Signer
 from lineclear.git.detached import file_at
@@ -10,7 +12,6 @@ from lineclear.git.object_store import ObjectStore
 from lineclear.git.run import git
 from lineclear.git.trees import GitTrees
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

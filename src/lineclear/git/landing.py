@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import refuse
 from lineclear.git import layout as layouts
@@ -15,7 +16,6 @@ from lineclear.git.run import git
 from lineclear.git.trees import GitTrees
 from lineclear.host.locks import LockFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

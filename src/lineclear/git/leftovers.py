@@ -6,6 +6,7 @@ Works with the agent's own index and hooks, so only when the agent has ended. Ne
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.git.branch_moves import step_in_progress
 from lineclear.git.commits import identity
@@ -14,7 +15,6 @@ from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed, git
 from lineclear.git.status import UNTRACKED, parse_status
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

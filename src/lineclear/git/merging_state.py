@@ -9,13 +9,13 @@ staged, and no open path may be changed, since git would throw that away.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.core.worktrees.syncing import STAGED
 from lineclear.git.branch_moves import Moved, Mover, checkouts_of, overlapping, write_synced
 from lineclear.git.restoring import put_back
 from lineclear.git.run import git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -6,12 +6,12 @@ stack share nearly all of it: an object never changes under its id. A ref does, 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from weakref import finalize
 
 from lineclear.git.objects import Objects
 from lineclear.git.run import GitFailed, Live, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -10,8 +10,8 @@ import hashlib
 import os
 import stat
 import zlib
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

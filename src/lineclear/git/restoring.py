@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.run import GitFailed, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.git.branch_moves import Mover, head_ref, step_in_progress
 from lineclear.git.landing import CloneGit
 from lineclear.git.merging_state import Keeper
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

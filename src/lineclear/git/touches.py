@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.queue.sides import Touch
 from lineclear.git.run import GitFailed, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -46,11 +48,10 @@ def touches(cwd: str, side: str, other: str, paths: Sequence[str]) -> list[Touch
     return [step.touch for step in steps.values() if step.touch.paths]
 
 
+@dataclass(frozen=True, slots=True)
 class _Step:
-    __slots__ = ("parents", "touch")
-
-    def __init__(self, touch: Touch, parents: Sequence[str]) -> None:
-        self.touch, self.parents = touch, parents
+    touch: Touch
+    parents: Sequence[str]
 
     @property
     def is_landing(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from weakref import finalize
 
 from lineclear.git.object_store import ObjectStore
@@ -17,7 +18,6 @@ from lineclear.git.objects import (
 )
 from lineclear.git.run import GitFailed, Live, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import struct
+from typing import TYPE_CHECKING
 
 from lineclear.core.claims.paths import glob
 from lineclear.git.layout import linked_git_dir, names_in, read_text
 from lineclear.git.run import GitFailed, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -27,8 +27,6 @@ _STATUS = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames",
 
 class Entry:
     """A worktree as `git worktree list` tells it; texts are empty where git has nothing to say."""
-
-    __slots__ = ("branch", "head", "is_locked", "is_missing", "lock", "path")
 
     def __init__(self, path: str) -> None:
         self.path, self.head, self.branch = path, "", ""

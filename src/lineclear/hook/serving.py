@@ -7,12 +7,12 @@ time limit here: who asks gives up when it is tired of waiting, and asks in its 
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from lineclear.hook import answering
 from lineclear.hook.answering import Elsewhere, Situation
 from lineclear.wiring.store_pool import StorePool
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

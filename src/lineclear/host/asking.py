@@ -6,10 +6,10 @@ import os
 import subprocess
 import threading
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from lineclear.host.commands import kill_group, session
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

@@ -13,10 +13,10 @@ import errno
 import os
 import select
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.host.spawning import spawn
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
@@ -64,8 +64,6 @@ def _guard(child: _Child, mail: _Mail, poll: Callable[[], bool], every_s: float)
 
 class _Child:
     """A child in its own process group, with the terminal when it is ours to lend."""
-
-    __slots__ = ("_tty", "exit_code", "pid")
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         self.exit_code = -1
@@ -136,8 +134,6 @@ class _Child:
 class _Terminal:
     """Our controlling terminal, if there is one."""
 
-    __slots__ = ("_fd", "_is_lent")
-
     def __init__(self) -> None:
         self._is_lent = False
         try:
@@ -207,8 +203,6 @@ class _Terminal:
 
 class _Mail:
     """Signals sent to us, as numbers read from a pipe, so that waiting and receiving are one call."""
-
-    __slots__ = ("_before", "_ear", "_fd_before", "_mouth")
 
     def __enter__(self) -> _Mail:
         import signal

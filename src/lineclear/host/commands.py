@@ -12,12 +12,13 @@ import signal
 import subprocess
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME
 from lineclear.core.words.refusals import refuse
 from lineclear.host.shielding import starting
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from threading import Event
@@ -31,14 +32,13 @@ _POLL_S = 0.05
 _GONE_WITHIN_S, _GONE_POLL_S = 0.5, 0.002
 
 
+@dataclass(frozen=True, slots=True)
 class Finished:
     """How a command ended: its exit code (128 + N for signal N, -1 out of time, -2 called off) and the end of
     its output."""
 
-    __slots__ = ("code", "tail")
-
-    def __init__(self, code: int, tail: str) -> None:
-        self.code, self.tail = code, tail
+    code: int
+    tail: str
 
 
 @contextmanager

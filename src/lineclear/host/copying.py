@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from lineclear.host.files import remove_tree
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from hashlib import _Hash
@@ -21,13 +22,12 @@ if TYPE_CHECKING:
 COPY, LINK = "copy", "link"
 
 
+@dataclass(frozen=True, slots=True)
 class Step:
     """One file or directory to bring; `how` is copy or link, `path` is relative to both roots."""
 
-    __slots__ = ("how", "path")
-
-    def __init__(self, how: str, path: str) -> None:
-        self.how, self.path = how, path
+    how: str
+    path: str
 
 
 class CannotBring(Exception):

@@ -5,7 +5,8 @@ A frame is a kind, a length, a line end, and that many bytes. An answer without 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Protocol

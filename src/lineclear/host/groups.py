@@ -12,12 +12,12 @@ import os
 import signal
 import subprocess
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.host import processes
 from lineclear.host.children import find_program
 from lineclear.host.shielding import unshielded
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -34,8 +34,6 @@ _SWEEP_POLL_S = 0.02
 
 class ClientProcess:
     """One started client. `directory` holds its output, its pid and, in the end, its exit code."""
-
-    __slots__ = ("_child", "_offset", "_rest", "directory", "mark", "pid", "unreadable")
 
     def __init__(
         self, directory: str, mark: str, pid: int, child: subprocess.Popen[bytes] | None = None

@@ -4,8 +4,9 @@ errors that our own processes note."""
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
@@ -18,8 +19,6 @@ _MOST_READ = 1 << 20
 class BoundedLog:
     """A file with all of a short output; of a long one the beginning and the end, with a line in between
     that says how much is missing. The end is written when it is closed."""
-
-    __slots__ = ("_fd", "_head_bytes", "_left_out", "_tail", "_tail_bytes", "path")
 
     def __init__(self, path: str, fd: int, most_bytes: int) -> None:
         self.path, self._fd = path, fd
@@ -91,13 +90,11 @@ def _numbers(directory: str) -> list[int]:
     return sorted(int(stem) for stem in stems if stem.isascii() and stem.isdigit())
 
 
+@dataclass(frozen=True, slots=True)
 class ErrorLines:
     """A log of errors, a line each, that processes of ours add to."""
 
-    __slots__ = ("path",)
-
-    def __init__(self, path: str) -> None:
-        self.path = path
+    path: str
 
     def is_empty(self) -> bool:
         try:

@@ -13,8 +13,6 @@ REMEMBERED_NS = 5_000_000_000
 class Outage:
     """Kept by its mtime. Never a reason to fail: without the file the store is simply tried."""
 
-    __slots__ = ("_path",)
-
     def __init__(self, state_directory: str) -> None:
         self._path = f"{state_directory}/{FILE}"
 

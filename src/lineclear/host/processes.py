@@ -6,10 +6,11 @@ Reads /proc where there is one, else asks `ps`. Only looks; stops nobody.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.host.spawning import output_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -21,22 +22,20 @@ HAS_MARKS = os.path.isdir(_PROC + "/self")
 _NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
+@dataclass(frozen=True, slots=True)
 class Process:
     """One process. `busy_ns` only grows, also by what its ended children used."""
 
-    __slots__ = ("busy_ns", "group", "memory_bytes", "parent", "pid", "session")
-
-    def __init__(
-        self, pid: int, parent: int, group: int, session: int, busy_ns: int, memory_bytes: int
-    ) -> None:
-        self.pid, self.parent, self.group, self.session = pid, parent, group, session
-        self.busy_ns, self.memory_bytes = busy_ns, memory_bytes
+    pid: int
+    parent: int
+    group: int
+    session: int
+    busy_ns: int
+    memory_bytes: int
 
 
 class Family:
     """What a process and all that it started use together."""
-
-    __slots__ = ("busy_ns", "memory_bytes", "pids")
 
     def __init__(self, members: Iterable[Process]) -> None:
         self.pids, self.busy_ns, self.memory_bytes = [], 0, 0

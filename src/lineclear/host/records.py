@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from lineclear.host.files import write_atomically
 from lineclear.host.locks import LockFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -37,8 +37,6 @@ def change_record_file(path: str, change: Callable[[str], str]) -> None:
 
 class RecordFile:
     """Such a file at one path."""
-
-    __slots__ = ("_path",)
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.rules import is_inside
 from lineclear.host.commands import capture
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -9,11 +9,11 @@ import os
 import stat
 import tempfile
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.host.files import remove_tree
 from lineclear.host.locks import LockFile, is_locked
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
@@ -30,8 +30,6 @@ class BadPath(ValueError):
 
 class Scratch:
     """`path` is what is filled; `tmp` is a directory beside it. Use it as a context: it goes at the end."""
-
-    __slots__ = ("_lock", "_top", "path", "tmp")
 
     def __init__(self, prefix: str) -> None:
         while True:

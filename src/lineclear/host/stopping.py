@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
+from typing import TYPE_CHECKING
 
 from lineclear.host.shielding import FROM_TERMINAL, unshielded
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Self

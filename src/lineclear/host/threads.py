@@ -8,10 +8,10 @@ import signal
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from lineclear.host.shielding import shield_thread
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future

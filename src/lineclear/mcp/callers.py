@@ -5,7 +5,8 @@ The caller of a tool is an agent, never the person: the last sign is always ther
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

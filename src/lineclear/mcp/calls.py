@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any, Protocol, TextIO
@@ -35,25 +37,23 @@ if TYPE_CHECKING:
 REQUESTER, EXCHANGE = "lineclear.requester", "lineclear.exchange"
 
 
+@dataclass(frozen=True, slots=True)
 class Requester:
     """Who sent a request, once that is proved: its environment, where it works ("" if it does not say), and
     whether it showed that it is a person. `agent` is the name that it gave or proved, "" if none. `proof`
     tells requesters with different proofs apart."""
 
-    __slots__ = ("agent", "cwd", "environ", "is_person", "proof")
-
-    def __init__(
-        self, environ: Mapping[str, str], *, cwd: str, is_person: bool, proof: str, agent: str = ""
-    ) -> None:
-        self.environ, self.cwd, self.is_person = environ, cwd, is_person
-        self.proof, self.agent = proof, agent
+    environ: Mapping[str, str]
+    _: KW_ONLY
+    cwd: str
+    is_person: bool
+    proof: str
+    agent: str = ""
 
 
 class Exchange:
     """One request over HTTP. `session`: the one that is kept for whoever asks, "" if none is. `client`: the
     name that the client gave itself, as far as it is known."""
-
-    __slots__ = ("_calls", "_is_over", "client", "session")
 
     def __init__(self, session: str, client: str = "") -> None:
         self.session, self.client = session, client
@@ -79,8 +79,6 @@ class Stopped(Exception):
 class VerbCall:
     """One question: under which operation id, with which signs of who asks, and how it is stopped."""
 
-    __slots__ = ("_is_stopped", "key", "on_hint", "signs", "requester")
-
     def __init__(
         self,
         *,
@@ -101,13 +99,13 @@ class VerbCall:
         return self._is_stopped
 
 
+@dataclass(frozen=True, slots=True)
 class Reply:
     """`content` is the envelope that `--json` prints; `text` is what a reader is told. `is_short`: it was
     done, and came to less than was asked for, as the exit code of the command says."""
 
-    __slots__ = ("content", "is_refused", "is_short", "text")
-
-    def __init__(
-        self, content: dict[str, Any], text: str, *, is_refused: bool = False, is_short: bool = False
-    ) -> None:
-        self.content, self.text, self.is_refused, self.is_short = content, text, is_refused, is_short
+    content: dict[str, Any]
+    text: str
+    _: KW_ONLY
+    is_refused: bool = False
+    is_short: bool = False

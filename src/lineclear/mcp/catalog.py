@@ -7,11 +7,12 @@ the tool, since the verb's help names options that a tool does not have.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.durations import parse_duration
 from lineclear.core.words.refusals import Refusal, following, refuse, shorten
 from lineclear.mcp.calls import Reply
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
@@ -48,11 +49,6 @@ class Tool:
     """`takes`: property -> schema. `calls`: property -> the verb's own name of it, where they differ.
     `fixed`: what is always given. `answers`: what is always in the data of an answer. `sample`: which of
     the properties that exclude each other an example shows."""
-
-    __slots__ = (
-        "answers", "calls", "effect", "fixed", "is_default", "is_keyed", "is_long", "name", "needs", "sample",
-        "takes", "verb", "words",
-    )  # fmt: skip
 
     def __init__(
         self, name: str, verb: str, effect: str, words: str, takes: dict[str, dict[str, Any]], *,

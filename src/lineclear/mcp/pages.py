@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types as types
@@ -25,7 +26,6 @@ from lineclear.mcp.calls import EXCHANGE, REQUESTER, Reply, Stopped, VerbCall
 from lineclear.mcp.thread_pool import CallThreadPool
 from lineclear.mcp.watching import MOST_TEXT, Watch, stop_when_cancelled, unknown_page
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any

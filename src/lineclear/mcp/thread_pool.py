@@ -10,10 +10,10 @@ import asyncio
 import threading
 from contextlib import suppress
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 import anyio
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class _Job:
-    __slots__ = ("answered", "error", "found", "is_done", "loop", "turn", "work")
-
     def __init__(self, work: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
         self.work, self.loop = work, loop
         # Taken by the thread that begins it, or by who gives it up before that.

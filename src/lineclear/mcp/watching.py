@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types as types
@@ -13,7 +14,6 @@ from mcp.shared.exceptions import MCPError
 from lineclear.mcp import pages
 from lineclear.mcp.calls import EXCHANGE, VerbCall
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -15,9 +15,10 @@ wrong definition, 6 is done once more with entities first; a doubt that stays ma
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.merge.trees import TreeFacts, TreePlan
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from lineclear.merge.diff import Edit, Steps, edits
 from lineclear.merge.likeness import is_edit_of, is_like
 from lineclear.merge.lines import Chunk, split_lines, three_way, trim_common
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -7,8 +7,9 @@ different, which can only make a conflict larger, never a merge wrong.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,13 +19,11 @@ Edit = tuple[int, int, int, int]
 MAX_EDITS = 160  # in one stretch without a unique common item; beyond it the stretch is one replacement
 
 
+@dataclass(slots=True, eq=False)
 class Steps:
     """The work left for one file."""
 
-    __slots__ = ("left",)
-
-    def __init__(self, left: int) -> None:
-        self.left = left
+    left: int
 
     def spend(self, count: int) -> bool:
         """False once the budget is gone."""

@@ -8,6 +8,7 @@ are united only where order means nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -30,23 +31,19 @@ MAX_UNITS = 2_000
 MAX_MOVES = 5  # how often the place grows to follow what was moved
 
 
+@dataclass(slots=True, eq=False)
 class Entity:
     """One entity with the comments that belong to it, as rows of its file (the last one excluded)."""
 
-    __slots__ = ("first", "last", "kind", "key", "is_free")
-
-    def __init__(self, first: int, last: int, kind: str, key: str, is_free: bool) -> None:
-        self.first = first
-        self.last = last
-        self.kind = kind
-        self.key = key
-        self.is_free = is_free
+    first: int
+    last: int
+    kind: str
+    key: str
+    is_free: bool
 
 
 class Members:
     """The units of one parent in one version, and the places between two rows of one of them."""
-
-    __slots__ = ("units", "inner_rows", "by_key")
 
     def __init__(self, units: list[Entity]) -> None:
         self.units = units

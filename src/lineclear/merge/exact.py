@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from lineclear.merge.diff import Edit, Steps, edits
 from lineclear.merge.likeness import is_edit_of
 from lineclear.merge.lines import split_lines
 from lineclear.merge.tokens import split_code
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -5,18 +5,18 @@ A side that only converted line ends then no longer conflicts with a side that e
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 BOM = "\ufeff"
 
 
+@dataclass(frozen=True, slots=True)
 class TextForm:
     """The form that the merged text gets back."""
 
-    __slots__ = ("bom", "line_end", "final_newline")
-
-    def __init__(self, bom: bool, line_end: str, final_newline: bool) -> None:
-        self.bom = bom
-        self.line_end = line_end
-        self.final_newline = final_newline
+    bom: bool
+    line_end: str
+    final_newline: bool
 
     def restore(self, text: str, *, is_clean: bool = True) -> str:
         """The last marker of a conflict keeps its newline: git and editors look for whole lines."""

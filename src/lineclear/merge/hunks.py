@@ -30,8 +30,6 @@ _LONG_TEXTS = ("`", '"""', "'''", 'r#"', "<<")
 
 
 class Hunk:
-    __slots__ = ("file", "chunk", "base_lines", "left_lines", "right_lines")
-
     def __init__(self, file: FileMerge, chunk: Chunk) -> None:
         self.file = file
         self.chunk = chunk

@@ -26,8 +26,6 @@ MAX_STATEMENT_LINES = 100
 class ImportUnit:
     """One statement, or one line between statements (blank, comment)."""
 
-    __slots__ = ("key", "lines", "head", "names", "rest")
-
     def __init__(self, key: str, lines: list[str]) -> None:
         self.key = key
         self.lines = lines
@@ -88,8 +86,6 @@ def merge_imports(file: FileMerge, chunk: Chunk, steps: Steps) -> tuple[Chunk, s
 
 class _Style:
     """How this file is written: its longest line says where lines are broken, its first indent how deep."""
-
-    __slots__ = ("language", "width", "step")
 
     def __init__(self, language: Language, file: FileMerge) -> None:
         self.language = language

@@ -28,8 +28,6 @@ class Inventory:
     """`repeated` is what is there twice, in words; `scopes` are the places where something is, and those
     around them."""
 
-    __slots__ = ("repeated", "scopes", "imports", "bindings", "_times")
-
     def __init__(self) -> None:
         self.repeated: set[str] = set()
         self.scopes: set[str] = set()

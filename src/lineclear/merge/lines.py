@@ -6,9 +6,11 @@ writes the markers. It knows nothing of languages.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.merge.diff import Edit, Steps, edits
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,19 +19,17 @@ if TYPE_CHECKING:
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 
+@dataclass(slots=True, eq=False)
 class Chunk:
     """One stretch of the three texts. `kind`: same, left, right (who changed it), both (alike), conflict."""
 
-    __slots__ = ("kind", "b0", "b1", "l0", "l1", "r0", "r1")
-
-    def __init__(self, kind: str, b0: int, b1: int, l0: int, l1: int, r0: int, r1: int) -> None:
-        self.kind = kind
-        self.b0 = b0
-        self.b1 = b1
-        self.l0 = l0
-        self.l1 = l1
-        self.r0 = r0
-        self.r1 = r1
+    kind: str
+    b0: int
+    b1: int
+    l0: int
+    l1: int
+    r0: int
+    r1: int
 
     def spans(self) -> tuple[tuple[int, int], ...]:
         """First line and the line behind the last, in base, left and right."""

@@ -5,6 +5,7 @@ What was added must be whole members of one parent in each side's own tree; anyt
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.code.routes import are_apart, element, registered
@@ -24,15 +25,13 @@ _SEPARATORS = (",", ";")
 LEAST_HEAD = 3  # letters before an ending
 
 
+@dataclass(frozen=True, slots=True)
 class AddedMembers:
     """What one side added: under which parent, the names, and the keys that it registers something under."""
 
-    __slots__ = ("parent", "names", "keys")
-
-    def __init__(self, parent: str, names: list[str], keys: list[str]) -> None:
-        self.parent = parent
-        self.names = names
-        self.keys = keys
+    parent: str
+    names: list[str]
+    keys: list[str]
 
 
 def unite_added(file: FileMerge, chunk: Chunk) -> str | None:

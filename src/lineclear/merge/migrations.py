@@ -23,8 +23,6 @@ _CHANGE_SET = re.compile(r"<changeSet\b|\bchangeSet[\"']?\s*:|^--\s*changeset\s"
 class MigrationMoves:
     """`changed`: old path -> (new path, new text)."""
 
-    __slots__ = ("changed", "commands", "doubts")
-
     def __init__(self) -> None:
         self.changed: dict[str, tuple[str, str]] = {}
         self.commands: list[str] = []

@@ -6,6 +6,8 @@ whose names are random and need no reservation).
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 from lineclear.merge.migrations import ALEMBIC_ID, ALEMBIC_PARENT, number_of
 
 NUMBER, TIME, PARENT = "number", "time", "parent"
@@ -13,14 +15,17 @@ NUMBER, TIME, PARENT = "number", "time", "parent"
 _TIME_DIGITS = 14
 
 
+@dataclass(frozen=True, slots=True)
 class Next:
     """`start` is what its name begins with, `end` what it ends with; `parent` is what it follows, if that
     is written into it."""
 
-    __slots__ = ("end", "how", "number", "parent", "start")
-
-    def __init__(self, how: str, start: str, end: str, *, number: int = 0, parent: str = "") -> None:
-        self.how, self.start, self.end, self.number, self.parent = how, start, end, number, parent
+    how: str
+    start: str
+    end: str
+    _: KW_ONLY
+    number: int = 0
+    parent: str = ""
 
 
 def next_migration(files: dict[str, str], at: str, *, least: int = 0) -> Next:

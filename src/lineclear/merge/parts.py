@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 class Part:
     """One node, or all that are like it. What others find out about it is kept here (None: nobody asked): its
     label in its scope, the key it gives a value to, the names it imports, the functions in it."""
-
-    __slots__ = (
-        "kind", "text", "node", "label", "key", "imports", "functions", "_parts", "_inner", "_is_leaf"
-    )  # fmt: skip
 
     def __init__(self, parts: Parts, kind: str, text: bytes, node: Node) -> None:
         self.kind = kind
@@ -58,8 +54,6 @@ class Parts:
     """All parts of the versions. What holds an error is never taken for something like it: there the same
     text is read in one way or another."""
 
-    __slots__ = ("_known", "_has_errors")
-
     def __init__(self, *, has_errors: bool) -> None:
         self._has_errors = has_errors
         self._known: dict[tuple[str, bytes], Part] = {}
@@ -88,8 +82,6 @@ class Parts:
 class Shared:
     """What all versions hold once, right inside of the part that is the whole file. Such a part says nothing
     about what a merge did."""
-
-    __slots__ = ("parts", "_tops")
 
     def __init__(self, language: Language, roots: Sequence[Part]) -> None:
         self._tops = [top_of(language, root) for root in roots]

@@ -5,32 +5,28 @@ Values only; no rule of merging lives here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 
+
+@dataclass(frozen=True, slots=True)
 class Labels:
     """The names written beside the markers."""
 
-    __slots__ = ("left", "base", "right")
-
-    def __init__(self, left: str = "ours", base: str = "base", right: str = "theirs") -> None:
-        self.left = left
-        self.base = base
-        self.right = right
+    left: str = "ours"
+    base: str = "base"
+    right: str = "theirs"
 
 
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Bounds of one merge. Work is counted in steps, not in seconds: every machine answers alike."""
 
-    __slots__ = ("max_bytes", "steps_per_byte")
-
-    def __init__(self, max_bytes: int = 4_000_000, steps_per_byte: int = 3) -> None:
-        self.max_bytes = max_bytes
-        self.steps_per_byte = steps_per_byte
+    max_bytes: int = 4000000
+    steps_per_byte: int = 3
 
 
 class Conflict:
     """One place that a person must decide; the lines are 1-based and include the markers."""
-
-    __slots__ = ("first_line", "last_line", "kind", "symbols", "doubt", "rule")
 
     def __init__(
         self,
@@ -51,8 +47,6 @@ class Conflict:
 
 class MergeResult:
     """`text` is always a string; it holds markers exactly where `conflicts` says."""
-
-    __slots__ = ("text", "conflicts", "rules", "verdict")
 
     def __init__(
         self,

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from lineclear.merge.diff import Edit, Steps, edits
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

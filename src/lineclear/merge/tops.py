@@ -10,12 +10,13 @@ version that comes out otherwise, or does not parse, is read whole.
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.code.parse import parse, parser_of
 from lineclear.code.reparse import changed_rows
 from lineclear.merge.parts import Part, Parts, chain_of, top_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,14 +32,12 @@ MIN_LEFT_OUT = 3  # things in one stretch
 MOST_READ, MOST_READ_ANEW = 1 / 16, 1 / 2
 
 
+@dataclass(frozen=True, slots=True)
 class Versions:
     """`roots` and `errors` (does it fail to parse) of each text, in their order."""
 
-    __slots__ = ("roots", "errors")
-
-    def __init__(self, roots: list[Part], errors: list[bool]) -> None:
-        self.roots = roots
-        self.errors = errors
+    roots: list[Part]
+    errors: list[bool]
 
 
 def read_versions(language: Language, texts: Sequence[str], first: int) -> Versions | None:
@@ -66,8 +65,6 @@ def read_versions(language: Language, texts: Sequence[str], first: int) -> Versi
 
 class _Model:
     """The version that is read whole: its rows, and the things at its top with the rows they begin in."""
-
-    __slots__ = ("parser", "language", "most", "rows", "kinds", "tops", "starts")
 
     def __init__(self, parser: Parser, language: Language, root: Node, text: str) -> None:
         self.parser = parser
@@ -129,22 +126,18 @@ class _Model:
         return _last_row(self.tops[place - 1]) < self.starts[place]
 
 
+@dataclass(frozen=True, slots=True)
 class _Stretch:
     """Things of the model (the last one excluded), and their rows in the other version."""
 
-    __slots__ = ("low", "high", "start", "end")
-
-    def __init__(self, low: int, high: int, start: int, end: int) -> None:
-        self.low = low
-        self.high = high
-        self.start = start
-        self.end = end
+    low: int
+    high: int
+    start: int
+    end: int
 
 
 class _Beside:
     """A version of which stretches were left out, and where its own things stand around them."""
-
-    __slots__ = ("model", "chain", "text", "left_out", "tops", "starts", "joints")
 
     def __init__(
         self, model: _Model, root: Node, text: str, left_out: list[_Stretch], joints: list[int]

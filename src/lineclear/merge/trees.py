@@ -7,6 +7,7 @@ selector is for us to see.
 from __future__ import annotations
 
 import re
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.code.routes import LOCAL_ROUTE, routes_of
@@ -25,27 +26,17 @@ _CHANGES = re.compile(
 _ROUTED = re.compile(r".*\.(?:py|js|ts|mjs|rb|go|java|kt)")
 
 
+@dataclass(frozen=True, slots=True)
 class TreeFacts:
     """Texts are those of changed files; `paths` are all files beside migrations in the merged tree."""
 
-    __slots__ = ("left_added", "right_added", "base_texts", "left_texts", "right_texts", "paths")
-
-    def __init__(
-        self,
-        *,
-        left_added: set[str],
-        right_added: set[str],
-        base_texts: dict[str, str],
-        left_texts: dict[str, str],
-        right_texts: dict[str, str],
-        paths: set[str],
-    ) -> None:
-        self.left_added = left_added
-        self.right_added = right_added
-        self.base_texts = base_texts
-        self.left_texts = left_texts
-        self.right_texts = right_texts
-        self.paths = paths
+    _: KW_ONLY
+    left_added: set[str]
+    right_added: set[str]
+    base_texts: dict[str, str]
+    left_texts: dict[str, str]
+    right_texts: dict[str, str]
+    paths: set[str]
 
     @staticmethod
     def is_migration(path: str) -> bool:
@@ -57,22 +48,18 @@ class TreeFacts:
         return bool(is_known or command_for(path) or migrations.is_migration(path))
 
 
+@dataclass(frozen=True, slots=True)
 class TreeFinding:
     """Something no rule may decide, with the files it is about."""
 
-    __slots__ = ("kind", "paths", "text")
-
-    def __init__(self, kind: str, paths: list[str], text: str) -> None:
-        self.kind = kind
-        self.paths = paths
-        self.text = text
+    kind: str
+    paths: list[str]
+    text: str
 
 
 class TreePlan:
     """`rewrites` hold whole new texts, also of renamed files under their new names; `locks` are lock files
     that both sides changed."""
-
-    __slots__ = ("renames", "rewrites", "commands", "findings", "locks")
 
     def __init__(self) -> None:
         self.renames: list[tuple[str, str]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.app.mirroring import head_of
 from lineclear.core.words.refusals import Refusal
@@ -20,7 +21,6 @@ from lineclear.wiring.mirroring import (
 )
 from lineclear.wiring.repo import open_repo
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -7,6 +7,7 @@ CLAUDE.md is), and so does GEMINI.md, made if it is missing: Gemini reads no oth
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.core.agents.conventions import (
     AGENTS_FILE,
@@ -22,7 +23,6 @@ from lineclear.core.agents.conventions import (
 from lineclear.core.words.refusals import refuse
 from lineclear.host.files import write_atomically
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.settings import Settings
 

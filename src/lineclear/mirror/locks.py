@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.core.claims.lock_files import (
     MOST_READ_BYTES,
@@ -19,7 +20,6 @@ from lineclear.core.words.refusals import refuse
 from lineclear.mirror.files import create, read_small, remove, replace
 from lineclear.wiring.mirroring import LOCKS, live_trees, parts_on
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.app.mirroring import carry_out, head_of, picture
 from lineclear.core.tasks import page as task_page
@@ -34,7 +36,6 @@ from lineclear.wiring.mirroring import (
     parts_on,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -58,8 +59,6 @@ MOST_ROUNDS = 8
 class Page:
     """The task page in one worktree: as it was published, and as it is."""
 
-    __slots__ = ("base", "current", "disk", "path", "published", "tree", "where")
-
     def __init__(self, tree: Tree, where: str, base: Base | None, current: bytes | None) -> None:
         self.tree, self.where = tree, where
         # What was published here last, and what the author of an edit had seen: often the same.
@@ -79,13 +78,14 @@ class Page:
         return self.published is not None and self.disk == self.published.text
 
 
+@dataclass(frozen=True, slots=True)
 class Done:
     """What a pass did, for its caller."""
 
-    __slots__ = ("edits", "head", "troubles", "trees")
-
-    def __init__(self, head: int, trees: int, edits: int, troubles: list[str]) -> None:
-        self.head, self.trees, self.edits, self.troubles = head, trees, edits, troubles
+    head: int
+    trees: int
+    edits: int
+    troubles: list[str]
 
 
 def publish(repo: Repo, *, wait_s: float = WAIT_S, is_forced: bool = False) -> Done | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from lineclear.host.files import write_atomically
 from lineclear.host.locks import LockFile
 from lineclear.mirror.files import read_small, remove
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -23,13 +24,13 @@ _MOST_BYTES = 4 * 1024 * 1024
 PAGES_KEPT = 200
 
 
+@dataclass(frozen=True, slots=True)
 class Base:
     """The page as it was written into one worktree, its number, and the name of the file there."""
 
-    __slots__ = ("page", "text", "where")
-
-    def __init__(self, text: bytes, page: int, where: str) -> None:
-        self.text, self.page, self.where = text, page, where
+    text: bytes
+    page: int
+    where: str
 
 
 class MirrorState:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.mirror.publishing import publish, remove_files
 from lineclear.wiring.mirroring import PARTS, choose_parts, hide_from_git, parts_on
 from lineclear.wiring.repo import open_repo
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

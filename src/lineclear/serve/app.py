@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types as types
@@ -21,7 +22,6 @@ from lineclear.serve.answering import MOST_BODY_BYTES, HooksAndCommands, answer,
 from lineclear.serve.authentication import is_from_socket, one, turn_away
 from lineclear.serve.sessions import IDLE_S, Sessions
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from typing import Any

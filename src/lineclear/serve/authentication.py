@@ -7,13 +7,13 @@ machine does, a page in a browser among them, so a key or a token is asked of ev
 from __future__ import annotations
 
 from hmac import compare_digest
+from typing import TYPE_CHECKING
 
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import PERSON, SIGNS, is_about_caller
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.calls import REQUESTER, Requester
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import Any

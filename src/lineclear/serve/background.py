@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from lineclear.app.ports import Caller
 from lineclear.core.instants import show_wall
@@ -23,7 +24,6 @@ from lineclear.settings import LOCAL_FILE, TEAM_FILE
 from lineclear.wiring.repo import read_settings, settings_root
 from lineclear.wiring.trust import RECORD
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

@@ -6,6 +6,8 @@ A function comes back when its context says so, and is called again with fresh s
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.app.agents.lapsing import end_leases
 from lineclear.app.queue import candidates as queue
@@ -18,7 +20,6 @@ from lineclear.wiring.mirroring import live_trees, parts_on
 from lineclear.wiring.runs import supervision_of
 from lineclear.wiring.saving import saver_in
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -173,13 +174,11 @@ def _run_once(job: JobContext) -> int:
     return found
 
 
+@dataclass(frozen=True, slots=True)
 class BackgroundJob:
-    __slots__ = ("is_wanted", "name", "run")
-
-    def __init__(
-        self, name: str, is_wanted: Callable[[Settings], bool], run: Callable[[JobContext], None]
-    ) -> None:
-        self.name, self.is_wanted, self.run = name, is_wanted, run
+    name: str
+    is_wanted: Callable[[Settings], bool]
+    run: Callable[[JobContext], None]
 
 
 JOBS = (

@@ -5,11 +5,12 @@ The HTTP server has no such limits of its own. A request at work and a stream of
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lineclear.mcp.calls import EXCHANGE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
     from typing import Any

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from lineclear.clients.templating import fill
 from lineclear.core.words.refusals import refuse
@@ -18,7 +20,6 @@ from lineclear.host.files import write_atomically
 from lineclear.settings import VARIABLES
 from lineclear.wiring.repo import settings_root
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
@@ -34,19 +35,22 @@ _MOST_NAME = 40
 _LIMIT_S = 60.0
 
 
+@dataclass(frozen=True, slots=True)
 class SystemService:
-    """What is written where, and the commands that start it and end it."""
+    """What is written where, and the commands that start it and end it.
 
-    __slots__ = ("clears", "ends", "label", "manager", "path", "starts", "text")
+    `clears` end a service that runs as it was written before; they may fail. The last of `ends` runs when the
+    file is gone.
+    """
 
-    def __init__(
-        self, manager: str, label: str, path: str, text: bytes, *, clears: list[list[str]],
-        starts: list[list[str]], ends: list[list[str]],
-    ) -> None:  # fmt: skip
-        """`clears` end one that runs as it was written before; they may fail. The last of `ends` comes when
-        the file is gone."""
-        self.manager, self.label, self.path, self.text = manager, label, path, text
-        self.clears, self.starts, self.ends = clears, starts, ends
+    manager: str
+    label: str
+    path: str
+    text: bytes
+    _: KW_ONLY
+    clears: list[list[str]]
+    starts: list[list[str]]
+    ends: list[list[str]]
 
 
 def install(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:

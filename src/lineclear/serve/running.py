@@ -10,6 +10,8 @@ import secrets
 import signal
 import socket
 import time
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -21,7 +23,6 @@ from lineclear.serve.authentication import Authenticator
 from lineclear.serve.connections import MOST_CONNECTIONS
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
@@ -43,18 +44,19 @@ STOP_WITHIN_S = 10.0
 LOOK_EVERY_S = 1.0
 
 
+@dataclass(frozen=True, slots=True)
 class ServerPlan:
     """Where the server is to be, and what it serves."""
 
-    __slots__ = ("environ", "host", "is_all", "names", "port", "repository", "state_directory")
-
-    def __init__(
-        self, state_directory: str, repository: str, environ: Mapping[str, str], *,
-        host: str = LOOPBACK, port: int = -1, names: tuple[str, ...] = (), is_all: bool = False,
-    ) -> None:  # fmt: skip
-        """`port`: -1 for the one of last time, or any; 0 for any. `names`: more names to be called by."""
-        self.state_directory, self.repository, self.environ = state_directory, repository, environ
-        self.host, self.port, self.names, self.is_all = host, port, names, is_all
+    # `port`: -1 for the one of last time, or any; 0 for any. `names`: more names to be called by.
+    state_directory: str
+    repository: str
+    environ: Mapping[str, str]
+    _: KW_ONLY
+    host: str = LOOPBACK
+    port: int = -1
+    names: tuple[str, ...] = ()
+    is_all: bool = False
 
 
 def run(

@@ -8,8 +8,8 @@ which we remember.
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,8 +21,6 @@ MOST_NAMES = 2_000
 
 
 class _Kept:
-    __slots__ = ("client", "in_use", "owner", "used_at")
-
     def __init__(self, owner: str) -> None:
         self.owner, self.client, self.in_use, self.used_at = owner, "", 0, 0.0
 

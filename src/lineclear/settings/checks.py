@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.settings.setting import COMMAND, COUNT, Setting
 from lineclear.settings.strategies import match_of
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, read_value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
     from lineclear.settings.table import Settings
@@ -25,17 +27,18 @@ _RETRIES = Setting(COUNT, 0, CHECK_PATH_KEYS["retries"], most=10)
 _NAMES = tuple(f"{CHECK_PATHS}.{key}" for key in CHECK_PATH_KEYS)
 
 
+@dataclass(frozen=True, slots=True)
 class CheckPath:
     """A command and the paths it checks. `number` is the entry's place in its file, `origin`, from 1 on.
 
     `retries` is -1 if the entry has none.
     """
 
-    __slots__ = ("command", "number", "origin", "resource", "retries")
-
-    def __init__(self, resource: Resource, command: str, origin: str, number: int, retries: int = -1) -> None:
-        self.resource, self.command, self.origin, self.number = resource, command, origin, number
-        self.retries = retries
+    resource: Resource
+    command: str
+    origin: str
+    number: int
+    retries: int = -1
 
 
 def take_check_paths(settings: Settings, origin: str, given: object, folds_case: bool) -> None:

@@ -7,13 +7,13 @@ person.
 from __future__ import annotations
 
 from shlex import join
+from typing import TYPE_CHECKING
 
 from lineclear.core.trust import Stated
 from lineclear.settings.checks import CHECK_PATHS
 from lineclear.settings.table import ALL, TEAM_FILE
 from lineclear.settings.workers import ENV
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

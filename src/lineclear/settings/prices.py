@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.runs.money import Price
 from lineclear.core.words.refusals import refuse
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, is_text, micros_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.settings.table import Settings
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.runs.money import write_money
 from lineclear.settings.checks import CHECK_PATHS
 from lineclear.settings.strategies import STRATEGY
@@ -10,7 +12,6 @@ from lineclear.settings.values import write_value
 from lineclear.settings.variables import show_variables
 from lineclear.settings.workers import ENV, WORKER_KEYS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

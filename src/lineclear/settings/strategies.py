@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.agents.names import agent_name
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.strategies import READ_ONLY, SINGLE_WRITER, STRATEGIES, Rule
@@ -10,7 +12,6 @@ from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
     from lineclear.settings.table import Settings

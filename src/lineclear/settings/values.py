@@ -5,6 +5,8 @@ Loaded only if there is a value to read or to show. A check returns the value to
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.durations import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, parse_duration
 from lineclear.core.runs.money import micros_of_float, parse_money, write_money
 from lineclear.core.sizes import parse_size, write_size
@@ -26,7 +28,6 @@ from lineclear.settings.setting import (
     WORDS,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

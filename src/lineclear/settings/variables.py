@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.words.refusals import refuse, shorten
 from lineclear.settings.setting import PREFIX
 from lineclear.settings.table import TEAM_FILE
 from lineclear.settings.unknown import warn
 from lineclear.settings.values import describe, is_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

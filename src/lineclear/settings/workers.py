@@ -6,6 +6,8 @@ ranks after the worker's own wins over the worker.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.agents.names import RESERVED, is_plain_name, label_name
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.settings.setting import CHOICE, COUNT, LIST, SWITCH, TEXT, WORD, WORDS, rows_of, setting
@@ -15,7 +17,6 @@ from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, read_value
 from lineclear.settings.variables import read_variables
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.core.instants import Instant
 from lineclear.core.log.codec import encode_body, event_of
@@ -14,7 +15,6 @@ from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import LOG, TASK, LogEntry
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
@@ -35,8 +35,6 @@ def _host_now() -> Instant:
 
 class MemoryTx(FoldedState):
     """The state itself, with an undo list that makes a failed transaction leave nothing."""
-
-    __slots__ = ("_caller", "_undo", "head", "now")
 
     def __init__(self) -> None:
         super().__init__()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.app.worktrees.cleanup import Known
 from lineclear.core.agents.hooks import session_key
@@ -28,7 +29,6 @@ from lineclear.wiring.checks import check_trees as check_trees_of
 from lineclear.wiring.repo import SNAPSHOTS
 from lineclear.wiring.worktrees import clone_branches, clone_worktrees, saved_work_in, worktrees_in
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller
     from lineclear.core.log.tables import Worktree

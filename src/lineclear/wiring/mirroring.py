@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app import mirroring
 from lineclear.git import agent_files
 from lineclear.git.branches import unlanded_branch
@@ -10,7 +13,6 @@ from lineclear.host.names import clone_name, person_name
 from lineclear.settings.local_file import write_local_section
 from lineclear.wiring.repo import read_settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -22,13 +24,12 @@ TASKS, COORDINATION, LOCKS = "tasks", "coordination", "locks"
 PARTS = (TASKS, COORDINATION, LOCKS)
 
 
+@dataclass(frozen=True, slots=True)
 class Tree:
     """A worktree that is there. `name` is what the store calls it."""
 
-    __slots__ = ("name", "path")
-
-    def __init__(self, name: str, path: str) -> None:
-        self.name, self.path = name, path
+    name: str
+    path: str
 
 
 def parts_on(settings: Settings) -> tuple[str, ...]:

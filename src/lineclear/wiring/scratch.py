@@ -6,10 +6,11 @@ Nothing of the user's own git settings reaches them.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.git.run import git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,13 +18,11 @@ NO_SETTINGS = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _WHO = {"user.name": "lineclear demo", "user.email": "demo@invalid", "commit.gpgSign": "false"}
 
 
+@dataclass(frozen=True, slots=True)
 class ScratchRepo:
     """A repository on branch main, with one commit."""
 
-    __slots__ = ("directory",)
-
-    def __init__(self, directory: str) -> None:
-        self.directory = directory
+    directory: str
 
     @classmethod
     def make(cls, directory: str, files: Mapping[str, str]) -> ScratchRepo:

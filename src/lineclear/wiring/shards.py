@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from lineclear.core.queue.checks import Check, verdict_key
 from lineclear.core.words.refusals import refuse
 from lineclear.settings.stated_checks import full_check
 from lineclear.wiring.checks import check_pool, check_trees, repo_at, require_trusted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

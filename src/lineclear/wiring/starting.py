@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import refuse
 from lineclear.git.layout import find_layout
 from lineclear.host.clock import HostClock
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

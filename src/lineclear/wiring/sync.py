@@ -7,6 +7,7 @@ For the command line `sync` and `preview`; for the supervisor and the queue `pre
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
 
 from lineclear.app.queue.sides import SideEnd, add_sides, owner_from
 from lineclear.app.worktrees import syncing
@@ -29,7 +30,6 @@ from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.merging import touches_at
 from lineclear.wiring.strays import strays_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -6,6 +6,9 @@ of a run are left alone: what became of it is for the supervisor to find out, an
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import dead_agents, free_agent
 from lineclear.app.runs.records import live_runs
 from lineclear.app.tasks import is_gone
@@ -14,22 +17,20 @@ from lineclear.core.log.tables import CLAIM, TASK
 from lineclear.core.tasks.states import TAKEN
 from lineclear.core.tasks.states import end_lapsed as end_lapsed_tasks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
     from lineclear.core.log.events import Draft
 
 
+@dataclass(frozen=True, slots=True)
 class Lapse:
     """What was found: how many leases were ended, and when to look again.
 
     `next_ms` is the time until the next lease runs out, -1 when there is none.
     """
 
-    __slots__ = ("ended", "next_ms")
-
-    def __init__(self, ended: int, next_ms: int) -> None:
-        self.ended, self.next_ms = ended, next_ms
+    ended: int
+    next_ms: int
 
 
 def end_leases(store: Store, liveness: Liveness, caller: Caller) -> Lapse:

@@ -5,6 +5,8 @@ The secret comes in as a hash and is in no answer: what is stored for a repeat c
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
@@ -28,7 +30,6 @@ from lineclear.core.log.tables import AGENT, TOKEN
 from lineclear.core.words.agents import token_expired, token_name_taken, token_none, token_revoked
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

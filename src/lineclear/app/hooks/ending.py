@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.claims.rules import INTENT, claim_released, is_over, resource_of
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, CLAIM
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Store, Tx
 

@@ -6,6 +6,8 @@ it has copies of passes, what exists once does not (core/claims/write_rule.py), 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookAnswer
 from lineclear.core.claims.strategies import strategy_for
@@ -13,7 +15,6 @@ from lineclear.core.claims.write_rule import EDIT, Write, judge_write
 from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -27,8 +28,6 @@ _AT_ONCE_NS = 500_000_000
 
 class TeamHook:
     """One call. `ask` answers it from the store; `memory` reads what the session remembers by now."""
-
-    __slots__ = ("_agent", "_ask", "_call", "_clock", "_files", "_memory", "_outage", "_rules")
 
     def __init__(
         self, call: HookCall, rules: HookRules, ask: Callable[[], HookAnswer], *, agent: str,

@@ -5,6 +5,8 @@ Who lands what is the runner's (app/queue/runner.py); nothing here touches git.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.core.claims.rules import INTENT, claim_released, resource_of
@@ -39,7 +41,6 @@ from lineclear.core.tasks.states import DEFAULT_PRIORITY, FINISHED, HANDED_OVER,
 from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.words.tasks import task_not_yours
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
@@ -53,8 +54,6 @@ OPEN, PAUSED = "open", "paused"
 
 class SubmittedBranch:
     """What git knows of a branch that is submitted. `on` are the live candidates whose commits it holds."""
-
-    __slots__ = ("base", "name", "on", "tip")
 
     def __init__(self, name: str, tip: str, base: str, on: Sequence[int] = ()) -> None:
         self.name, self.tip, self.base, self.on = name, tip, base, list(on)

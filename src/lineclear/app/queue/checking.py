@@ -30,8 +30,6 @@ class BranchCheck:
     and `text`; `checks` are those that were run or had passed on this very tree before;
     `is_forbidden`: its author may not change what it changes."""
 
-    __slots__ = ("checks", "findings", "is_forbidden", "main", "output", "result")
-
     def __init__(self, result: Landed | SentBack, main: str, *, is_forbidden: bool = False) -> None:
         self.result, self.main, self.is_forbidden = result, main, is_forbidden
         self.findings: list[dict[str, Any]] = []

@@ -7,6 +7,9 @@ remembered under its tree, so a run that was killed is simply run again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue.merge_trees import merge_two_trees
@@ -24,7 +27,6 @@ from lineclear.core.tasks.states import DEFAULT_PRIORITY, show_id
 from lineclear.core.words.queue import full_check_unsettled
 from lineclear.merge import Labels
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
@@ -70,17 +72,17 @@ FIRST = 1
 _MOST_OUTPUT = 6_000
 
 
+@dataclass(frozen=True, slots=True)
 class FullRun:
     """Everything that a full run needs. `tell` hears of each part that ends, in words."""
 
-    __slots__ = ("caller", "git", "check", "spread", "store", "submit", "tell")
-
-    def __init__(
-        self, store: Store, caller: Caller, git: FullCheckGit, check: FullCheck, spread: Spread,
-        submit: Submit, tell: Callable[[str], None],
-    ) -> None:  # fmt: skip
-        self.store, self.caller, self.git, self.check = store, caller, git, check
-        self.spread, self.submit, self.tell = spread, submit, tell
+    store: Store
+    caller: Caller
+    git: FullCheckGit
+    check: FullCheck
+    spread: Spread
+    submit: Submit
+    tell: Callable[[str], None]
 
 
 def run_all(run: FullRun) -> dict[str, Any]:

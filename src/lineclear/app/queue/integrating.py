@@ -9,6 +9,8 @@ before, so that after a crash the whole is simply run again.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.proposals import ACCEPTED, OPEN, REJECTED, decide
@@ -31,7 +33,6 @@ from lineclear.merge.handlers.locks import command_for
 from lineclear.merge.migrations import is_migration
 from lineclear.merge.registry import has_handler
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
@@ -77,19 +78,20 @@ _ROUTES = re.compile(r"(?:.*/)?(?:routes?|router|routing|urls)(?:\.\w+)*(?:/.*)?
 _MOST_TOLD = 300
 
 
+@dataclass(frozen=True, slots=True)
 class IntegrationTools:
     """Everything that working in needs: where facts are kept, who does it, by which rules, with which git.
     `may`: would the queue let the integrator land a change of this path?"""
 
-    __slots__ = ("caller", "git", "maker", "may", "remake", "rules", "spread", "store", "submit")
-
-    def __init__(
-        self, store: Store, caller: Caller, rules: list[Rule], git: IntegrationGit, spread: Spread,
-        submit: Submit, remake: Remake, maker: LockMaker, may: Callable[[str], bool],
-    ) -> None:  # fmt: skip
-        self.store, self.caller, self.rules = store, caller, rules
-        self.git, self.spread, self.submit, self.remake = git, spread, submit, remake
-        self.maker, self.may = maker, may
+    store: Store
+    caller: Caller
+    rules: list[Rule]
+    git: IntegrationGit
+    spread: Spread
+    submit: Submit
+    remake: Remake
+    maker: LockMaker
+    may: Callable[[str], bool]
 
 
 def integrate(tools: IntegrationTools) -> list[dict[str, Any]]:

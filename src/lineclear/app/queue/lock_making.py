@@ -8,13 +8,15 @@ Who runs the manager, where, and whether that is allowed, is the `LockMaker`'s b
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.claims.paths import glob, glob_anywhere
 from lineclear.core.queue.landing import one_line
 from lineclear.merge.handlers.lock_makers import MAKERS, is_manifest, maker_of
 from lineclear.merge.handlers.locks import command_for
 from lineclear.merge.rules import MADE_ANEW
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
@@ -45,20 +47,18 @@ class Question:
     """`files`: path -> object id of what the manager is shown, the lock file among them, as the left side
     has it. `names` are files that only have to be there."""
 
-    __slots__ = ("files", "maker", "names", "path")
-
     def __init__(self, path: str, maker: Maker, files: Mapping[str, str], names: Iterable[str]) -> None:
         self.path, self.maker = path, maker
         self.files, self.names = dict(files), sorted(names)
 
 
+@dataclass(frozen=True, slots=True)
 class Made:
     """The lock file's new content and by whom, such as "npm 10.8"; or the doubt, and no content."""
 
-    __slots__ = ("by", "content", "doubt")
-
-    def __init__(self, content: bytes = b"", by: str = "", doubt: str = "") -> None:
-        self.content, self.by, self.doubt = content, by, doubt
+    content: bytes = b""
+    by: str = ""
+    doubt: str = ""
 
 
 def remake_locks(

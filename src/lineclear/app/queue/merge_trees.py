@@ -5,10 +5,11 @@ Reads and writes objects through the `Trees` port; no work tree and no reference
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.merge import Labels, merge_texts, merge_trees
 from lineclear.merge.trees import TreeFacts, TreePlan, can_meet
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Protocol
@@ -181,8 +182,6 @@ def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> tuple[Tr
 
 class _Side:
     """What one side changed of the files that can meet, as text."""
-
-    __slots__ = ("added", "base_texts", "objects", "texts")
 
     def __init__(self, trees: Trees, base: str, side: str) -> None:
         rows = _of_interest(trees.changed(base, side))

@@ -4,6 +4,8 @@ review took. Reads only; all of it comes from the log and the tables.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.queue import candidates as queue
 from lineclear.core.instants import NS_PER_MS
 from lineclear.core.log.codec import event_of
@@ -11,7 +13,6 @@ from lineclear.core.log.tables import CANDIDATE, LOG, split_ids
 from lineclear.core.queue.candidates import HELD, LANDED, LIVE, STOPPED, in_order, show_number
 from lineclear.core.tasks.states import show_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any

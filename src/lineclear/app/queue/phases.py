@@ -5,6 +5,8 @@ What is done in `integrate` is in integrating.py, what is done in `test` in full
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.core.claims.rules import resource_of
@@ -17,7 +19,6 @@ from lineclear.core.queue.phases import INTEGRATE, PARALLEL, TEST, branch_of, ch
 from lineclear.core.words.queue import not_integrated
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

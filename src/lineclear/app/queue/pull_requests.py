@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 class Forge:
     """One tool's words: how it is asked whether it may, what is open already, and for a new one."""
 
-    __slots__ = ("_create", "_list", "tool", "url_field")
-
     def __init__(self, tool: str, url_field: str, listing: Sequence[str], create: Sequence[str]) -> None:
         self.tool, self.url_field, self._list, self._create = tool, url_field, listing, create
 

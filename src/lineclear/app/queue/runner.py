@@ -6,6 +6,9 @@ runner goes on from there. One round looks, lands, blames, builds and asks, in t
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.queue import candidates as queue
 from lineclear.core.log.events import Draft
@@ -38,7 +41,6 @@ from lineclear.core.queue.stack import (
 from lineclear.core.queue.stack import culprit as find_culprit
 from lineclear.core.words.refusals import Refusal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -57,33 +59,32 @@ MOST_LANDED = 1_000
 WAIT_S = 1.0
 
 
+@dataclass(frozen=True, slots=True)
 class QueueRules:
     """What the repository asks for: how many at once, who has to approve, and the command that reviews."""
 
-    __slots__ = ("batch", "review", "reviewer", "workers")
+    _: KW_ONLY
+    batch: int = 16
+    workers: int = 2
+    review: str = "none"
+    reviewer: str = ""
 
-    def __init__(
-        self, *, batch: int = 16, workers: int = 2, review: str = "none", reviewer: str = ""
-    ) -> None:
-        self.batch, self.workers, self.review, self.reviewer = batch, workers, review, reviewer
 
-
+@dataclass(frozen=True, slots=True)
 class QueueNews:
     """Something that happened to a candidate; `kind` is landed, sent back or needs you. What happened to
     none of them is warned of, with the number 0."""
 
-    __slots__ = ("candidate", "kind", "row", "text")
-
-    def __init__(self, kind: str, candidate: int, text: str, row: Candidate | None = None) -> None:
-        """`row`: the candidate as it is now, of one that has landed."""
-        self.kind, self.candidate, self.text, self.row = kind, candidate, text, row
+    # `row`: the candidate as it is now, of one that has landed.
+    kind: str
+    candidate: int
+    text: str
+    row: Candidate | None = None
 
 
 class QueueFacts:
     """What a round starts from, read at once: how far the log is, the time, landings that have begun and not
     ended, the candidates that wait, and whether the queue is paused."""
-
-    __slots__ = ("head", "is_paused", "landings", "live", "now_ns")
 
     def __init__(self, view: View) -> None:
         self.head, self.now_ns = view.head, view.now.tick_ns
@@ -95,8 +96,6 @@ class QueueFacts:
 class StackedCandidate:
     """A candidate in the stack: what main would be with it and all below it, and what is known of that."""
 
-    __slots__ = ("files", "ids", "is_set_up", "job", "known", "level", "output", "row")
-
     def __init__(self, row: Candidate, level: Level, below: StackedCandidate | None) -> None:
         self.row, self.level = row, level
         self.files: set[str] = set(level.files) | (below.files if below is not None else set())
@@ -107,11 +106,6 @@ class StackedCandidate:
 class Suspect:
     """A candidate that fails on main; with what, is being found out. `chain`: where its branch began, then
     each state of main up to the one that it fails on."""
-
-    __slots__ = (
-        "chain", "files", "ids", "is_main_asked", "is_set_up", "job", "main_known", "output", "point", "row",
-        "search",
-    )  # fmt: skip
 
     def __init__(self, placed: StackedCandidate, chain: list[str]) -> None:
         self.row, self.chain, self.output = placed.row, chain, placed.output

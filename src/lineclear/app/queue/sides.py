@@ -43,13 +43,12 @@ class SideEnd:
     owner: Owner = NOBODY
 
 
+@dataclass(frozen=True, slots=True)
 class Side:
     """The steps of one side, and whose branch it is: what is told of a commit that names nobody itself."""
 
-    __slots__ = ("owner", "touches")
-
-    def __init__(self, touches: Sequence[Touch], owner: Owner = NOBODY) -> None:
-        self.touches, self.owner = touches, owner
+    touches: Sequence[Touch]
+    owner: Owner = NOBODY
 
 
 def add_sides(

@@ -6,6 +6,9 @@ main. Everything that touches git comes through the `MergeGit` port.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app.queue.lock_making import made_of, notes_of
 from lineclear.app.queue.merge_trees import merge_two_trees
 from lineclear.core.queue import landing
@@ -13,7 +16,6 @@ from lineclear.core.queue.landing import FAST_FORWARD, LINEAR, MERGE, NOTHING
 from lineclear.core.words.refusals import refuse
 from lineclear.merge import Labels
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Protocol
@@ -59,25 +61,24 @@ if TYPE_CHECKING:
         ) -> str: ...
 
 
+@dataclass(frozen=True, slots=True)
 class Submission:
     """What is put on a level: `tip` is the commit that was submitted, `id` the candidate's number (0: it
     has none), `task` is "T-3", or "" for a branch of nobody's task."""
 
-    __slots__ = ("agent", "branch", "id", "task", "tip", "title")
-
-    def __init__(
-        self, branch: str, tip: str, *, id: int = 0, task: str = "", title: str = "", agent: str = ""
-    ) -> None:
-        self.branch, self.tip, self.id = branch, tip, id
-        self.task, self.title, self.agent = task, title, agent
+    branch: str
+    tip: str
+    _: KW_ONLY
+    id: int = 0
+    task: str = ""
+    title: str = ""
+    agent: str = ""
 
 
 class Level:
     """`commit` is "" and `tree` holds the conflicts where it does not fit; `files` are the paths that differ
     from the level below; `commands` are left to run, such as one that regenerates a lock file; `notes` tell
     of lock files that were regenerated, or were not."""
-
-    __slots__ = ("commands", "commit", "conflicts", "files", "how", "notes", "tree")
 
     def __init__(
         self, commit: str, tree: str, how: str, *, files: Sequence[str] = (), commands: Sequence[str] = (),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.runs.spending import cost_of, tokens_of
 from lineclear.app.runs.workers import RESTING, WORKING
 from lineclear.core.runs.budgets import show_money
 from lineclear.core.tasks.states import show_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.claims.rules import EXCLUSIVE, is_over
 from lineclear.core.log.tables import CLAIM, RUN, TASK, TASK_DEP, split_names
 from lineclear.core.runs.states import counts_as_attempt
 from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
 from lineclear.core.tasks.states import OPEN, TAKEN, show_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -16,13 +18,12 @@ if TYPE_CHECKING:
     from lineclear.app.runs.workers import WorkerSlot
 
 
+@dataclass(frozen=True, slots=True)
 class Plan:
     """`starts`: which slot begins which task; `is_waiting`: there is work that only waits for a slot."""
 
-    __slots__ = ("is_waiting", "starts")
-
-    def __init__(self, starts: list[tuple[WorkerSlot, int]], is_waiting: bool) -> None:
-        self.starts, self.is_waiting = starts, is_waiting
+    starts: list[tuple[WorkerSlot, int]]
+    is_waiting: bool
 
 
 def choose(

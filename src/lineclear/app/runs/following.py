@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.runs.signs import Call, CallDone, Limited, Model, NotLoggedIn, Said, SessionSign, Usage
 from lineclear.core.words.refusals import shorten
 
 PLAIN = "plain"
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

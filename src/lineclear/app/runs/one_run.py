@@ -6,6 +6,8 @@ branch or main. The order of steps is chosen so that being killed after any of t
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app import tasks
 from lineclear.app.agents import heartbeat, membership
 from lineclear.app.ports import Caller
@@ -33,7 +35,6 @@ from lineclear.core.tasks.states import TAKEN, show_id
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.runs import budget_spent
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import View
     from lineclear.app.runs.ports import HeldBond, RunPorts
@@ -54,8 +55,6 @@ LAST_WORDS_BYTES = 16 << 20
 class Outcome:
     """What became of a run, for people and for the supervisor's next step."""
 
-    __slots__ = ("agent", "how", "landing", "reason", "retry_after_s", "run", "task")
-
     def __init__(
         self, run: int, agent: str, task: int, how: str, reason: str, landing: LandingResult | None = None
     ) -> None:
@@ -72,8 +71,6 @@ class Outcome:
 
 class Recovery:
     """What a supervisor finds of its predecessor: runs that nobody has ended, and what has landed."""
-
-    __slots__ = ("landed", "lives")
 
     def __init__(self) -> None:
         self.lives: list[LiveRun] = []

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 class Delivered:
     """What was taken over. `how` and `reason` are those of the run's end."""
 
-    __slots__ = ("branch", "changed", "commit", "how", "notes", "problems", "reason")
-
     def __init__(
         self, problems: Sequence[Problem], notes: Sequence[str] = (), *, branch: str = "", commit: str = "",
         changed: Sequence[str] = (),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.claims import holders
 from lineclear.app.messages import inbox
 from lineclear.core.agents.names import is_family
@@ -13,7 +15,6 @@ from lineclear.core.runs.prompt import Earlier, Letter, Nearby, PromptFacts
 from lineclear.core.runs.states import DONE, ENDED
 from lineclear.core.tasks.states import TAKEN, show_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import View
     from lineclear.app.runs.workers import RunPlace, WorkerSlot

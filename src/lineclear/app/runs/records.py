@@ -5,6 +5,9 @@ A run's end and what becomes of its task are one transaction: no task is left be
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent, free_agent
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
@@ -14,7 +17,6 @@ from lineclear.core.tasks.states import TAKEN, give_back, show_id
 from lineclear.core.words.refusals import not_found
 from lineclear.core.words.tasks import task_not_yours
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -26,51 +28,35 @@ ASKS = (STOP, STOP_HARD, PAUSE, RESUME)
 LIVE = (RUNNING, PAUSED)
 
 
+@dataclass(frozen=True, slots=True)
 class Start:
     """What is known when a client is started. `token_hash` proves who speaks for as long as it runs."""
 
-    __slots__ = ("attempt", "base", "branch", "client", "model", "task", "token_hash", "tree")
-
-    def __init__(
-        self,
-        task: int,
-        attempt: int,
-        *,
-        client: str,
-        model: str = "",
-        tree: str = "",
-        branch: str = "",
-        base: str = "",
-        token_hash: str = "",
-    ) -> None:
-        self.task, self.attempt, self.client, self.model = task, attempt, client, model
-        self.tree, self.branch, self.base, self.token_hash = tree, branch, base, token_hash
+    task: int
+    attempt: int
+    _: KW_ONLY
+    client: str
+    model: str = ""
+    tree: str = ""
+    branch: str = ""
+    base: str = ""
+    token_hash: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Ending:
     """How a run ended, with what it used; -1 is unknown. A `branch` is handed over, a `result` accepted."""
 
-    __slots__ = (
-        "branch", "cost_micros", "exit_code", "how", "reason", "result", "snapshot", "tokens_in",
-        "tokens_out",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        how: str,
-        reason: str = "",
-        *,
-        exit_code: int = -1,
-        tokens_in: int = -1,
-        tokens_out: int = -1,
-        cost_micros: int = -1,
-        snapshot: str = "",
-        branch: str = "",
-        result: str = "",
-    ) -> None:
-        self.how, self.reason, self.exit_code = how, reason, exit_code
-        self.tokens_in, self.tokens_out, self.cost_micros = tokens_in, tokens_out, cost_micros
-        self.snapshot, self.branch, self.result = snapshot, branch, result
+    how: str
+    reason: str = ""
+    _: KW_ONLY
+    exit_code: int = -1
+    tokens_in: int = -1
+    tokens_out: int = -1
+    cost_micros: int = -1
+    snapshot: str = ""
+    branch: str = ""
+    result: str = ""
 
 
 def begin(store: Store, caller: Caller, start: Start) -> int:

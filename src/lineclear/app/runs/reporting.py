@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.runs.workers import LANDED, NEEDS_YOU
 from lineclear.core.log.tables import RUN, TASK
 from lineclear.core.runs import states as ends
 from lineclear.core.tasks.states import FAILED, FINISHED, HANDED_OVER, show_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

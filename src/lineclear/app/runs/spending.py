@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.runs.records import runs_of_task
 from lineclear.app.runs.workers import NOTHING, Spent
 from lineclear.core.log.tables import RUN
@@ -9,7 +11,6 @@ from lineclear.core.runs.budgets import Used, total
 from lineclear.core.runs.prices import cost_micros
 from lineclear.core.runs.states import ENDED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import View
     from lineclear.app.runs.workers import LiveRun

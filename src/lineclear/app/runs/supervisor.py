@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import signal
 from collections import deque
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.app.messages import mark_read
 from lineclear.app.queue import candidates as queue
@@ -48,7 +50,6 @@ from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import BUDGET
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -76,13 +77,15 @@ FIRST_REST_S, LONGEST_REST_S = 30, 15 * 60
 REFUSED_STARTS_MAX, REFUSED_REST_S = 3, 2
 
 
+@dataclass(frozen=True, slots=True)
 class RunNews:
     """Something a person wants to see: `kind` is one of the words below."""
 
-    __slots__ = ("agent", "kind", "task", "text")
-
-    def __init__(self, kind: str, text: str, *, agent: str = "", task: int = 0) -> None:
-        self.kind, self.text, self.agent, self.task = kind, text, agent, task
+    kind: str
+    text: str
+    _: KW_ONLY
+    agent: str = ""
+    task: int = 0
 
 
 STARTED, ACTED, ENDED, LANDED_NEWS, WAITS, WARNED, NEEDS = (

@@ -35,8 +35,6 @@ IDLE, STARTING, WORKING, ENDING, RESTING, CLOSED = (
 class RunPlace:
     """Where an agent works: a worktree of its own, or nowhere in particular (`tree` is empty)."""
 
-    __slots__ = ("base", "branch", "env", "path", "tree")
-
     def __init__(
         self, tree: str, path: str, branch: str = "", base: str = "", env: dict[str, str] | None = None
     ) -> None:
@@ -46,16 +44,12 @@ class RunPlace:
 class SavedWork:
     """A snapshot: its commit, and the id of all that is in it."""
 
-    __slots__ = ("commit", "left_out", "tree")
-
     def __init__(self, commit: str, tree: str, left_out: Sequence[str] = ()) -> None:
         self.commit, self.tree, self.left_out = commit, tree, list(left_out)
 
 
 class CheckedRun:
     """What a finished run brought: how it ends now, and notes for the log."""
-
-    __slots__ = ("branch", "how", "notes", "reason", "result")
 
     def __init__(
         self, how: str, reason: str = "", *, branch: str = "", result: str = "", notes: Sequence[str] = ()
@@ -66,32 +60,26 @@ class CheckedRun:
 LANDED, SENT_BACK, NEEDS_YOU, HANDED_OVER = "landed", "sent back", "needs you", "handed over"
 
 
+@dataclass(frozen=True, slots=True)
 class LandingResult:
     """What became of a branch, in one of the four words above."""
 
-    __slots__ = ("commit", "state", "why")
+    state: str
+    why: str = ""
+    commit: str = ""
 
-    def __init__(self, state: str, why: str = "", commit: str = "") -> None:
-        self.state, self.why, self.commit = state, why, commit
 
-
+@dataclass(frozen=True, slots=True)
 class QueueResult:
     """What the queue made of a candidate: `task` is 0 where it has none."""
 
-    __slots__ = ("candidate", "landing", "task")
-
-    def __init__(self, candidate: int, task: int, landing: LandingResult) -> None:
-        self.candidate, self.task, self.landing = candidate, task, landing
+    candidate: int
+    task: int
+    landing: LandingResult
 
 
 class WorkerSlot:
     """One agent that the supervisor keeps at work. The first part is given, the rest changes."""
-
-    __slots__ = (
-        "agent", "client", "command", "env", "has_worktree", "labels", "limits", "live", "model",
-        "permissions", "phase", "price", "rest_until_ns", "rest_why", "rests", "sandbox", "stream", "task",
-        "tells_cost",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -128,33 +116,18 @@ def slot_of(run: Run) -> WorkerSlot:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Spent:
     """What the task and the day had used before this run began, as far as it was told."""
 
-    __slots__ = ("day_money_micros", "day_tokens", "task_money_micros", "task_tokens")
-
-    def __init__(
-        self,
-        task_tokens: Amount = NOTHING,
-        task_money_micros: Amount = NOTHING,
-        day_tokens: Amount = NOTHING,
-        day_money_micros: Amount = NOTHING,
-    ) -> None:
-        self.task_tokens, self.task_money_micros = task_tokens, task_money_micros
-        self.day_tokens, self.day_money_micros = day_tokens, day_money_micros
+    task_tokens: Amount = NOTHING
+    task_money_micros: Amount = NOTHING
+    day_tokens: Amount = NOTHING
+    day_money_micros: Amount = NOTHING
 
 
 class LiveRun:
     """A run that is under way, with what has been seen of it."""
-
-    __slots__ = (
-        "active_ns", "attempt", "bond", "busy_ns", "busy_seen_ns", "caller", "group", "is_bond_free",
-        "is_of_earlier_boot", "is_paused", "is_saving", "last_action", "letters", "memory_bytes",
-        "memory_peak_bytes", "model", "named", "oom_kills_before", "paused_at_ns", "paused_ns", "place",
-        "reader", "run", "saved_at_ns", "saved_busy_ns", "session", "slot", "spent", "started_ns",
-        "stop_detail", "stop_hard_at_ns", "stopped_by", "strayed", "task", "title", "tree_id", "usage",
-        "watch",
-    )  # fmt: skip
 
     def __init__(
         self, run: int, slot: WorkerSlot, caller: Caller, place: RunPlace, group: ClientProcess,
@@ -193,11 +166,6 @@ class LiveRun:
 
 class SupervisorRules:
     """How this supervisor works: limits that hold for all its slots."""
-
-    __slots__ = (
-        "heeds_loops", "disk_floor_bytes", "grace_s", "is_staying", "lands", "lease_ms", "log_bytes", "only",
-        "prompt_bytes", "save_every_ns", "silence_ns",
-    )  # fmt: skip
 
     def __init__(
         self,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.instants import show_duration
 from lineclear.core.log.tables import AGENT, RUN, TASK, WORKTREE
 from lineclear.core.runs.states import ENDED
 from lineclear.core.tasks.states import FINISHED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Liveness, Presence, View
     from lineclear.core.log.tables import Agent, Run, Worktree
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 class Known:
     """One consistent look at the store."""
-
-    __slots__ = ("agents", "branches", "now_ns", "rows", "runs", "used")
 
     def __init__(self, view: View) -> None:
         self.now_ns = view.now.wall_ns

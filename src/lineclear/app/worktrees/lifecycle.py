@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 class ReadyWorktree:
     """A worktree that is ready: `tree` is our name for it, `base` a commit, `env` for processes there."""
 
-    __slots__ = ("base", "branch", "env", "is_new", "notes", "path", "ports", "tree")
-
     def __init__(self, row: Worktree, env: dict[str, str], *, is_new: bool, notes: list[str]) -> None:
         self.tree, self.path, self.branch, self.base = row.name, row.path, row.branch, row.base
         self.ports = range(row.port_first, row.port_first + row.port_count)

@@ -41,10 +41,6 @@ class SavedTree:
     """A worktree that is kept safe. `active_at_s`: when one of its agents was last heard of, or a change was
     last found in it; at first, when we began to look at it."""
 
-    __slots__ = (
-        "active_at_s", "failures", "is_saving", "looked_at_s", "name", "path", "rest_until_s", "works",
-    )  # fmt: skip
-
     def __init__(self, name: str, path: str, now_s: float) -> None:
         self.name, self.path = name, path
         self.works: list[Work] = []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.log.tables import AGENT, TASK, WORKTREE
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import PREFIX, Kept, ref_prefix
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,16 +16,17 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Worktree
 
 
+@dataclass(slots=True, eq=False)
 class Work:
     """Somebody's work: who does it, where, on which branch. Texts are empty where nothing is known."""
 
-    __slots__ = ("agent", "base", "branch", "path", "task", "tree")
-
-    def __init__(
-        self, agent: str, *, tree: str = "", path: str = "", branch: str = "", base: str = "", task: int = 0
-    ) -> None:
-        self.agent, self.tree, self.path, self.branch = agent, tree, path, branch
-        self.base, self.task = base, task
+    agent: str
+    _: KW_ONLY
+    tree: str = ""
+    path: str = ""
+    branch: str = ""
+    base: str = ""
+    task: int = 0
 
 
 def find_work(view: View, name: str, *, scope: str = "") -> Work:

@@ -7,6 +7,9 @@ through the `Desk` port; the caller holds the worktree's lock.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.app.queue.lock_making import notes_of
 from lineclear.app.queue.merge_trees import file_report, is_mergeable, merge_two_trees
 from lineclear.core.queue import landing
@@ -15,7 +18,6 @@ from lineclear.core.words.worktrees import sync_in_progress
 from lineclear.core.worktrees.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
 from lineclear.merge import Labels, merge_texts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
@@ -77,8 +79,6 @@ MOST_TRIES = 5
 
 class Plan:
     """What a sync would come to; only objects were made. `report` is the merge's, None without one."""
-
-    __slots__ = ("commit", "conflicts", "how", "main", "report", "tip")
 
     def __init__(
         self, how: str, main: str, tip: str, commit: str = "", report: dict[str, Any] | None = None,
@@ -183,13 +183,13 @@ def _refusal(desk: Desk, moved: Moved) -> Exception:
 # -- the merge, unfinished ------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Left:
     """`tree`: the files with their markers; `stages` of what is open, the branch as stage 2, as for git."""
 
-    __slots__ = ("conflicts", "stages", "tree")
-
-    def __init__(self, tree: str, stages: Stages, conflicts: list[dict[str, Any]]) -> None:
-        self.tree, self.stages, self.conflicts = tree, stages, conflicts
+    tree: str
+    stages: Stages
+    conflicts: list[dict[str, Any]]
 
 
 def _as_git_leaves_it(desk: Desk, plan: Plan) -> Left:

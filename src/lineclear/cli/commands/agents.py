@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents import membership
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

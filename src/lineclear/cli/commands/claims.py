@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app import claims
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
@@ -11,7 +13,6 @@ from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import Refusal, not_found, quote, refuse
 from lineclear.core.words.row import FAILED, STALE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable

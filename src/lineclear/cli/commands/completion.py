@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.index import INDEX, find_verb
@@ -12,7 +13,6 @@ from lineclear.core.queue.candidates import show_number
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

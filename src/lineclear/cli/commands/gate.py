@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import NOT_ALLOWED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

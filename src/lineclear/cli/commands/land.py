@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.cli.command import Command, Context
 from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
@@ -9,7 +11,6 @@ from lineclear.core.tasks.states import LEAST_PRIORITY
 from lineclear.core.words.queue import not_as_asked
 from lineclear.core.words.row import FINDINGS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

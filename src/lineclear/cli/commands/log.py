@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.log import audit as run_audit
 from lineclear.app.log import order_of, tail
 from lineclear.cli.command import Command, Context
@@ -12,7 +14,6 @@ from lineclear.core.log.causality import AFTER, BEFORE, CONCURRENT, SAME
 from lineclear.core.words.refusals import shorten
 from lineclear.core.words.row import FINDINGS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

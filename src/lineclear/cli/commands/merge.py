@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.app.setup.applying import apply_setup
 from lineclear.app.setup.planning import plan_install, plan_remove
@@ -10,7 +11,6 @@ from lineclear.cli.command import Command, Context
 from lineclear.core.words.refusals import refuse
 from lineclear.merge.result import Labels
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

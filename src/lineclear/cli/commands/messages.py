@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app import messages
 from lineclear.app.arrivals import await_messages
 from lineclear.cli.command import Command, Context
@@ -11,7 +13,6 @@ from lineclear.cli.render import quoted
 from lineclear.core.agents.names import agent_name, topic_name
 from lineclear.core.words.refusals import Refusal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable

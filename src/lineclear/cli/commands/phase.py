@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable, plain
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, PHASES, TEST
 from lineclear.core.words.row import FINDINGS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app import proposals
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text, read_input
@@ -12,7 +14,6 @@ from lineclear.core.queue.phases import INTEGRATE
 from lineclear.core.values.file_changes import read_change
 from lineclear.core.words.refusals import refuse, shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

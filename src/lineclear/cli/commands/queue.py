@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import candidate_number
 from lineclear.cli.queue_output import as_data, check_lines, show_lines
@@ -10,7 +12,6 @@ from lineclear.core.queue.candidates import in_order, show_number
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host.stopping import Stopping
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
@@ -11,7 +12,6 @@ from lineclear.core.words.refusals import refuse
 from lineclear.core.words.row import FAILED, TIMED_OUT
 from lineclear.core.words.runs import nothing_to_run
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator

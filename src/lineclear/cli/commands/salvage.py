@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable, plain
@@ -12,7 +13,6 @@ from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import AT_WORK
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command
 from lineclear.cli.parser import whole_number
@@ -12,7 +13,6 @@ from lineclear.core.words.refusals import refuse
 from lineclear.host import server_address
 from lineclear.host.spawning import start_detached
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

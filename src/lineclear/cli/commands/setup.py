@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.setup.applying import apply_setup
 from lineclear.app.setup.planning import check_name, plan_install, plan_remove
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.words.row import FINDINGS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

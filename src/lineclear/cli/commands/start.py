@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.setup import applying
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
@@ -9,7 +11,6 @@ from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.row import FAILED
 from lineclear.settings import show
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

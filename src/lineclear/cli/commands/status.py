@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.app.status import status as read_status
 from lineclear.cli.command import Command, Context
@@ -13,7 +14,6 @@ from lineclear.core.instants import show_duration
 from lineclear.core.queue.candidates import LIVE
 from lineclear.core.queue.phases import PARALLEL
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

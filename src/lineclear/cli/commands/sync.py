@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
 from lineclear.core.queue.landing import tell_conflict
@@ -10,7 +12,6 @@ from lineclear.core.words.row import FINDINGS
 from lineclear.core.words.worktrees import sync_conflicts
 from lineclear.core.worktrees.syncing import Conflicted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

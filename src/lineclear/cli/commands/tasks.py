@@ -5,6 +5,8 @@ Lists that go in and out as files are in task_lists.py.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app import tasks
 from lineclear.cli.command import Command, Context
 from lineclear.cli.commands.task_lists import (
@@ -22,7 +24,6 @@ from lineclear.core.instants import show_duration
 from lineclear.core.tasks.states import ENDED, FAILED, LEAST_PRIORITY, STATES
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents import tokens
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration
 from lineclear.cli.render import TextTable
 from lineclear.core.durations import LONGEST_MS, MINUTE_MS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.trust import KNOWN
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

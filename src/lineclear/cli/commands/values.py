@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app import values
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text
@@ -11,7 +13,6 @@ from lineclear.core.claims.write_rule import fence_from
 from lineclear.core.json_text import canonical
 from lineclear.core.words.refusals import shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

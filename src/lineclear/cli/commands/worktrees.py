@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
@@ -10,7 +11,6 @@ from lineclear.cli.render import TextTable
 from lineclear.core.agents.names import agent_name
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

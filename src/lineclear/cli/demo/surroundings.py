@@ -7,12 +7,12 @@ import shutil
 import signal
 from contextlib import contextmanager
 from tempfile import mkdtemp
+from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import refuse
 from lineclear.host.commands import session
 from lineclear.wiring.scratch import NO_SETTINGS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
 from lineclear.core.queue.phases import BINDABLE
 from lineclear.core.words.refusals import refuse, shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.claims.strategies import Rule
 

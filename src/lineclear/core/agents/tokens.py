@@ -6,7 +6,9 @@ secret of 32 random bytes cannot be guessed from it. Secrets are made elsewhere;
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from lineclear.core.log.tables import Token
 
@@ -22,13 +24,13 @@ _HEX = frozenset("0123456789abcdef")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
+@dataclass(frozen=True, slots=True)
 class Bearer:
     """Whom a token speaks for: a name, whether it is an agent's or a person's, and which token it is."""
 
-    __slots__ = ("id", "kind", "name")
-
-    def __init__(self, name: str, kind: str, id: str) -> None:
-        self.name, self.kind, self.id = name, kind, id
+    name: str
+    kind: str
+    id: str
 
 
 def write_token(id: str, secret: str) -> str:

@@ -7,6 +7,7 @@ somebody else and counts until it is stale. Pure: ages and living processes are 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from lineclear.core.words.refusals import shorten
 
@@ -20,23 +21,25 @@ _PID = re.compile(r"\bpid\b[\"']?\s*[:=]?\s*([0-9]{1,9})\b", re.IGNORECASE)
 _HOST = re.compile(r"\bhost(?:name)?\b[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9._-]{1,255})", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
 class Lock:
     """An exclusive claim as a lock file tells it. `path` is from the root of the repository."""
 
-    __slots__ = ("agent", "note", "path", "resource", "task", "until_at")
+    path: str
+    resource: str
+    agent: str
+    until_at: str
+    task: str
+    note: str
 
-    def __init__(self, path: str, resource: str, agent: str, until_at: str, task: str, note: str) -> None:
-        self.path, self.resource, self.agent = path, resource, agent
-        self.until_at, self.task, self.note = until_at, task, note
 
-
+@dataclass(frozen=True, slots=True)
 class Foreign:
     """What a lock of somebody else says of itself; 0 and "" where it says nothing."""
 
-    __slots__ = ("host", "pid", "words")
-
-    def __init__(self, pid: int, host: str, words: str) -> None:
-        self.pid, self.host, self.words = pid, host, words
+    pid: int
+    host: str
+    words: str
 
 
 def lock_name(path: str) -> str:

@@ -6,6 +6,9 @@ length of the log. A finding names the position it was made at.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import ancestors, overlaps
 from lineclear.core.claims.rules import EXCLUSIVE, excludes, has_copies, resource_of
@@ -15,7 +18,6 @@ from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import CLAIM, VALUE
 from lineclear.core.words.refusals import Refusal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
@@ -26,18 +28,16 @@ if TYPE_CHECKING:
 MOST_FINDINGS = 200
 
 
+@dataclass(frozen=True, slots=True)
 class AuditFinding:
     """Something that must not be: `kind` is stable, `position` is 0 for a difference of tables."""
 
-    __slots__ = ("kind", "position", "text")
-
-    def __init__(self, kind: str, position: int, text: str) -> None:
-        self.kind, self.position, self.text = kind, position, text
+    kind: str
+    position: int
+    text: str
 
 
 class Auditor:
-    __slots__ = ("count", "findings", "missed", "position", "state")
-
     def __init__(self) -> None:
         self.state = FoldedState()
         self.findings: list[AuditFinding] = []

@@ -7,7 +7,8 @@ that read one position and both write are concurrent, whichever was appended fir
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from typing import Protocol
 

@@ -6,8 +6,8 @@ Indexes are sorted lists, made when first asked for and kept from then on.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 class _Top:
     """Sorts after every int and str, to close the range below a prefix."""
-
-    __slots__ = ()
 
     def __lt__(self, _other: object) -> bool:
         return False
@@ -36,8 +34,6 @@ _TOP: Any = _Top()
 class _Rows:
     """One table: rows by key, and sorted (index columns + key) entries per index."""
 
-    __slots__ = ("by_key", "sorted")
-
     def __init__(self) -> None:
         self.by_key: dict[Key, Any] = {}
         self.sorted: dict[str, list[Key]] = {}
@@ -45,8 +41,6 @@ class _Rows:
 
 class FoldedState:
     """Rows of all tables, with the reads every engine offers."""
-
-    __slots__ = ("_tables",)
 
     def __init__(self) -> None:
         self._tables: dict[str, _Rows] = {}

@@ -5,6 +5,7 @@ failure is told. Pure; nothing is run or read here.
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from lineclear.core.claims.resources import overlaps
 from lineclear.core.instants import show_duration
@@ -12,7 +13,6 @@ from lineclear.core.masking import mask
 from lineclear.core.runs.outputs import file_named
 from lineclear.core.words.refusals import shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -42,8 +42,6 @@ _SUBMODULE = "160000"
 class Check:
     """A command that has to succeed. `name` is for people; `where` is its place in the committed settings,
     for the question of trust: "" when a person stated it in this clone. `env` is added to what it finds."""
-
-    __slots__ = ("command", "env", "name", "retries", "timeout_ms", "where")
 
     def __init__(
         self, command: str, *, timeout_ms: int, retries: int = 0, name: str = "", where: str = "",

@@ -6,10 +6,12 @@ part. Facts come in as arguments; nothing here asks git.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.row import HELD, NOT_ALLOWED, STALE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,13 +19,12 @@ if TYPE_CHECKING:
 REFUSED_CODES = (HELD, NOT_ALLOWED, STALE)
 
 
+@dataclass(frozen=True, slots=True)
 class GateFinding:
     """A path, and the refusal that says why it may not come in."""
 
-    __slots__ = ("path", "refusal")
-
-    def __init__(self, path: str, refusal: Refusal) -> None:
-        self.path, self.refusal = path, refusal
+    path: str
+    refusal: Refusal
 
     @property
     def kind(self) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
@@ -20,8 +22,6 @@ MOST_NAMED, MOST_WHO = 3, 80
 class Landed:
     """The work is on main: `commit` is main now; `how` is "nothing" when it had been there before."""
 
-    __slots__ = ("commit", "files", "how", "main", "notes", "tree")
-
     def __init__(
         self, commit: str, tree: str, how: str, *, main: str = "", files: Sequence[str] = (),
         notes: Sequence[str] = (),
@@ -33,8 +33,6 @@ class Landed:
 class SentBack:
     """The work does not fit main as it is now; its author has to bring both together."""
 
-    __slots__ = ("conflicts", "files", "why")
-
     def __init__(self, why: str, files: Sequence[str], conflicts: Sequence[dict[str, Any]]) -> None:
         self.why, self.files, self.conflicts = why, list(files), list(conflicts)
 
@@ -42,17 +40,15 @@ class SentBack:
 class NeedsYou:
     """Nothing moved: a person has something in the way, and nobody else may touch it."""
 
-    __slots__ = ("files", "why")
-
     def __init__(self, why: str, files: Sequence[str] = ()) -> None:
         self.why, self.files = why, list(files)
 
 
+@dataclass(frozen=True, slots=True)
 class Author:
-    __slots__ = ("date", "email", "name")
-
-    def __init__(self, name: str, email: str, date: str = "") -> None:
-        self.name, self.email, self.date = name, email, date
+    name: str
+    email: str
+    date: str = ""
 
 
 def one_line(text: str) -> str:
@@ -181,13 +177,13 @@ def folded_twins(paths: Iterable[str], added: Iterable[str]) -> list[tuple[str, 
 # -- main moved by an agent itself ----------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Stray:
     """An agent moved main itself, from `old` to `new`."""
 
-    __slots__ = ("agent", "new", "old")
-
-    def __init__(self, agent: str, old: str, new: str) -> None:
-        self.agent, self.old, self.new = agent, old, new
+    agent: str
+    old: str
+    new: str
 
 
 def marked_agent(reflog_message: str) -> str:

@@ -7,11 +7,12 @@ writer is the owner, or the built-in integrator. What is bound to no phase is no
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.agents.names import is_family
 from lineclear.core.words.claims import other_phase
 from lineclear.core.words.refusals import Refusal, refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

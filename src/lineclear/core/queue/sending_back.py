@@ -6,6 +6,8 @@ never in a line of ours. Pure.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.queue.landing import one_line
 from lineclear.core.queue.sides import tell_hand
 from lineclear.core.words.quoting import (
@@ -18,7 +20,6 @@ from lineclear.core.words.quoting import (
     size_of,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
@@ -54,11 +55,6 @@ _THIRD = "Commit the result (`git add`, `git commit`), run the checks again, and
 
 
 class Brief:
-    __slots__ = (
-        "branch", "command", "files", "is_prepared", "kind", "main", "others", "output", "own", "symbols",
-        "task", "why",
-    )  # fmt: skip
-
     def __init__(
         self, kind: str, *, task: str, branch: str, main: str, why: str = "", files: Sequence[str] = (),
         symbols: Sequence[str] = (), others: Sequence[Hand] = (), own: Sequence[Hand] = (),

@@ -7,7 +7,8 @@ whatever is known of those below it. Who broke the lowest level that failed is f
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -78,8 +79,6 @@ class Search:
     first n of them; the candidate on point `size` fails, that is known. Point 0 is asked first: most
     candidates that fail, fail by themselves.
     """
-
-    __slots__ = ("_high", "_low")
 
     def __init__(self, size: int) -> None:
         self._low, self._high = -1, size

@@ -7,11 +7,11 @@ it is never taken for 0, it cannot break a limit, and it is named where a limit 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.core.instants import NS_PER_MS, show_duration
 from lineclear.core.runs.money import write_money
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

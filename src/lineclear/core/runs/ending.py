@@ -9,12 +9,12 @@ A reason is a clause that goes on after "the last one stopped because": at most 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.core.runs import states
 from lineclear.core.runs.budgets import show_bytes
 from lineclear.core.words.refusals import shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

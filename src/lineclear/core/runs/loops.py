@@ -48,8 +48,6 @@ MOST_SUMMARY_CHARS, MOST_PATH_CHARS = 80, 200
 
 
 class _Call:
-    __slots__ = ("digest", "is_edit", "paths", "summary", "waits")
-
     def __init__(self, digest: str, paths: tuple[str, ...], is_edit: bool, waits: bool, summary: str) -> None:
         self.digest, self.is_edit, self.waits, self.summary = digest, is_edit, waits, summary
         self.paths = tuple(path[:MOST_PATH_CHARS] for path in paths[:MOST_PATHS])
@@ -57,8 +55,6 @@ class _Call:
 
 class _Window:
     """The last steps, and how many different ones are among them."""
-
-    __slots__ = ("_counts", "_most_different", "_size", "_steps")
 
     def __init__(self, size: int, most_different: int) -> None:
         self._size, self._most_different = size, most_different
@@ -92,8 +88,6 @@ class _Window:
 class _Known:
     """The last so many different texts; says of each whether it is new."""
 
-    __slots__ = ("_most", "_texts")
-
     def __init__(self, most: int) -> None:
         self._most = most
         self._texts: dict[str, None] = {}
@@ -111,8 +105,6 @@ class _Known:
 class _PathEdits:
     """The edits of one file: how often an earlier one was made again after another one."""
 
-    __slots__ = ("known", "last", "returns")
-
     def __init__(self) -> None:
         self.known, self.last, self.returns = _Known(MOST_EDITS_OF_A_PATH), "", 0
 
@@ -129,11 +121,6 @@ class LoopWatch:
 
     Once there is a verdict it stays: what was a loop does not become healthy by a late surprise.
     """
-
-    __slots__ = (
-        "_edits", "_edits_known", "_failed", "_long", "_paths", "_pending", "_row", "_row_changing", "_short",
-        "_step", "_tree", "_tree_returns", "_trees", "_verdict", "calls", "pattern",
-    )  # fmt: skip
 
     def __init__(self) -> None:
         self.calls, self.pattern, self._verdict = 0, "", ""

@@ -5,6 +5,8 @@ A price of one dollar for a million tokens is one micro for one token.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lineclear.core.words.refusals import refuse
 
 MICROS = 1_000_000
@@ -51,16 +53,15 @@ def write_money(micros: int) -> str:
     return f"{whole}.{decimals}"
 
 
+@dataclass(frozen=True, slots=True)
 class Price:
     """What a million tokens cost, in micros; `cached` are tokens of the input that the model had kept."""
 
-    __slots__ = ("cached_micros", "input_micros", "name", "origin", "output_micros")
-
-    def __init__(
-        self, name: str, input_micros: int, output_micros: int, cached_micros: int, origin: str = "default"
-    ) -> None:
-        self.name, self.origin = name, origin
-        self.input_micros, self.output_micros, self.cached_micros = input_micros, output_micros, cached_micros
+    name: str
+    input_micros: int
+    output_micros: int
+    cached_micros: int
+    origin: str = "default"
 
     def cost_micros(self, *, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> int:
         """`tokens_in` without the cached ones. Rounded up: a budget is rather kept than broken."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.claims.resources import overlaps, parse_resource
 from lineclear.core.claims.rules import resource_of
 from lineclear.core.runs import states
 from lineclear.core.words.refusals import Refusal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -27,26 +29,22 @@ MOST_NAMED, MOST_REASON, MOST_TAIL = 5, 2_000, 1_200
 class Problem:
     """Something that is not as asked. One that is not `fatal` is only told."""
 
-    __slots__ = ("fatal", "files", "kind", "words")
-
     def __init__(self, kind: str, words: str, files: Sequence[str] = (), *, fatal: bool = True) -> None:
         self.kind, self.words, self.files, self.fatal = kind, words, list(files), fatal
 
 
+@dataclass(frozen=True, slots=True)
 class OutputCheck:
     """How a check command ended: 0 is well, -1 out of time."""
 
-    __slots__ = ("code", "command", "tail")
-
-    def __init__(self, command: str, code: int, tail: str) -> None:
-        self.command, self.code, self.tail = command, code, tail
+    command: str
+    code: int
+    tail: str
 
 
 class RunWork:
     """What a run brought. `present`: those of `produces` that are there. Without a worktree there are
     no changes to look for."""
-
-    __slots__ = ("changed", "checks", "has_worktree", "present", "produces", "scope")
 
     def __init__(
         self,

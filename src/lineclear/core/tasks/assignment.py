@@ -8,6 +8,7 @@ Only what somebody holds exclusively is left alone. Nothing here takes a task: t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import overlaps
@@ -16,7 +17,6 @@ from lineclear.core.log.tables import split_names
 from lineclear.core.tasks.states import CANCELLED, FAILED, OPEN, is_fit, show_id
 from lineclear.core.words.refusals import shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -100,8 +100,6 @@ def _narrowness(worker: TaskWorker) -> tuple[int, str]:
 class _Wish:
     """A ready task with its scope read, those who hold a part of it for themselves, and who failed at it."""
 
-    __slots__ = ("avoided", "holders", "scope", "task")
-
     def __init__(self, task: Task, held: list[tuple[str, Resource]], avoided: str) -> None:
         self.task, self.avoided = task, avoided
         self.scope = [resource_of(text) for text in split_names(task.scope)]
@@ -126,8 +124,6 @@ def can_do(worker: TaskWorker, task: Task) -> bool:
 
 class _Matching:
     """Tasks seated on workers. A seated task keeps a seat, but may move to let another one in."""
-
-    __slots__ = ("_seated", "_workers")
 
     def __init__(self, workers: list[TaskWorker]) -> None:
         self._workers = workers

@@ -218,8 +218,6 @@ class _ListReading:
     the text between tasks when none is open.
     """
 
-    __slots__ = ("fence", "open", "tasks")
-
     def __init__(self) -> None:
         self.tasks: list[ListedTask] = []
         self.open: list[ListedTask] = []

@@ -9,6 +9,7 @@ Not for the hook's path.
 from __future__ import annotations
 
 import re
+from dataclasses import KW_ONLY, dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,6 @@ _TWO_DASHES = re.compile(r"-(?=-)")
 class PageTask:
     """A task as its line shows it."""
 
-    __slots__ = ("after", "agent", "number", "priority", "scope", "state", "title")
-
     def __init__(
         self,
         number: int,
@@ -74,8 +73,6 @@ class PageTask:
 class Item:
     """One line. `number` is that of its task, 0 for text; `notes` are our comments below it."""
 
-    __slots__ = ("indent", "notes", "number", "text")
-
     def __init__(self, text: str, number: int = 0, indent: str = "", notes: Iterable[str] = ()) -> None:
         self.text, self.number, self.indent = text, number, indent
         self.notes = list(notes)
@@ -86,19 +83,20 @@ class Item:
         return self.number or (MARK if self.text.startswith(MARK) else self.text)
 
 
+@dataclass(frozen=True, slots=True)
 class Edit:
     """One thing that an edited line asks for. `place` is its item's index in the edited page.
 
     `value` is what is wanted, `old` what the page had said; `name` is who stands behind the line.
     """
 
-    __slots__ = ("kind", "name", "number", "old", "place", "value")
-
-    def __init__(
-        self, kind: str, place: int, number: int = 0, *, value: str = "", old: str = "", name: str = ""
-    ) -> None:
-        self.kind, self.place, self.number = kind, place, number
-        self.value, self.old, self.name = value, old, name
+    kind: str
+    place: int
+    number: int = 0
+    _: KW_ONLY
+    value: str = ""
+    old: str = ""
+    name: str = ""
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -268,8 +266,6 @@ def find_edits(base: list[Item], current: list[Item], tasks: Mapping[int, PageTa
 
 class _Counted:
     """How often a line is there; taking it away counts down."""
-
-    __slots__ = ("_left",)
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._left: dict[str, int] = {}

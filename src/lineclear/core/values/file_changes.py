@@ -5,10 +5,12 @@ The payload of a proposal holds it as a flat object, so that every reader of pro
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.sizes import write_size
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -16,14 +18,16 @@ FORM = "file"
 MOST_BYTES = 512 * 1024
 
 
+@dataclass(frozen=True, slots=True)
 class FileChange:
     """`text` is None for a removal. `commit` is what main was, `blob` the file's id in it ("" for a new
     file), `task` the one its author worked on, 0 for none."""
 
-    __slots__ = ("blob", "commit", "task", "text")
-
-    def __init__(self, text: str | None, *, commit: str, blob: str, task: int = 0) -> None:
-        self.text, self.commit, self.blob, self.task = text, commit, blob, task
+    text: str | None
+    _: KW_ONLY
+    commit: str
+    blob: str
+    task: int = 0
 
     def as_payload(self) -> dict[str, Any]:
         content = {"removed": True} if self.text is None else {"text": self.text}

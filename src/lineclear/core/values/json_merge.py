@@ -6,11 +6,11 @@ Depth is bounded where values come in (`json_text.MAX_DEPTH`), so plain recursio
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 
 class Absent:
     """There is no value here; null is a value."""
-
-    __slots__ = ()
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -19,29 +19,25 @@ class Absent:
 ABSENT = Absent()
 
 
+@dataclass(frozen=True, slots=True)
 class JsonConflict:
     """Both sides changed one place, differently. The place is a JSON pointer (RFC 6901), "" for the whole."""
 
-    __slots__ = ("pointer", "base", "mine", "theirs")
-
-    def __init__(self, pointer: str, base: object, mine: object, theirs: object) -> None:
-        self.pointer = pointer
-        self.base = base
-        self.mine = mine
-        self.theirs = theirs
+    pointer: str
+    base: object
+    mine: object
+    theirs: object
 
     def __repr__(self) -> str:
         return f"JsonConflict({self.pointer!r}, {self.base!r}, {self.mine!r}, {self.theirs!r})"
 
 
+@dataclass(frozen=True, slots=True)
 class JsonMerge:
     """The merged value, with `theirs` (the shared side) wherever there is a conflict."""
 
-    __slots__ = ("value", "conflicts")
-
-    def __init__(self, value: object, conflicts: list[JsonConflict]) -> None:
-        self.value = value
-        self.conflicts = conflicts
+    value: object
+    conflicts: list[JsonConflict]
 
     def __repr__(self) -> str:
         return f"JsonMerge({self.value!r}, {self.conflicts!r})"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.queue.landing import makers_of, one_line, tell_conflict
 from lineclear.core.words.refusals import (
     refuse,
     shorten,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any

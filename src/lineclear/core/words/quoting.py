@@ -5,9 +5,10 @@ A quoted line starts with ">", whatever is in it, so no heading, fence or rule o
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.words.refusals import shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -16,8 +17,6 @@ MOST_NAME_CHARS, MOST_PATH_CHARS, MOST_TITLE_CHARS = 80, 160, 200
 
 class Section:
     """A part that may be cut: `write` fills at most so many bytes, of which `least_bytes` are kept for it."""
-
-    __slots__ = ("least_bytes", "shown")
 
     def __init__(self, least_bytes: int) -> None:
         self.shown = 0
@@ -29,8 +28,6 @@ class Section:
 
 class Passage(Section):
     """One text of somebody's, cut at its end."""
-
-    __slots__ = ("_head", "_more", "_text")
 
     def __init__(self, head: str, text: str, more: str, least_bytes: int) -> None:
         self._head = f"{head}\n\n" if head else ""
@@ -50,8 +47,6 @@ class Passage(Section):
 
 class Listing(Section):
     """Several things, each whole or left out; those left out are counted. `shown` were written last time."""
-
-    __slots__ = ("_end", "_head", "_items", "_more")
 
     def __init__(self, head: str, items: list[str], more: str, least_bytes: int, end: str = "") -> None:
         self._head, self._items, self._more, self._end = f"{head}\n\n", items, more, end

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.words.refusals import refuse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.runs.budgets import Breach
     from lineclear.core.words.refusals import Refusal

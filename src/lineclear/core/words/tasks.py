@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.words.refusals import (
     lease,
     refuse,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.instants import Instant
     from lineclear.core.words.refusals import Refusal

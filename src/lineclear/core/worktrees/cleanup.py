@@ -6,12 +6,12 @@ The rule above all others: work that is in no commit of main, no branch and no s
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from lineclear.core.instants import show_duration
 from lineclear.core.worktrees.rules import OURS
 from lineclear.core.worktrees.snapshots import thin
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -5,11 +5,13 @@ Facts come in as arguments; nothing here looks at a disk, a port or git.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
 from lineclear.core.agents.names import is_plain_name
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.worktrees import bad_place, no_room
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -237,14 +239,15 @@ def check_room(*, count: int, each_bytes: int, free_bytes: int, reserve_bytes: i
 # -- going ------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Condition:
     """What would be lost with a worktree: files that are in no commit, commits that are on no branch."""
 
-    __slots__ = ("changed", "loose_commits", "lock")
-
-    def __init__(self, *, changed: int = 0, loose_commits: int = 0, lock: str = "") -> None:
-        """`lock`: why git keeps it from being removed; "" when it does not."""
-        self.changed, self.loose_commits, self.lock = changed, loose_commits, lock
+    # `lock`: why git keeps it from being removed; "" when it does not.
+    _: KW_ONLY
+    changed: int = 0
+    loose_commits: int = 0
+    lock: str = ""
 
 
 def check_removal(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
@@ -15,8 +16,6 @@ STAGED = "staged"
 class Synced:
     """The branch holds all of main: `commit` is its tip now, `files` are what came in."""
 
-    __slots__ = ("commit", "files", "how", "notes")
-
     def __init__(
         self, how: str, commit: str, *, files: Sequence[str] = (), notes: Sequence[str] = ()
     ) -> None:
@@ -25,8 +24,6 @@ class Synced:
 
 class Conflicted:
     """Both do not fit. `is_kept`: the merge lies in the worktree, `open_paths` with their stages."""
-
-    __slots__ = ("conflicts", "is_kept", "notes", "open_paths")
 
     def __init__(
         self, conflicts: Sequence[dict[str, Any]], *, is_kept: bool = False,

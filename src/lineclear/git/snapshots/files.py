@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineclear.git import parse
 from lineclear.host.files import write_atomically
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -75,13 +76,14 @@ def _is_packed(common_dir: str, ref: str) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True)
 class Last:
     """An agent's last snapshot of a worktree; `serial` says which content it holds."""
 
-    __slots__ = ("commit", "ref", "serial", "why")
-
-    def __init__(self, ref: str, commit: str, why: str, serial: int) -> None:
-        self.ref, self.commit, self.why, self.serial = ref, commit, why, serial
+    ref: str
+    commit: str
+    why: str
+    serial: int
 
 
 class State:
@@ -90,10 +92,6 @@ class State:
     `index` is the signature of the index we copied. `serial` counts contents: an agent whose last
     snapshot has the same number has all of it.
     """
-
-    __slots__ = (
-        "_stored_index", "changes", "commit", "head", "index", "lasts", "ref", "serial", "signatures",
-    )  # fmt: skip
 
     def __init__(self) -> None:
         self.head, self.ref, self.commit, self.serial = "", "", "", 0

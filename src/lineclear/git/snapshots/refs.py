@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.worktrees.snapshots import PREFIX, Kept, message, ref_prefix, split_ref
 from lineclear.git.objects import COMMIT, Objects, format_commit, nobody
 from lineclear.git.run import GitFailed, git
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any

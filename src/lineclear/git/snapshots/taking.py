@@ -16,6 +16,7 @@ import os
 import shutil
 import stat
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import (
@@ -48,7 +49,6 @@ from lineclear.git.snapshots.trees import Trees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
 from lineclear.host.locks import LockFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
@@ -85,8 +85,6 @@ class _Forgotten(_Moved):
 
 class Content:
     """What a worktree holds, as far as it is not HEAD's: path -> (mode, object id), None for removed."""
-
-    __slots__ = ("changes", "head", "left_out", "objects", "signatures", "to_hash", "trees")
 
     def __init__(self, head: str, objects: Objects) -> None:
         self.head, self.objects = head, objects

@@ -7,12 +7,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from typing import TYPE_CHECKING
 
 from lineclear.git import parse
 from lineclear.git.layout import has_reftable, read_text
 from lineclear.host.files import write_atomically
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.git.layout import Layout
 
@@ -36,8 +36,6 @@ def head_in_files(layout: Layout) -> str | None:
 class Trees:
     """Directory -> its tree object at one commit, None for one that is not there. A cache: a file that
     cannot be read, is of another commit or is not what was written counts as empty."""
-
-    __slots__ = ("_path", "found", "head")
 
     def __init__(self, path: str, head: str) -> None:
         self._path, self.head = path, head

@@ -5,13 +5,13 @@ blocks that are lists by nature are merged by key, and the order of everything e
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.versions import narrower
 from lineclear.merge.result import Labels, MergeResult
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

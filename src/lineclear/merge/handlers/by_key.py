@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided, merge_entries
 from lineclear.merge.result import MergeResult
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -8,9 +8,10 @@ unless the kind of file brings a rule for it (`choose`): they end in `RivalChang
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -35,28 +36,17 @@ class RivalChanges(Exception):
         self.reason, self.key = reason, key
 
 
+@dataclass(slots=True, eq=False)
 class KeyedEntry:
     """`lead` is what stands before it (blanks, comments), `glue` what stands between its children."""
 
-    __slots__ = ("key", "lead", "text", "children", "tail", "glue", "is_ordered")
-
-    def __init__(
-        self,
-        key: str,
-        lead: str,
-        text: str,
-        children: list[KeyedEntry] | None = None,
-        tail: str = "",
-        glue: str = "",
-        is_ordered: bool = False,
-    ) -> None:
-        self.key = key
-        self.lead = lead
-        self.text = text
-        self.children = children
-        self.tail = tail
-        self.glue = glue
-        self.is_ordered = is_ordered
+    key: str
+    lead: str
+    text: str
+    children: list[KeyedEntry] | None = None
+    tail: str = ""
+    glue: str = ""
+    is_ordered: bool = False
 
     def own(self) -> str:
         """Its text without the lead."""

@@ -6,6 +6,7 @@ A comment belongs to the entry below it.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
@@ -13,7 +14,6 @@ from lineclear.merge.handlers.toml_files import package_of
 from lineclear.merge.handlers.versions import constrained, extras, narrower
 from lineclear.merge.result import Labels, MergeResult
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
 from lineclear.merge.handlers.lock_entries import all_found, read_packages
 from lineclear.merge.handlers.npm_lock import nearest, packages_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any

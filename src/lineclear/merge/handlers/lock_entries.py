@@ -25,8 +25,6 @@ _UV_OWN = re.compile(r"^source = \{ (?:editable|virtual|directory|workspace) =",
 class Package:
     """One entry: who it is, whom it needs, and whether it belongs to the project itself."""
 
-    __slots__ = ("name", "version", "needs", "is_own")
-
     def __init__(self, block: str, is_uv: bool) -> None:
         self.name = _field("name", block)
         self.version = _field("version", block)

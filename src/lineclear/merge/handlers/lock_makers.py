@@ -8,8 +8,8 @@ A lock file that is not in the table has no such command (yarn 1, pipenv, gradle
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,8 +21,6 @@ class Maker:
     something else. Patterns are of whole paths: `manifests` are what the merge made of them; `settings` say
     how the package manager works, and are main's; of `sources` only the names count; with one of `hooks` in
     the tree the lock file depends on a program of the repository. `leaves` may be left beside it."""
-
-    __slots__ = ("env", "hooks", "least", "leaves", "manifests", "name", "settings", "sources", "words")
 
     def __init__(
         self,

@@ -7,13 +7,13 @@ version within its range; nothing is there that nobody needs. Otherwise there is
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from lineclear.merge.handlers.by_key import merge_by_key
 from lineclear.merge.handlers.json_files import Scanner
 from lineclear.merge.handlers.npm_ranges import is_within
 from lineclear.merge.result import MergeResult
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

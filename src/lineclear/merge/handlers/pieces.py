@@ -6,9 +6,10 @@ is nobody's mistake, only a wrong guess: then that text is read as a whole.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 class Whole(KeyedEntry):
     """All entries of a text, which need not be joined to know it."""
-
-    __slots__ = ("whole",)
 
     def __init__(self, text: str, children: list[KeyedEntry], tail: str) -> None:
         super().__init__("", "", "", children, tail)
@@ -32,8 +31,6 @@ class Whole(KeyedEntry):
 class Pieces:
     """`part` gives pieces that are the text when joined, or none. `read` must find in each of them what it
     finds in the whole text, or say `Undecided`. Entries of equal pieces are the same objects in all texts."""
-
-    __slots__ = ("part", "read", "_known")
 
     def __init__(self, part: Callable[[str], list[str]], read: Read) -> None:
         self.part = part

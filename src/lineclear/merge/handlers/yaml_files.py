@@ -35,8 +35,6 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 class _Row:
     """One line with what is asked of it at every depth."""
 
-    __slots__ = ("line", "indent", "is_empty", "is_item")
-
     def __init__(self, line: str) -> None:
         shown = line.lstrip(" ")
         self.line = line

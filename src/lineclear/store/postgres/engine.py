@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.fold import fold
@@ -27,7 +28,6 @@ from lineclear.store.postgres.transaction import PostgresTx
 from lineclear.store.postgres.view import PostgresView
 from lineclear.store.postgres.wire import PATIENCE_S, LostError, SilentError, show_url
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar

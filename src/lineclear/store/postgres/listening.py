@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hashlib import sha256
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 from lineclear.store.postgres.failures import FAILURES
 from lineclear.store.postgres.wire import Wire
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.store.postgres.wire import Command
 
@@ -31,8 +31,6 @@ def ring(repo: str) -> Command:
 class Allowance:
     """A few rings at once, then as many as the time since allows."""
 
-    __slots__ = ("_left", "_since")
-
     def __init__(self) -> None:
         self._left, self._since = float(_RINGS_AT_ONCE), monotonic()
 
@@ -48,8 +46,6 @@ class Allowance:
 
 class PostgresListener:
     """An ear on a connection of its own. A lost ring, or a lost connection, costs time, never truth."""
-
-    __slots__ = ("_head", "_repo", "_url", "_wire")
 
     def __init__(self, url: str, repo: str) -> None:
         self._url, self._repo = url, repo

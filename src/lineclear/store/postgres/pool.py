@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import threading
 from time import monotonic
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,8 +21,6 @@ MOST_KEPT, KEPT_S = 8, 300.0
 
 
 class ConnectionPool:
-    __slots__ = ("_kept", "_lock", "_pid")
-
     def __init__(self) -> None:
         self._pid, self._lock = os.getpid(), threading.Lock()
         self._kept: list[tuple[float, Key, PostgresSession]] = []

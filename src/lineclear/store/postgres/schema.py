@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import psycopg
 
 from lineclear.core.words.refusals import refuse
@@ -9,7 +11,6 @@ from lineclear.store.migrations import Migration, read_migrations
 from lineclear.store.postgres.failures import refusal_of
 from lineclear.store.postgres.wire import LostError, ServerError, connect_text, show_url
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic_ns
+from typing import TYPE_CHECKING
 
 from lineclear.core.instants import Instant
 from lineclear.core.log.codec import decode_body
@@ -13,7 +14,6 @@ from lineclear.store.postgres.schema import check_number
 from lineclear.store.postgres.statements import BEGIN_WRITING
 from lineclear.store.postgres.wire import PATIENCE_S, ServerError, Wire, show_url
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult
 
@@ -59,18 +59,6 @@ _LIFT_LIMIT = "SELECT set_config('transaction_timeout', '0', true)"
 
 
 class PostgresSession:
-    __slots__ = (
-        "_heard_ns",
-        "_replan_at",
-        "_server_ns",
-        "boot",
-        "epoch",
-        "head",
-        "round_trips",
-        "url",
-        "wire",
-    )
-
     def __init__(self, url: str, repo: str, clock_name: str, patience_s: float = PATIENCE_S) -> None:
         """`epoch` is the boot of the log's newest epoch, `head` the newest position we know of."""
         self.url, self.round_trips = url, 0

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from itertools import count
 from json import JSONEncoder
+from typing import TYPE_CHECKING
 
 from lineclear.core.log.questions import GET, PICK, SEARCH, Question
 from lineclear.core.log.tables import ALL, LOG, TASK
 from lineclear.store.sql import Statements
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

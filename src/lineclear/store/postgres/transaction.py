@@ -12,6 +12,8 @@ epoch begins (see lineclear_history in the first migration).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.log.codec import encode_body
 from lineclear.core.log.epochs import begin_epoch
 from lineclear.core.log.events import Event
@@ -22,7 +24,6 @@ from lineclear.core.log.tables import AGENT, ALL, LOG, OPERATION, TASK, LogEntry
 from lineclear.store.postgres.statements import DELETE, END, FLUSH, PUT, encode_rows
 from lineclear.store.postgres.view import PostgresView
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar

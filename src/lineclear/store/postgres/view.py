@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.core.instants import Instant
 from lineclear.core.log.epochs import clock_of, last_boot
 from lineclear.core.log.questions import GET, PICK, SCAN, SEARCH, Question, around
@@ -17,7 +19,6 @@ from lineclear.store.postgres.statements import (
 )
 from lineclear.store.postgres.wire import show_url
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar

@@ -11,13 +11,13 @@ import select
 from collections import deque
 from itertools import count
 from math import ceil
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, TransactionStatus
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
@@ -103,8 +103,6 @@ def connect_text(url: str, connect_s: int = 0) -> str:
 
 
 class Wire:
-    __slots__ = ("_expected", "_names", "_patience_s", "_pg", "_poll", "_prepared")
-
     def __init__(self, url: str, patience_s: float = PATIENCE_S) -> None:
         """`patience_s`: after so long without a word it is given up, while it is made and after."""
         self._patience_s = patience_s

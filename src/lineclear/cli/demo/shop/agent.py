@@ -14,10 +14,10 @@ import signal
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.cli.demo.shop.scripts import read_scripts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -7,13 +7,13 @@ import os
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.cli.demo.shop.naive import LIMIT_S
 from lineclear.cli.demo.shop.scripts import read_program, read_scripts
 from lineclear.cli.demo.surroundings import run_group
 from lineclear.wiring.scratch import ScratchRepo
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

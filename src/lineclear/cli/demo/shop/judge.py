@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
 from lineclear.cli.demo.shop.scripts import read_scripts
 from lineclear.host.commands import capture
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
@@ -22,8 +22,6 @@ CHECK_S = 30
 
 class Diary:
     """What one agent wrote: which script it played, which texts it put into files, and how it ended."""
-
-    __slots__ = ("edits", "is_done", "script")
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.script, self.edits, self.is_done = "", [], False

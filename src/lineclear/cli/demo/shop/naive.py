@@ -6,12 +6,12 @@ import os
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from lineclear.cli.demo.shop.scripts import NAIVE, read_program
 from lineclear.cli.demo.surroundings import run_group
 from lineclear.wiring.scratch import ScratchRepo
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tomllib
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -18,8 +18,6 @@ ENDING = ".in"
 class Script:
     """One task: its title as in TASKS.md, the steps of its first attempt and of those after it, and the
     program that says whether the task is done. `same_as` names the script whose work it repeats."""
-
-    __slots__ = ("check", "first", "name", "same_as", "steps", "title")
 
     def __init__(self, name: str, read: dict[str, Any]) -> None:
         self.name, self.title = name, str(read["title"])

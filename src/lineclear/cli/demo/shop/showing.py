@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.cli.demo.shop.coordinated import AGENTS, CoordinatedRun
 from lineclear.cli.demo.shop.judge import judge, read_diaries
 from lineclear.cli.demo.shop.naive import NaiveRun
@@ -9,7 +11,6 @@ from lineclear.cli.demo.surroundings import scratch_directory, scratch_environ
 from lineclear.cli.render import TextTable
 from lineclear.core.words.row import FINDINGS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
