@@ -19,7 +19,7 @@ from lineclear.app.runs.workers import (
     LandingResult,
     QueueResult,
     RunPlace,
-    SavedWork,
+    RunSnapshot,
     SupervisorRules,
     WorkerSlot,
 )
@@ -281,11 +281,11 @@ class _Props:
 
     # -- snapshots ----------------------------------------------------------------------------------
 
-    def take(self, agent: str, _place: RunPlace, why: str, _task: int = 0) -> SavedWork | None:
+    def take(self, agent: str, _place: RunPlace, why: str, _task: int = 0) -> RunSnapshot | None:
         self._stage.saves.append((self._stage.passed_ms, f"{agent}: {why}"))
         return None
 
-    def latest(self, _agent: str, _place: RunPlace) -> SavedWork | None:
+    def latest(self, _agent: str, _place: RunPlace) -> RunSnapshot | None:
         return None
 
     # -- landing ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from lineclear.core.claims.rules import INTENT, Request
 from lineclear.core.log.tables import Candidate, Landing
 from lineclear.core.queue.landing import Landed, SentBack
 from lineclear.git import landing as git_landing
-from lineclear.git.branch_moves import Moved
+from lineclear.git.branch_moves import BranchMove
 from lineclear.wiring.queue import landings_of
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
@@ -218,7 +218,7 @@ def test_main_that_somebody_moves_meanwhile_is_built_upon_and_never_forced(
     real = git_landing.LockedMain.move
     moves: list[str] = []
 
-    def late(main: git_landing.LockedMain, old: str, new: str, why: str) -> Moved:
+    def late(main: git_landing.LockedMain, old: str, new: str, why: str) -> BranchMove:
         if len(moves) < 2:
             moves.append(team.git.commit("In between", {f"between{len(moves)}": "x\n"}))
         return real(main, old, new, why)

@@ -17,7 +17,7 @@ from lineclear.host.files import write_atomically
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from lineclear.app.runs.ports import HeldBond, OutputReader
+    from lineclear.app.runs.ports import OutputReader, RunBond
     from lineclear.app.runs.workers import RunPlace, WorkerSlot
     from lineclear.core.log.tables import Run
     from lineclear.core.runs.signs import Usage
@@ -47,7 +47,7 @@ class ClientProcesses:
         checks: Sequence[str],
         log_bytes: int,
         sandboxed: Callable[[str, list[str], str, list[str]], list[str]],
-        hold_bond: Callable[[], tuple[str, HeldBond]],
+        hold_bond: Callable[[], tuple[str, RunBond]],
         new_token: Callable[[], tuple[str, str]],
     ) -> None:
         self._directory, self._environ, self._common_dir = directory, environ, common_dir
@@ -64,7 +64,7 @@ class ClientProcesses:
         run: int,
         prompt: str,
         token: str,
-        bond: HeldBond,
+        bond: RunBond,
         resume: str,
     ) -> tuple[ClientProcess, str]:
         directory = self.directory(run)

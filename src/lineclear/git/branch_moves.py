@@ -56,7 +56,7 @@ INDEX_WAIT_S = 5.0
 _POLL_S, _STALE_LOCK_S, _NEAR_NS = 0.05, 1.0, 60_000_000_000
 
 
-class Moved:
+class BranchMove:
     """`how`: "moved"; "stale" (the branch was elsewhere by then); "blocked", with the reason and files."""
 
     def __init__(self, how: str, why: str = "", files: Sequence[str] = ()) -> None:
@@ -130,14 +130,14 @@ class Mover:
         self._clone, self._common_dir, self._ref, self._fds = clone, common_dir, ref, (lock_fd,)
         self._journal = journal
 
-    def move(self, old: str, new: str, why: str) -> Moved:
+    def move(self, old: str, new: str, why: str) -> BranchMove:
         places = checkouts_of(self._common_dir, self._ref)
         blocked = self._blocked(places)
         if blocked:
-            return Moved("blocked", blocked)
+            return BranchMove("blocked", blocked)
         if not places:
             self._write_journal(old, new, None, touched=False)
-            return Moved(
+            return BranchMove(
                 "moved" if self._close_journal(self._set_ref(old, new, why, self._clone.cwd)) else "stale"
             )
         return self._move_with_files(places[0], old, new, why)
@@ -152,7 +152,7 @@ class Mover:
         step = step_in_progress(places[0].git_dir) if places else ""
         return f"{step} is in progress in {places[0].path}" if step else ""
 
-    def _move_with_files(self, place: Checkout, old: str, new: str, why: str) -> Moved:
+    def _move_with_files(self, place: Checkout, old: str, new: str, why: str) -> BranchMove:
         changes = self._clone.differences(old, new)
         in_the_way = self._in_the_way(place, old, changes)
         if in_the_way is not None:
@@ -160,7 +160,7 @@ class Mover:
         self._write_journal(old, new, place, touched=False)
         if not _lock_index(place):
             self._remove_journal()
-            return Moved(
+            return BranchMove(
                 "blocked", f"another git process is running in {place.path} or left its index.lock there"
             )
         try:
@@ -172,23 +172,25 @@ class Mover:
             self.repair()
             files = overlapping(place, old, set(changes))
             reason = f"uncommitted changes in {place.path} overlap" if files else _last_line(error.stderr)
-            return Moved("blocked", reason, files)
+            return BranchMove("blocked", reason, files)
         if not is_moved:
             self.repair()
-            return Moved("stale")
+            return BranchMove("stale")
         self._finish(self._facts(old, new, place, touched=True), is_moved=True)
-        return Moved("moved")
+        return BranchMove("moved")
 
-    def _in_the_way(self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> Moved | None:
+    def _in_the_way(
+        self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]
+    ) -> BranchMove | None:
         """What git itself would overwrite, or bring back, without a word."""
         untracked = self._untracked(place, changes)
         if untracked:
-            return Moved(
+            return BranchMove(
                 "blocked", f"files that git does not track are in the way in {place.path}", untracked
             )
         deleted = _deleted(place, old, changes)
         if deleted:
-            return Moved("blocked", f"files that would change are deleted in {place.path}", deleted)
+            return BranchMove("blocked", f"files that would change are deleted in {place.path}", deleted)
         return None
 
     def _move_files(self, place: Checkout, old: str, new: str) -> None:

@@ -13,19 +13,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
     from lineclear.git.layout import Layout
-    from lineclear.git.places import Places
+    from lineclear.git.places import WorktreePaths
 
 _LARGEST_TEXT_BYTES = 1 << 20
 _DIFF_LIMIT_S, _WORKTREE_LIMIT_S = 20.0, 60.0
 
 
-class WorktreeFiles:
+class TreeFiles:
     """The files of a repository's worktrees, seen from a directory. `tree`: our own worktree's name in the
     store."""
 
     __slots__ = ("_cwd", "_fold_case", "_nfc", "_places", "_scope")
 
-    def __init__(self, places: Places, cwd: str, tree: str, *, fold_case: bool, nfc: bool) -> None:
+    def __init__(self, places: WorktreePaths, cwd: str, tree: str, *, fold_case: bool, nfc: bool) -> None:
         self._places, self._cwd, self._fold_case, self._nfc = places, cwd, fold_case, nfc
         self._scope = tree.rpartition("/")[0]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lineclear.core.queue.landing import Author
-    from lineclear.git.branch_moves import Moved
+    from lineclear.git.branch_moves import BranchMove
     from lineclear.git.layout import Layout
     from lineclear.git.trees import Change
 
@@ -152,7 +152,7 @@ class LockedMain:
     def commit(self) -> str:
         return self._git.commit_of(self.ref)
 
-    def move(self, old: str, new: str, why: str) -> Moved:
+    def move(self, old: str, new: str, why: str) -> BranchMove:
         return self._mover.move(old, new, why)
 
     def repair(self) -> str:

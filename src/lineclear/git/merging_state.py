@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from lineclear.core.worktrees.syncing import STAGED
-from lineclear.git.branch_moves import Moved, Mover, checkouts_of, overlapping, write_synced
+from lineclear.git.branch_moves import BranchMove, Mover, checkouts_of, overlapping, write_synced
 from lineclear.git.restoring import put_back
 from lineclear.git.run import git
 
@@ -36,23 +36,25 @@ class Keeper(Mover):
         self._stages: Stages = {}
         self._other = self._message = ""
 
-    def keep(self, tip: str, tree: str, other: str, stages: Stages, message: str) -> Moved:
+    def keep(self, tip: str, tree: str, other: str, stages: Stages, message: str) -> BranchMove:
         """`tree`: the files as they will lie there, markers in them; `other`: the commit that is merged."""
         self._stages, self._other, self._message = stages, other, message
         if not checkouts_of(self._common_dir, self._ref):
-            return Moved("stale")
+            return BranchMove("stale")
         return self.move(tip, tree, "lineclear: sync")
 
-    def _in_the_way(self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> Moved | None:
+    def _in_the_way(
+        self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]
+    ) -> BranchMove | None:
         if self._value() != old:
-            return Moved("stale")
+            return BranchMove("stale")
         staged = _staged(place.path, old)
         if staged:
-            return Moved("blocked", STAGED, staged)
+            return BranchMove("blocked", STAGED, staged)
         # Git's own check sees only what the move changes; an open path may stay as it is.
         mine = overlapping(place, old, {*changes, *self._stages})
         if mine:
-            return Moved("blocked", f"uncommitted changes in {place.path} overlap", mine)
+            return BranchMove("blocked", f"uncommitted changes in {place.path} overlap", mine)
         return super()._in_the_way(place, old, changes)
 
     def _complete_index(self, place: Checkout) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
 
 
-class Places:
+class WorktreePaths:
     """Paths of one repository, seen from one of its worktrees."""
 
     __slots__ = ("_common_dir", "_fold_case", "_git_dirs", "_is_ours", "_nfc", "_prefix", "_worktree_key")

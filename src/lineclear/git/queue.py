@@ -10,7 +10,7 @@ from lineclear.app.queue.stacking import Submission, put_on
 from lineclear.core.queue.landing import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
-from lineclear.git.branch_moves import Moved, checkouts_of, head_ref
+from lineclear.git.branch_moves import BranchMove, checkouts_of, head_ref
 from lineclear.git.landing import LOCK_WAIT_S, CloneGit, commit_of, has_unfinished_move, locked_main
 from lineclear.git.leftovers import dirty_paths
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased, share_commit, withdraw
@@ -206,16 +206,20 @@ class CloneQueueGit:
     def _is_ancestor(self, old: str, new: str) -> bool:
         return self.clone.history.bases(new, old) == [old]
 
-    def move(self, old: str, new: str, why: str) -> Moved:
+    def move(self, old: str, new: str, why: str) -> BranchMove:
         if not self._remote:
             with locked_main(self.clone, self._state_directory, LOCK_WAIT_S) as main:
                 main.repair()
                 return main.move(old, new, why)
         failed = push_leased(self._cwd, self._remote, self.branch, old, new)
         if failed:
-            return Moved("stale") if failed == "stale" else Moved("blocked", f"{self._remote}: {failed}")
+            return (
+                BranchMove("stale")
+                if failed == "stale"
+                else BranchMove("blocked", f"{self._remote}: {failed}")
+            )
         self._follow(new)
-        return Moved("moved")
+        return BranchMove("moved")
 
 
 # -- branches that somebody hands in --------------------------------------------------------------

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.git.branch_moves import Moved
+    from lineclear.git.branch_moves import BranchMove
     from lineclear.git.landing import LandingLock
     from lineclear.git.layout import Layout
 
@@ -58,12 +58,12 @@ class GitDesk:
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         return self._clone.commit(tree, parents, message, None)
 
-    def move(self, old: str, new: str) -> Moved:
+    def move(self, old: str, new: str) -> BranchMove:
         return self._mover.move(old, new, f"lineclear: sync with {self.main}")
 
     def keep(
         self, tip: str, tree: str, main: str, stages: Mapping[str, Mapping[int, tuple[str, str]]], words: str
-    ) -> Moved:
+    ) -> BranchMove:
         return self._keeper.keep(tip, tree, main, stages, words)
 
     def repair(self) -> str:

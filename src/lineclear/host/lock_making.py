@@ -29,7 +29,7 @@ from lineclear.merge.handlers.lock_makers import maker_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lineclear.app.queue.lock_making import Question, Read
+    from lineclear.app.queue.lock_making import LockQuestion, Read
     from lineclear.host.commands import Finished
     from lineclear.merge.handlers.lock_makers import Maker
 
@@ -86,7 +86,7 @@ class PackageManagers:
     def settings_at(self) -> str:
         return self._rules().main
 
-    def make(self, question: Question, read: Read) -> Made:
+    def make(self, question: LockQuestion, read: Read) -> Made:
         rules = self._rules()
         kept = f"{rules.kept}/{_key(question, rules)}" if rules.kept else ""
         known = _recall(kept) if kept else None
@@ -113,7 +113,7 @@ def _clear_away() -> None:
         remove_tree(top)
 
 
-def _make(question: Question, read: Read, rules: LockRules) -> Made:
+def _make(question: LockQuestion, read: Read, rules: LockRules) -> Made:
     blobs = read(set(question.files.values()))
     files = {path: blobs[oid] for path, oid in question.files.items()} | dict.fromkeys(question.names, b"")
     if sum(map(len, files.values())) > _MOST_BYTES:
@@ -130,7 +130,7 @@ def _make(question: Question, read: Read, rules: LockRules) -> Made:
             end_strays(room.path)
 
 
-def _work(room: Scratch, question: Question, files: Mapping[str, bytes], rules: LockRules) -> Made:
+def _work(room: Scratch, question: LockQuestion, files: Mapping[str, bytes], rules: LockRules) -> Made:
     maker, ends_at = question.maker, time.monotonic() + rules.within_ms / 1_000
     run = _runner(room, question, rules, ends_at)
     told = run([maker.name, "--version"])
@@ -158,7 +158,7 @@ def _work(room: Scratch, question: Question, files: Mapping[str, bytes], rules: 
 
 
 def _runner(
-    room: Scratch, question: Question, rules: LockRules, ends_at: float
+    room: Scratch, question: LockQuestion, rules: LockRules, ends_at: float
 ) -> Callable[[Sequence[str]], Finished]:
     folder = question.path.rpartition("/")[0]
     place = f"{room.path}/{folder}".rstrip("/")
@@ -185,7 +185,7 @@ def _failure(maker: Maker, done: Finished, rules: LockRules) -> str:
 # -- answers that are kept ------------------------------------------------------------------------
 
 
-def _key(question: Question, rules: LockRules) -> str:
+def _key(question: LockQuestion, rules: LockRules) -> str:
     """Of all that the answer depends on but what the registries say: the first answer counts."""
     program = os.path.realpath(_program(question.maker, rules))
     row = os.stat(program) if os.path.exists(program) else None

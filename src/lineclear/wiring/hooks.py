@@ -10,9 +10,9 @@ from lineclear.app.hooks.calls import CALL, answer_call, home_of
 from lineclear.app.hooks.ports import HookPlace, HookRules
 from lineclear.core.agents.hooks import session_key
 from lineclear.core.words.refusals import Refusal
-from lineclear.git.hook_tree import WorktreeFiles
+from lineclear.git.hook_tree import TreeFiles
 from lineclear.git.layout import find_layout, is_check_tree
-from lineclear.git.places import Places
+from lineclear.git.places import WorktreePaths
 from lineclear.git.shell_watch import GitShellWatch
 from lineclear.host.names import person_name
 from lineclear.host.session_marks import SessionMarks, time_of
@@ -175,15 +175,15 @@ def _rules(settings: Settings) -> HookRules:
     )  # fmt: skip
 
 
-def files_of(layout: Layout, settings: Settings, cwd: str) -> WorktreeFiles:
+def files_of(layout: Layout, settings: Settings, cwd: str) -> TreeFiles:
     """The repository's files, for a call that is answered without its store."""
-    places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
+    places = WorktreePaths(layout, folds_case(layout, settings), settings.paths_nfc)
     return _files(places, layout, settings, cwd, layout.tree)
 
 
-def _files(places: Places, layout: Layout, settings: Settings, cwd: str, tree: str) -> WorktreeFiles:
+def _files(places: WorktreePaths, layout: Layout, settings: Settings, cwd: str, tree: str) -> TreeFiles:
     where = os.path.realpath(cwd) if os.path.isdir(cwd) else layout.worktree
-    return WorktreeFiles(places, where, tree, fold_case=folds_case(layout, settings), nfc=settings.paths_nfc)
+    return TreeFiles(places, where, tree, fold_case=folds_case(layout, settings), nfc=settings.paths_nfc)
 
 
 class SessionWorktree:

@@ -6,7 +6,7 @@ import os
 
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
-from lineclear.git.places import Places
+from lineclear.git.places import WorktreePaths
 from lineclear.host.bell import PipeBell
 from lineclear.host.bonds import BondLiveness, Bonds
 from lineclear.host.clock import HostClock
@@ -43,7 +43,7 @@ class Repo:
         self.bonds = Bonds(os.path.join(self.state_directory, "bonds"))
         self.presence = PresenceFiles(os.path.join(self.state_directory, "agents"))
         self.liveness = BondLiveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
-        self.places = Places(layout, folds_case(layout, settings), settings.paths_nfc)
+        self.places = WorktreePaths(layout, folds_case(layout, settings), settings.paths_nfc)
         # In a team's store the main tree of every clone is a tree of its own.
         self.tree = f"{clone_name(self.state_directory)}/{layout.tree}" if settings.store_url else layout.tree
 

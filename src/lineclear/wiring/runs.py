@@ -13,7 +13,7 @@ from lineclear.app.runs.outputs import Deliveries, WorkChecks
 from lineclear.app.runs.places import RunPlaces, RunSnapshots
 from lineclear.app.runs.ports import RunPorts
 from lineclear.app.runs.supervision import Supervision
-from lineclear.app.runs.workers import RunPlace, SavedWork, SupervisorRules
+from lineclear.app.runs.workers import RunPlace, RunSnapshot, SupervisorRules
 from lineclear.clients.processes import ClientProcesses
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.workers import make_slots
@@ -234,13 +234,13 @@ class _Snapshots:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
 
-    def take(self, agent: str, tree: str, path: str, why: str, task: int) -> SavedWork | None:
+    def take(self, agent: str, tree: str, path: str, why: str, task: int) -> RunSnapshot | None:
         taken = saved_work_in(self._repo).take(agent=agent, tree=tree, path=path, why=why, task=task)
-        return SavedWork(taken.commit, taken.tree, taken.left_out) if taken is not None else None
+        return RunSnapshot(taken.commit, taken.tree, taken.left_out) if taken is not None else None
 
-    def latest(self, agent: str) -> SavedWork | None:
+    def latest(self, agent: str) -> RunSnapshot | None:
         found = saved_work_in(self._repo).latest(agent)
-        return SavedWork(found.commit, found.tree) if found is not None else None
+        return RunSnapshot(found.commit, found.tree) if found is not None else None
 
 
 class _Returned:

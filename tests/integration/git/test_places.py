@@ -9,7 +9,7 @@ import pytest
 
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
-from lineclear.git.places import Places
+from lineclear.git.places import WorktreePaths
 from tests.repository import TemporaryRepo, clean_environment
 
 
@@ -51,8 +51,8 @@ class Ground:
         for name, target in links.items():
             (self.main / name).symlink_to(target)
 
-    def places(self, at: Path | None = None) -> Places:
-        return Places(find_layout(str(at or self.main), {}), fold_case=False, nfc=True)
+    def places(self, at: Path | None = None) -> WorktreePaths:
+        return WorktreePaths(find_layout(str(at or self.main), {}), fold_case=False, nfc=True)
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +240,7 @@ def test_no_path_makes_it_stumble(ground: Ground, text: str) -> None:
 
 
 def test_a_worktree_added_later_is_known_at_once(repo: TemporaryRepo) -> None:
-    places = Places(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
+    places = WorktreePaths(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
     assert places.locate("trees/late/README.md", str(repo.path)) == ("trees/late/README.md", False)
     repo.git("worktree", "add", "--quiet", "-b", "late", "trees/late")
     assert places.locate("trees/late/README.md", str(repo.path)) == ("README.md", False)
@@ -251,12 +251,12 @@ def test_a_worktree_added_later_is_known_at_once(repo: TemporaryRepo) -> None:
 def test_a_worktree_that_was_moved_by_hand_is_known(repo: TemporaryRepo) -> None:
     tree = repo.add_worktree("codex-1")
     tree.rename(repo.path.parent / "moved")
-    places = Places(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
+    places = WorktreePaths(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
     assert places.locate("../moved/README.md", str(repo.path)) == ("README.md", False)
 
 
 def test_a_worktree_replaced_by_a_foreign_repository_is_foreign(repo: TemporaryRepo) -> None:
-    places = Places(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
+    places = WorktreePaths(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
     repo.git("worktree", "add", "--quiet", "-b", "late", "trees/late")
     assert places.locate("trees/late/README.md", str(repo.path))[0] == "README.md"
     repo.git("worktree", "remove", "trees/late")
@@ -268,8 +268,8 @@ def test_a_submodules_files_belong_to_the_tree_they_are_asked_from(repo: Tempora
     other = TemporaryRepo.create(repo.path.parent / "other", repo.environment)
     repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.path), "sub")
     sub = repo.path / "sub"
-    outer = Places(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
-    inner = Places(find_layout(str(sub), {}), fold_case=False, nfc=True)
+    outer = WorktreePaths(find_layout(str(repo.path), {}), fold_case=False, nfc=True)
+    inner = WorktreePaths(find_layout(str(sub), {}), fold_case=False, nfc=True)
     assert outer.locate("sub/README.md", str(repo.path)) == ("sub/README.md", False)
     assert inner.locate("README.md", str(sub)) == ("README.md", False)
     with pytest.raises(Refusal) as caught:
@@ -280,7 +280,7 @@ def test_a_submodules_files_belong_to_the_tree_they_are_asked_from(repo: Tempora
 def test_a_worktree_named_by_the_environment_needs_no_git_file(repo: TemporaryRepo, tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     environment = {"GIT_DIR": str(repo.path / ".git"), "GIT_WORK_TREE": str(tmp_path / "tree")}
-    places = Places(find_layout(str(tmp_path), environment), fold_case=False, nfc=True)
+    places = WorktreePaths(find_layout(str(tmp_path), environment), fold_case=False, nfc=True)
     assert places.locate("a/b.py", str(tmp_path / "tree")) == ("a/b.py", False)
 
 
@@ -288,7 +288,7 @@ def test_a_worktree_of_a_bare_repository(repo: TemporaryRepo) -> None:
     bare, tree = repo.path.parent / "bare.git", repo.path.parent / "tree"
     repo.git("clone", "--quiet", "--bare", str(repo.path), str(bare))
     repo.git("worktree", "add", "--quiet", "-b", "work", str(tree), at=bare)
-    places = Places(find_layout(str(tree), {}), fold_case=False, nfc=True)
+    places = WorktreePaths(find_layout(str(tree), {}), fold_case=False, nfc=True)
     assert places.locate("README.md", str(tree)) == ("README.md", False)
     with pytest.raises(Refusal) as caught:
         places.locate(str(bare / "config"), "/")
@@ -303,7 +303,7 @@ def test_where_two_spellings_are_one_the_way_to_the_worktree_may_be_spelt_otherw
     environment = {"GIT_DIR": str(repo.path / ".git"), "GIT_WORK_TREE": str(tree)}
     layout = find_layout(str(tree), environment)
     typed = unicodedata.normalize("NFD", str(tmp_path / "TRÉE")) + "/A.py"
-    assert Places(layout, fold_case=True, nfc=True).locate(typed, "/") == ("A.py", False)
+    assert WorktreePaths(layout, fold_case=True, nfc=True).locate(typed, "/") == ("A.py", False)
     for fold_case, nfc in ((False, True), (True, False), (False, False)):
         with pytest.raises(Refusal):
-            Places(layout, fold_case=fold_case, nfc=nfc).locate(typed, "/")
+            WorktreePaths(layout, fold_case=fold_case, nfc=nfc).locate(typed, "/")

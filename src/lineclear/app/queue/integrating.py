@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import Spread, Trees
+    from lineclear.app.queue.merge_trees import MergeTrees, Spread
     from lineclear.core.claims.strategies import Rule
     from lineclear.core.log.tables import Candidate, Proposal
     from lineclear.core.values.file_changes import FileChange
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
             """Main's name."""
 
         @property
-        def trees(self) -> Trees: ...
+        def trees(self) -> MergeTrees: ...
 
         def main(self) -> str: ...
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
-    from lineclear.app.queue.merge_trees import Trees
+    from lineclear.app.queue.merge_trees import MergeTrees
     from lineclear.core.trust import Stated
     from lineclear.merge.handlers.lock_makers import Maker
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
         def settings_at(self) -> str:
             """The commit or tree whose settings a package manager works by; "" for the left side's."""
 
-        def make(self, question: Question, read: Read, /) -> Made:
+        def make(self, question: LockQuestion, read: Read, /) -> Made:
             """The same question has the same answer, at once, if it has been asked before."""
 
 
 PLAIN = ("100644", "100755")
 
 
-class Question:
+class LockQuestion:
     """`files`: path -> object id of what the manager is shown, the lock file among them, as the left side
     has it. `names` are files that only have to be there."""
 
@@ -62,7 +62,7 @@ class Made:
 
 
 def remake_locks(
-    trees: Trees, left: str, locks: Mapping[str, str], report: dict[str, Any], maker: LockMaker
+    trees: MergeTrees, left: str, locks: Mapping[str, str], report: dict[str, Any], maker: LockMaker
 ) -> None:
     """`locks`: path -> object id on the left side, of those that both sides changed. The report's tree,
     files, commands and verdict are brought up to date, and its `locks` tell what was done."""
@@ -80,7 +80,7 @@ def remake_locks(
 
 
 def remake_beside(
-    trees: Trees,
+    trees: MergeTrees,
     left: str,
     manifest: str,
     report: dict[str, Any],
@@ -136,7 +136,9 @@ def made_of(report: dict[str, Any]) -> list[str]:
     return [f"{row['path']} by {row['by']}" for row in report.get("locks", ()) if not row["doubt"]]
 
 
-def _made(trees: Trees, left: str, path: str, oid: str, report: dict[str, Any], maker: LockMaker) -> Made:
+def _made(
+    trees: MergeTrees, left: str, path: str, oid: str, report: dict[str, Any], maker: LockMaker
+) -> Made:
     known = maker_of(path)
     if known is None:
         return Made(doubt="no known command regenerates it without side effects")
@@ -152,11 +154,11 @@ def _made(trees: Trees, left: str, path: str, oid: str, report: dict[str, Any], 
     if is_open:
         return Made(doubt=f"{min(is_open)} is not merged yet")
     names = {name for name in found if known.sources.fullmatch(name)} - files.keys()
-    made = maker.make(Question(path, known, files | {path: oid}, names), trees.read)
+    made = maker.make(LockQuestion(path, known, files | {path: oid}, names), trees.read)
     return made if made.doubt else _looked_at(trees, path, made, known, files)
 
 
-def _looked_at(trees: Trees, path: str, made: Made, known: Maker, files: Mapping[str, str]) -> Made:
+def _looked_at(trees: MergeTrees, path: str, made: Made, known: Maker, files: Mapping[str, str]) -> Made:
     from lineclear.merge.handlers.lock_checks import doubt_of
 
     folder, _, name = path.rpartition("/")
@@ -173,7 +175,7 @@ def _looked_at(trees: Trees, path: str, made: Made, known: Maker, files: Mapping
     return Made(doubt=f"{made.by} ran, but {doubt}") if doubt else made
 
 
-def _take(trees: Trees, report: dict[str, Any], path: str, made: Made) -> None:
+def _take(trees: MergeTrees, report: dict[str, Any], path: str, made: Made) -> None:
     mode = trees.files(report["tree"])[path][0]
     report["tree"] = trees.write(report["tree"], {path: (mode, made.content)})
     rule = MADE_ANEW + made.by

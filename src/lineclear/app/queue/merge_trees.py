@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     # (status letter, object id in the base, object id on the side)
     Change = tuple[str, str, str]
 
-    class Trees(Protocol):
+    class MergeTrees(Protocol):
         """The object store of one git repository."""
 
         def merge(
@@ -50,7 +50,7 @@ PLAIN = ("100644", "100755")
 
 
 def merge_two_trees(
-    trees: Trees,
+    trees: MergeTrees,
     base: str,
     left: str,
     right: str,
@@ -141,7 +141,7 @@ def result_data(result: MergeResult) -> dict[str, Any]:
 
 
 def _combine(
-    trees: Trees, base: str, left: str, right: str, report: dict[str, Any]
+    trees: MergeTrees, base: str, left: str, right: str, report: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Migrations with one number, one selector or route from both sides: git sees nothing of it. Also gives
     the lock files that both sides changed, with the left side's object."""
@@ -160,7 +160,7 @@ def _combine(
     return report, {path: ours[path] for path in plan.locks}
 
 
-def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> tuple[TreePlan, dict[str, str]]:
+def _plan(trees: MergeTrees, base: str, left: str, right: str, tree: str) -> tuple[TreePlan, dict[str, str]]:
     """The right side first: it is one piece of work, the left one may be all that came before it."""
     theirs = _Side(trees, base, right)
     if not can_meet(theirs.added, theirs.texts, theirs.base_texts):
@@ -183,7 +183,7 @@ def _plan(trees: Trees, base: str, left: str, right: str, tree: str) -> tuple[Tr
 class _Side:
     """What one side changed of the files that can meet, as text."""
 
-    def __init__(self, trees: Trees, base: str, side: str) -> None:
+    def __init__(self, trees: MergeTrees, base: str, side: str) -> None:
         rows = _of_interest(trees.changed(base, side))
         blobs = trees.read(
             {oid for kind, old, new in rows.values() for oid in ((new,) if kind == "A" else (old, new))}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.integrating import Remake, Submit
     from lineclear.app.queue.lock_making import LockMaker
     from lineclear.app.queue.merge_trees import Spread
-    from lineclear.app.queue.turns import HeldBond
+    from lineclear.app.queue.turns import TurnBond
     from lineclear.core.claims.strategies import Rule
 
 
@@ -32,7 +32,7 @@ class PhaseTools:
     main's commit and refuses when that states none; `may`: would the queue let the integrator land a change
     of this path?"""
 
-    hold_bond: Callable[[], HeldBond]
+    hold_bond: Callable[[], TurnBond]
     open_git: Callable[[], AbstractContextManager[FullCheckGit]]
     full_check: Callable[[str], FullCheck]
     spread: Spread

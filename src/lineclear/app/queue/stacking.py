@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import Spread, Trees
+    from lineclear.app.queue.merge_trees import MergeTrees, Spread
     from lineclear.core.queue.landing import Author
 
     class History(Protocol):
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         @property
         def branch(self) -> str: ...
         @property
-        def trees(self) -> Trees: ...
+        def trees(self) -> MergeTrees: ...
         @property
         def history(self) -> History: ...
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Liveness, Store
     from lineclear.app.queue.ports import TurnLock
 
-    class HeldBond(Protocol):
+    class TurnBond(Protocol):
         def release(self) -> None: ...
 
 
@@ -65,7 +65,7 @@ class Turns:
 
     def __init__(
         self, store: Store, liveness: Liveness, caller: Caller, *, new_lock: Callable[[], TurnLock],
-        hold_bond: Callable[[], tuple[str, HeldBond]] | None, clock: Callable[[], float],
+        hold_bond: Callable[[], tuple[str, TurnBond]] | None, clock: Callable[[], float],
     ) -> None:  # fmt: skip
         self._store, self._liveness, self._caller, self._clock = store, liveness, caller, clock
         self._new_lock, self._hold_bond = new_lock, hold_bond

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StartPlan:
     """`starts`: which slot begins which task; `is_waiting`: there is work that only waits for a slot."""
 
     starts: list[tuple[WorkerSlot, int]]
@@ -28,7 +28,7 @@ class Plan:
 
 def choose(
     view: View, slots: list[WorkerSlot], free: list[WorkerSlot], only: frozenset[int], aside: set[int]
-) -> Plan:
+) -> StartPlan:
     """`only`: no task but these, if there are any; `aside`: tasks that a person has stopped."""
     ready = [
         task
@@ -38,7 +38,7 @@ def choose(
     everybody = [worker_of(slot) for slot in slots]
     doable = [task for task in ready if any(can_do(worker, task) for worker in everybody)]
     if not doable or not free:
-        return Plan([], bool(doable))
+        return StartPlan([], bool(doable))
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
     taken = view.scan(TASK, "ready", (TAKEN,))
     starts = choose_starts(
@@ -52,7 +52,7 @@ def choose(
         avoid={task.id: name for task in doable if (name := _failed_last(view, task.id))},
     )
     by_name = {slot.agent: slot for slot in free}
-    return Plan([(by_name[start.worker], start.task_id) for start in starts], True)
+    return StartPlan([(by_name[start.worker], start.task_id) for start in starts], True)
 
 
 def worker_of(slot: WorkerSlot) -> TaskWorker:

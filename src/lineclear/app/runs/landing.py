@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Store
     from lineclear.app.queue.runner import QueueNews
     from lineclear.app.runs.outputs import Deliveries
-    from lineclear.app.runs.ports import MainBranch, ReturnedWork, RunQueue, RunWorktrees
+    from lineclear.app.runs.ports import MainBranch, ReturnedWorkPort, RunQueue, RunWorktrees
     from lineclear.app.runs.workers import RunPlace
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.queue.landing import Stray
@@ -33,7 +33,7 @@ class RunLanding:
         deliveries: Deliveries,
         queue: RunQueue,
         main: MainBranch,
-        returned: ReturnedWork,
+        returned: ReturnedWorkPort,
         worktrees: RunWorktrees,
         *,
         lands: bool,

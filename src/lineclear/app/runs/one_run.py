@@ -37,8 +37,8 @@ from lineclear.core.words.runs import budget_spent
 
 if TYPE_CHECKING:
     from lineclear.app.ports import View
-    from lineclear.app.runs.ports import HeldBond, RunPorts
-    from lineclear.app.runs.workers import RunPlace, SavedWork, SupervisorRules
+    from lineclear.app.runs.ports import RunBond, RunPorts
+    from lineclear.app.runs.workers import RunPlace, RunSnapshot, SupervisorRules
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.runs.prompt import Prompt
 
@@ -100,7 +100,7 @@ def _start_held(
     rules: SupervisorRules,
     now_ns: int,
     caller: Caller,
-    bond: HeldBond,
+    bond: RunBond,
 ) -> LiveRun | Outcome | None:
     try:
         taken = tasks.take(
@@ -161,7 +161,7 @@ def _place(
 
 def _launch(
     ports: RunPorts, slot: WorkerSlot, caller: Caller, task: Task, place: RunPlace, written: Prompt,
-    resumed: Run | None, bond: HeldBond, attempt: int, now_ns: int,
+    resumed: Run | None, bond: RunBond, attempt: int, now_ns: int,
 ) -> LiveRun | Outcome | None:  # fmt: skip
     token, token_hash = ports.clients.new_token()
     start = records.Start(
@@ -205,7 +205,7 @@ def _used_in_session(view: View, task: int, session: str) -> Usage:
 # -- meanwhile --------------------------------------------------------------------------------
 
 
-def save(ports: RunPorts, live: LiveRun) -> SavedWork | None:
+def save(ports: RunPorts, live: LiveRun) -> RunSnapshot | None:
     return ports.snapshots.take(live.slot.agent, live.place, "at work", live.task)
 
 
@@ -259,7 +259,7 @@ def conclude(ports: RunPorts, live: LiveRun, grace_s: float) -> Outcome:
     return outcome
 
 
-def _save_last(ports: RunPorts, live: LiveRun, is_there: bool) -> tuple[SavedWork | None, list[str]]:
+def _save_last(ports: RunPorts, live: LiveRun, is_there: bool) -> tuple[RunSnapshot | None, list[str]]:
     """(the last snapshot, why there is none of the end). A full disk keeps a run from being saved, not
     from being ended: its worktree stays as it is."""
     agent, notes = live.slot.agent, []
@@ -306,7 +306,7 @@ def _facts(
 
 
 def _ending(
-    live: LiveRun, checked: CheckedRun, exit_code: int | None, saved: SavedWork | None
+    live: LiveRun, checked: CheckedRun, exit_code: int | None, saved: RunSnapshot | None
 ) -> records.Ending:
     usage = live.usage
     return records.Ending(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.app.runs.workers import RunPlace, SavedWork
+from lineclear.app.runs.workers import RunPlace, RunSnapshot
 from lineclear.core.log.tables import WORKTREE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.app.runs.ports import ReturnedWork, RunWorktrees, SnapshotTaker
+    from lineclear.app.runs.ports import ReturnedWorkPort, RunWorktrees, SnapshotTaker
     from lineclear.core.log.tables import Run, Task
 
 
@@ -22,7 +22,7 @@ class RunPlaces:
         self,
         store: Store,
         worktrees: RunWorktrees,
-        returned: ReturnedWork,
+        returned: ReturnedWorkPort,
         is_worktree: Callable[[str], bool],
         root: str,
     ) -> None:
@@ -67,8 +67,8 @@ class RunSnapshots:
     def __init__(self, snapshots: SnapshotTaker) -> None:
         self._snapshots = snapshots
 
-    def take(self, agent: str, place: RunPlace, why: str, task: int) -> SavedWork | None:
+    def take(self, agent: str, place: RunPlace, why: str, task: int) -> RunSnapshot | None:
         return self._snapshots.take(agent, place.tree, place.path, why, task) if place.tree else None
 
-    def latest(self, agent: str, place: RunPlace) -> SavedWork | None:
+    def latest(self, agent: str, place: RunPlace) -> RunSnapshot | None:
         return self._snapshots.latest(agent) if place.tree else None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         LandingResult,
         QueueResult,
         RunPlace,
-        SavedWork,
+        RunSnapshot,
         WorkerSlot,
     )
     from lineclear.core.log.tables import Candidate, Run, Task
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         def finish(self, exit_code: int | None) -> RunEnd:
             """The whole of it, once the process is gone."""
 
-    class ClientProcess(Protocol):
+    class RunningClient(Protocol):
         """A started client with everybody it has started."""
 
         pid: int
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         def send(self, number: int, /) -> int: ...
         def sweep(self, grace_s: float, /) -> int: ...
 
-    class HeldBond(Protocol):
+    class RunBond(Protocol):
         name: str
 
         def inheritable(self) -> int: ...
@@ -80,10 +80,10 @@ if TYPE_CHECKING:
             """Is it still a worktree of this repository?"""
 
     class WorkSnapshots(Protocol):
-        def take(self, agent: str, place: RunPlace, why: str, task: int) -> SavedWork | None:
+        def take(self, agent: str, place: RunPlace, why: str, task: int) -> RunSnapshot | None:
             """Keep all that is in the worktree; None when nothing changed since the last time."""
 
-        def latest(self, agent: str, place: RunPlace) -> SavedWork | None: ...
+        def latest(self, agent: str, place: RunPlace) -> RunSnapshot | None: ...
 
     class WorkLanding(Protocol):
         """The way of finished work to main."""
@@ -120,18 +120,18 @@ if TYPE_CHECKING:
             run: int,
             prompt: str,
             token: str,
-            bond: HeldBond,
+            bond: RunBond,
             resume: str,
-        ) -> tuple[ClientProcess, str]:
+        ) -> tuple[RunningClient, str]:
             """Start the slot's client, in an earlier session if one is named: (it, its session if that is
             known already). OSError when its program cannot be started."""
 
-        def find_again(self, run: Run) -> ClientProcess: ...
+        def find_again(self, run: Run) -> RunningClient: ...
 
         def reader(self, slot: WorkerSlot, place: RunPlace, before: Usage | None = None) -> OutputReader:
             """`before`: what the session had used when it was resumed; clients count it again."""
 
-        def hold_bond(self) -> tuple[str, HeldBond]:
+        def hold_bond(self) -> tuple[str, RunBond]:
             """A bond that the client inherits: (its name for the store, the bond)."""
 
         def new_token(self) -> tuple[str, str]:
@@ -201,12 +201,12 @@ if TYPE_CHECKING:
             """Remove it; refused when something in it would be lost."""
 
     class SnapshotTaker(Protocol):
-        def take(self, agent: str, tree: str, path: str, why: str, task: int) -> SavedWork | None:
+        def take(self, agent: str, tree: str, path: str, why: str, task: int) -> RunSnapshot | None:
             """Save a worktree as it is; None when the agent's last snapshot holds exactly this."""
 
-        def latest(self, agent: str) -> SavedWork | None: ...
+        def latest(self, agent: str) -> RunSnapshot | None: ...
 
-    class ReturnedWork(Protocol):
+    class ReturnedWorkPort(Protocol):
         """Work that came back from the queue, for its next attempt."""
 
         def candidate(self, task: Task) -> Candidate | None:

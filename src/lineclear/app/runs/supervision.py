@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.ports import (
         ClientStarter,
         EarlierRuns,
-        HeldBond,
+        RunBond,
         SupervisorHost,
         SupervisorStatus,
     )
@@ -46,7 +46,7 @@ class Supervision:
         traces: EarlierRuns,
         status: SupervisorStatus,
         *,
-        hold: Callable[[], HeldBond],
+        hold: Callable[[], RunBond],
         is_running: Callable[[], bool],
         grace_s: float,
     ) -> None:

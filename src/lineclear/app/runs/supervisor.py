@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store
-    from lineclear.app.runs.choosing import Plan
+    from lineclear.app.runs.choosing import StartPlan
     from lineclear.app.runs.one_run import Outcome
     from lineclear.app.runs.ports import RunPorts, SupervisorHost
     from lineclear.app.runs.workers import QueueResult, SupervisorRules, WorkerSlot
@@ -182,7 +182,7 @@ class Supervisor:
         )
         return True
 
-    def _plan(self, free: list[WorkerSlot]) -> Plan:
+    def _plan(self, free: list[WorkerSlot]) -> StartPlan:
         return self._store.read(
             lambda view: choose(view, self.slots, free, self._rules.only, self._set_aside)
         )

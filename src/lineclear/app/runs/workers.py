@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lineclear.app.ports import Caller
-    from lineclear.app.runs.ports import ClientProcess, HeldBond, OutputReader
+    from lineclear.app.runs.ports import OutputReader, RunBond, RunningClient
     from lineclear.core.log.tables import Run
     from lineclear.core.runs.loops import LoopWatch
     from lineclear.core.runs.money import Price
@@ -41,7 +41,7 @@ class RunPlace:
         self.tree, self.path, self.branch, self.base, self.env = tree, path, branch, base, env or {}
 
 
-class SavedWork:
+class RunSnapshot:
     """A snapshot: its commit, and the id of all that is in it."""
 
     def __init__(self, commit: str, tree: str, left_out: Sequence[str] = ()) -> None:
@@ -130,8 +130,8 @@ class LiveRun:
     """A run that is under way, with what has been seen of it."""
 
     def __init__(
-        self, run: int, slot: WorkerSlot, caller: Caller, place: RunPlace, group: ClientProcess,
-        reader: OutputReader, bond: HeldBond | None, *, task: int, title: str, attempt: int,
+        self, run: int, slot: WorkerSlot, caller: Caller, place: RunPlace, group: RunningClient,
+        reader: OutputReader, bond: RunBond | None, *, task: int, title: str, attempt: int,
         watch: LoopWatch, now_ns: int,
     ) -> None:  # fmt: skip
         self.run, self.slot, self.caller, self.place = run, slot, caller, place

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import Spread, Trees
+    from lineclear.app.queue.merge_trees import MergeTrees, Spread
     from lineclear.app.queue.stacking import History
     from lineclear.merge.result import MergeResult
 
     Stages = Mapping[str, Mapping[int, tuple[str, str]]]
 
-    class Moved(Protocol):
+    class BranchMoved(Protocol):
         how: str
         why: str
         files: list[str]
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         @property
         def branch(self) -> str: ...
         @property
-        def trees(self) -> Trees: ...
+        def trees(self) -> MergeTrees: ...
         @property
         def history(self) -> History: ...
 
@@ -63,10 +63,10 @@ if TYPE_CHECKING:
 
         def commit(self, tree: str, parents: Sequence[str], message: str, /) -> str: ...
 
-        def move(self, old: str, new: str, /) -> Moved:
+        def move(self, old: str, new: str, /) -> BranchMoved:
             """The branch by compare-and-set, with its files and index."""
 
-        def keep(self, tip: str, tree: str, main: str, stages: Stages, message: str, /) -> Moved:
+        def keep(self, tip: str, tree: str, main: str, stages: Stages, message: str, /) -> BranchMoved:
             """Leave the merge unfinished in the worktree, as git leaves one."""
 
         def repair(self) -> str: ...
@@ -77,7 +77,7 @@ _SUBMODULE = "160000"
 MOST_TRIES = 5
 
 
-class Plan:
+class SyncPlan:
     """What a sync would come to; only objects were made. `report` is the merge's, None without one."""
 
     def __init__(
@@ -109,22 +109,22 @@ def preview(desk: Desk, spread: Spread, message: str) -> Synced | Conflicted:
     return _outcome(desk, look(desk, spread, message))
 
 
-def look(desk: Desk, spread: Spread, message: str) -> Plan:
+def look(desk: Desk, spread: Spread, message: str) -> SyncPlan:
     main, tip = _ends(desk)
     bases = desk.history.bases(main, tip)
     if not bases:
         raise refuse("land.unrelated", branch=desk.branch, main=desk.main)
     if bases == [main]:
-        return Plan(UP_TO_DATE, main, tip, tip)
+        return SyncPlan(UP_TO_DATE, main, tip, tip)
     if bases == [tip]:
-        return Plan(FAST_FORWARD, main, tip, main)
+        return SyncPlan(FAST_FORWARD, main, tip, main)
     labels = Labels(desk.main, "base", desk.branch)
     report = merge_two_trees(desk.trees, desk.history.base_of(bases), main, tip, labels, spread, desk.maker)
     conflicts = landing.conflicts_of(report)
     if conflicts:
-        return Plan(MERGE, main, tip, report=report, conflicts=conflicts)
+        return SyncPlan(MERGE, main, tip, report=report, conflicts=conflicts)
     _refuse_twins(desk, tip, report["tree"])
-    return Plan(MERGE, main, tip, desk.commit(report["tree"], [tip, main], message), report)
+    return SyncPlan(MERGE, main, tip, desk.commit(report["tree"], [tip, main], message), report)
 
 
 def _ends(desk: Desk) -> tuple[str, str]:
@@ -151,19 +151,19 @@ def _refuse_twins(desk: Desk, tip: str, tree: str) -> None:
         raise refuse("sync.case", name=new, other=old)
 
 
-def _outcome(desk: Desk, plan: Plan) -> Synced | Conflicted:
+def _outcome(desk: Desk, plan: SyncPlan) -> Synced | Conflicted:
     if plan.conflicts:
         return Conflicted(plan.conflicts)
     files, _ = desk.history.changed(plan.tip, plan.commit)
     return Synced(plan.how, plan.commit, files=files, notes=_notes(plan))
 
 
-def _notes(plan: Plan) -> list[str]:
+def _notes(plan: SyncPlan) -> list[str]:
     report = plan.report or {}
     return [*notes_of(report), *(f"then run {command}" for command in report.get("commands", ()))]
 
 
-def _carry_out(desk: Desk, plan: Plan, message: str) -> tuple[Synced | Conflicted, Moved]:
+def _carry_out(desk: Desk, plan: SyncPlan, message: str) -> tuple[Synced | Conflicted, BranchMoved]:
     if not plan.conflicts:
         return _outcome(desk, plan), desk.move(plan.tip, plan.commit)
     left = _as_git_leaves_it(desk, plan)
@@ -172,7 +172,7 @@ def _carry_out(desk: Desk, plan: Plan, message: str) -> tuple[Synced | Conflicte
     return result, desk.keep(plan.tip, left.tree, plan.main, left.stages, message)
 
 
-def _refusal(desk: Desk, moved: Moved) -> Exception:
+def _refusal(desk: Desk, moved: BranchMoved) -> Exception:
     if moved.why == STAGED:
         return refuse("sync.staged", files=moved.files)
     if moved.files:
@@ -192,7 +192,7 @@ class Left:
     conflicts: list[dict[str, Any]]
 
 
-def _as_git_leaves_it(desk: Desk, plan: Plan) -> Left:
+def _as_git_leaves_it(desk: Desk, plan: SyncPlan) -> Left:
     """What is settled as it will land; what is open once more with the branch's own side first."""
     report = plan.report or {}
     open_files = {file["path"]: file for file in report["files"] if not file["clean"]}

@@ -45,7 +45,7 @@ from lineclear.git.objects import (
 )
 from lineclear.git.run import GitFailed, Started, git
 from lineclear.git.snapshots.files import State, create_loose_ref, is_settled, signature_of
-from lineclear.git.snapshots.trees import Trees, head_in_files
+from lineclear.git.snapshots.trees import KnownTrees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
 from lineclear.host.locks import LockFile
 
@@ -88,7 +88,7 @@ class Content:
 
     def __init__(self, head: str, objects: Objects) -> None:
         self.head, self.objects = head, objects
-        self.trees: Trees | None = None
+        self.trees: KnownTrees | None = None
         self.changes: dict[bytes, Entry | None] = {}
         self.signatures: dict[bytes, list[int]] = {}
         self.left_out: list[LeftOut] = []
@@ -203,7 +203,7 @@ class Snapshots:
         if any(mode != _SYMLINK for _, mode, _ in content.to_hash):
             crew.add(_HASH, self._start(_HASH))
         paths = [*content.changes, *(path for path, _, _ in content.to_hash)]
-        content.trees = Trees(self._trees_path, content.head)
+        content.trees = KnownTrees(self._trees_path, content.head)
         if not content.trees.found.keys() >= set(directories(paths)):
             crew.add(_READ, self._start(_READ))
 
@@ -380,7 +380,7 @@ class Snapshots:
 
     def _tree(self, content: Content, crew: _Crew) -> str:
         """The root tree, made from HEAD's; HEAD must still be where status saw it."""
-        cache = content.trees or Trees(self._trees_path, content.head)
+        cache = content.trees or KnownTrees(self._trees_path, content.head)
         places = directories(content.changes)
         unknown = [place for place in places if place not in cache.found]
         head = head_in_files(self._layout) if not unknown else None

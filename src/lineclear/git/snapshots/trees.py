@@ -33,7 +33,7 @@ def head_in_files(layout: Layout) -> str | None:
     return loose if parse.is_object_id(loose) else None
 
 
-class Trees:
+class KnownTrees:
     """Directory -> its tree object at one commit, None for one that is not there. A cache: a file that
     cannot be read, is of another commit or is not what was written counts as empty."""
 
