@@ -201,7 +201,7 @@ def test_strategies_are_kept(line: CommandLine, repo: TemporaryRepo) -> None:
     (repo.path / "lineclear.toml").write_text(text)
     assert "Next: run `lineclear claim file:a.lock --mode exclusive`" in edit(line, repo.path / "a.lock")
     assert "Next: run `lineclear propose file:b.sql" in edit(line, repo.path / "b.sql")
-    assert "file:c.txt is read-only" in edit(line, repo.path / "c.txt")
+    assert "Cannot write file:c.txt: it is read-only" in edit(line, repo.path / "c.txt")
     line.ok("claim", "a.lock", "--mode", "exclusive", "--as", "claude-1")
     assert edit(line, repo.path / "a.lock") == ""
 

@@ -156,7 +156,7 @@ def test_a_hook_with_a_token_that_is_not_good_lets_the_call_pass_and_says_so(
     answer = line.run("hook", "claude", "PreToolUse", stdin=json.dumps(call), env={"LINECLEAR_TOKEN": token})
     assert (answer.code, answer.out) == (0, ""), answer
     log = (line.place / ".git/lineclear/hook-errors.log").read_text()
-    assert "This token" in log
+    assert " token " in log
     assert token[14:] not in log
     assert actors(line, "ClaimGranted") == []
 

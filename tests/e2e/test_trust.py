@@ -104,7 +104,7 @@ def test_a_command_cannot_hide_letters_from_who_reads_it(line: CommandLine) -> N
 
 def test_the_doctor_names_what_is_not_trusted(line: CommandLine) -> None:
     state(line, SETTINGS)
-    assert "not trusted: worktrees.setup[0], checks.gate;" in line.ok("doctor").out
+    assert "not trusted yet in lineclear.toml: worktrees.setup[0], checks.gate;" in line.ok("doctor").out
     line.ok("trust")
     assert "nothing in lineclear.toml needs trust (2 trusted)" in line.ok("doctor").out
 

@@ -151,7 +151,7 @@ def test_a_neighbour_of_a_held_resource_is_granted(ground: Ground, held: str, as
 def test_a_bare_path_counts_from_where_one_stands(ground: Ground) -> None:
     opened = ground.open()
     claim(opened, "agent-a", "x.py", ground.path / "d")
-    with pytest.raises(Refusal, match="not yours"):
+    with pytest.raises(Refusal, match="Cannot claim"):
         claim(opened, "agent-b", "d/x.py", ground.path)
     opened.close()
 
@@ -159,7 +159,7 @@ def test_a_bare_path_counts_from_where_one_stands(ground: Ground) -> None:
 def test_a_claim_from_a_linked_worktree_meets_the_one_from_the_main_tree(ground: Ground) -> None:
     here, there = ground.open(), ground.open(ground.tree)
     claim(there, "agent-a", "d/x.py", ground.tree)
-    with pytest.raises(Refusal, match="not yours"):
+    with pytest.raises(Refusal, match="Cannot claim"):
         claim(here, "agent-b", "d/x.py", ground.path)
     here.close()
     there.close()

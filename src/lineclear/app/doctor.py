@@ -80,7 +80,7 @@ def check_place(place: StorePlace) -> Answers:
             f"{place.common_dir} is on {place.network}: use PostgreSQL (lineclear init --store URL)",
         )
     is_enough = place.free_bytes >= LEAST_FREE_BYTES
-    free = f"{place.free_bytes // (1024 * 1024)} MiB free where the store lies"
+    free = f"{place.free_bytes // (1024 * 1024)} MiB free on the disk of the store"
     yield (OK if is_enough else PROBLEM), free
     if place.is_open:
         yield PROBLEM, f"{place.state_directory} can be read by others: chmod 700 it"
@@ -103,7 +103,7 @@ def check_trust(trust: Trust) -> Answers:
             f"not trusted yet in lineclear.toml: {named}; review with `lineclear trust --show`",
         )
     else:
-        yield OK, f"nothing of lineclear.toml waits for trust ({len(trust.judged())} trusted)"
+        yield OK, f"nothing in lineclear.toml needs trust ({len(trust.judged())} trusted)"
 
 
 def check_store(store: Store, gate_holder: str) -> Answers:
@@ -111,7 +111,7 @@ def check_store(store: Store, gate_holder: str) -> Answers:
     if gate_holder:
         yield (
             PROBLEM,
-            f"{gate_holder} holds the gate and does not let go; if it is stopped, continue or end it",
+            f"{gate_holder} keeps holding the write lock; if it is suspended, resume or end it",
         )
     info = store.info()
     if info["kind"] == "sqlite":
@@ -171,7 +171,7 @@ def check_server(
     elif door is not None:
         yield NOTE, "the last server was killed; commands and hooks work without it"
     if error_log:
-        yield NOTE, f"the server noted errors: {error_log}"
+        yield NOTE, f"the server logged errors: {error_log}"
 
 
 class BondFiles(Protocol):
@@ -207,7 +207,7 @@ def check_hooks(errors: list[str] | None, forget: Callable[[], None], *, fix: bo
         return
     if fix:
         forget()
-        yield OK, f"{len(errors)} errors of hooks forgotten"
+        yield OK, f"{len(errors)} hook errors cleared"
     elif errors:
         yield NOTE, f"hooks failed {len(errors)} times and let their calls pass; the last: {errors[-1][:300]}"
 

@@ -11,7 +11,7 @@ from lineclear.app.queue.lock_making import idle_patterns
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout, landing_branch
 from lineclear.git.run import GitFailed, git
-from lineclear.host import server_door
+from lineclear.host import server_address
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.files import free_bytes, is_network_fs, is_open_to_others
 from lineclear.host.logs import ErrorLines
@@ -101,11 +101,11 @@ def _gate_holder(repo: Repo) -> str:
 
 def _server(repo: Repo) -> Answers:
     directory = repo.state_directory
-    log = f"{server_door.directory_of(directory)}/{server_door.LOG}"
+    log = f"{server_address.directory_of(directory)}/{server_address.LOG}"
     return doctor.check_server(
-        server_door.read_door(directory),
+        server_address.read_address(directory),
         version=__version__,
-        is_running=server_door.is_held(directory),
+        is_running=server_address.is_held(directory),
         is_supervised=repo.bonds.is_held(SUPERVISOR),
         error_log="" if ErrorLines(log).is_empty() else log,
     )

@@ -164,11 +164,11 @@ def test_one_who_announces_the_file_between_two_steps_is_told_to_us(
     plain = SqliteStore.transact
     came: list[str] = []
 
-    def late(store: SqliteStore, caller: Caller, work: Callable[..., Any]) -> Any:
+    def late(store: SqliteStore, caller: Caller, work: Callable[..., Any], near: Any = ()) -> Any:
         if not came:
             came.append("eve")
             ways.claim("eve", "file:a.py")
-        return plain(store, caller, work)
+        return plain(store, caller, work, near)
 
     monkeypatch.setattr(SqliteStore, "transact", late)
     own("PreToolUse")

@@ -16,10 +16,10 @@ RINGS = 2000
 # Listens, looks, waits, looks again: the only right order. A wait that times out is a lost wake-up.
 FOLLOW_A_COUNTER = """
 import os, sys
-from lineclear.host.bell import Bell
+from lineclear.host.bell import PipeBell
 state = os.open(sys.argv[2], os.O_RDONLY)
 shown, lost, last = 0, 0, int(sys.argv[3])
-with Bell(sys.argv[1]).listen() as listener:
+with PipeBell(sys.argv[1]).listen() as listener:
     print("ready")
     while shown < last:
         value = int(os.pread(state, 20, 0))
@@ -33,8 +33,8 @@ print("lost", lost)
 
 LISTEN = """
 import sys
-from lineclear.host.bell import Bell
-listener = Bell(sys.argv[1]).listen()
+from lineclear.host.bell import PipeBell
+listener = PipeBell(sys.argv[1]).listen()
 print("ready")
 sys.stdin.readline()
 """

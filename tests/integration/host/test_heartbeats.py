@@ -14,8 +14,8 @@ from tests.integration.host.programs import running
 
 TOUCH_IN_A_LOOP = """
 import sys
-from lineclear.host.heartbeats import Presence
-presence, first = Presence(sys.argv[1]), int(sys.argv[2])
+from lineclear.host.heartbeats import PresenceFiles
+presence, first = PresenceFiles(sys.argv[1]), int(sys.argv[2])
 print("ready")
 sys.stdin.readline()
 low = 0

@@ -145,7 +145,7 @@ def test_a_branch_is_restored_and_no_work_tree_is_touched(
     assert salvage(opened).restore_branch(kept) == "salvage/ada/1"
     assert salvage(opened).restore_branch(kept) == "salvage/ada/1-2"
     assert salvage(opened).restore_branch(kept, "rescue") == "rescue"
-    with pytest.raises(Refusal, match="The branch rescue exists"):
+    with pytest.raises(Refusal, match="The branch rescue already exists"):
         salvage(opened).restore_branch(kept, "rescue")
     for bad in ("a b", "-x", "@{-1}", "a..b", "HEAD.lock"):
         with pytest.raises(Refusal, match="is not a valid branch name"):

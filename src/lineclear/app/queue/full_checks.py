@@ -99,7 +99,7 @@ def run_all(run: FullRun) -> dict[str, Any]:
     chain = _chain(run, main, part)
     place = _find(run, chain, part)
     if place == 0:
-        why = f"{run.check.name(part)} fails on {chain[0][:12]} too, the oldest state that was looked at"
+        why = f"{run.check.name(part)} fails on {chain[0][:12]} too, the oldest state that was checked"
         return _answer(NEEDS_YOU, main, part=part, why=why, output=failed[part].words)
     return _take_back(run, main, chain[place], part, failed[part].words)
 

@@ -211,4 +211,4 @@ def idle_patterns(patterns: Sequence[str], origin: str, tracked: Iterable[str]) 
             continue
         could = any(wanted.meets(glob(f"**/{name}")) for name in MAKERS)
         why = "git tracks no matching lock file" if could else "no lock file that can be regenerated matches"
-        yield f'merge.regenerate[{place}] ({origin}) is "{pattern}", and {why}; correct it, or take it out'
+        yield f'merge.regenerate[{place}] ({origin}) is "{pattern}", and {why}; correct or remove it'
