@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lineclear.app.worktrees.rows import agents_by_path
@@ -12,4 +13,4 @@ if TYPE_CHECKING:
 
 
 def strays_of(repo: Repo) -> Strays:
-    return Strays(repo.layout, repo.state_directory, lambda: repo.store.read(agents_by_path))
+    return Strays(repo.layout, repo.state_directory, partial(repo.store.read, agents_by_path))
