@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.harness import Report, at_most_x, median, quantile, scratch_alone, take_turns, timed_us
 from lineclear.app.queue.stacking import Submission, put_on
-from lineclear.core.queue.landing import LINEAR, MERGE
+from lineclear.core.queue.landing_results import LINEAR, MERGE
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
 from lineclear.host.spreading import spread

@@ -43,7 +43,7 @@ from lineclear.core.words.row import (
     USAGE,
     Row,
 )
-from lineclear.core.words.rows import ROWS
+from lineclear.core.words.sentences import ROWS
 from lineclear.mcp.catalog import TOOLS, Tool
 from lineclear.mcp.pages import PAGES as PAGES_SHOWN
 from lineclear.mcp.pages import TEMPLATES

@@ -12,7 +12,7 @@ from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.app.queue.landings import branch_of_task
 from lineclear.core.log.tables import TASK
-from lineclear.core.queue.landing import Landed, NeedsYou, SentBack
+from lineclear.core.queue.landing_results import Landed, NeedsYou, SentBack
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.wiring import queue
 from lineclear.wiring.repo import Repo, open_repo

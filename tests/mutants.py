@@ -12,7 +12,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.core.log.events import Draft, Event
 from lineclear.core.log.tables import VALUE
-from lineclear.core.words.claims import claim_held
+from lineclear.core.words.computed.claims import claim_held
 from lineclear.core.words.refusals import refuse
 from lineclear.store.sqlite.engine import SqliteStore, SqliteTx
 from tests.verbs import Answer, Desk, request_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lineclear.core.queue.landing import Author
+from lineclear.core.queue.landing_results import Author
 
 
 class Trees:

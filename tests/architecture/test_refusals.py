@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.words.rows import ROWS
+from lineclear.core.words.sentences import ROWS
 
 SOURCE = Path(__file__).parents[2] / "src" / "lineclear"
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from lineclear.app.ports import Caller
-from lineclear.core.queue.landing import Landed
+from lineclear.core.queue.landing_results import Landed
 from lineclear.git import branch_moves, commits, landing, restoring, trees
 from lineclear.wiring.repo import open_repo
 from tests.landings import land

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.queue.landing import Landed
+from lineclear.core.queue.landing_results import Landed
 from lineclear.git import queue as git_queue
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo

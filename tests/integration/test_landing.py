@@ -15,7 +15,7 @@ from lineclear.app.queue.runner import Runner
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import INTENT, Request
 from lineclear.core.log.tables import Candidate, Landing
-from lineclear.core.queue.landing import Landed, SentBack
+from lineclear.core.queue.landing_results import Landed, SentBack
 from lineclear.git import landing as git_landing
 from lineclear.git.branch_moves import BranchMove
 from lineclear.wiring.queue import landings_of
@@ -397,7 +397,7 @@ def test_twenty_branches_land_in_any_order(team: Team) -> None:
 _LANDER = """
 import os, sys
 from lineclear.app.ports import Caller
-from lineclear.core.queue.landing import Landed
+from lineclear.core.queue.landing_results import Landed
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lineclear.core.queue.landing import Landed, NeedsYou
+from lineclear.core.queue.landing_results import Landed, NeedsYou
 from lineclear.git import branch_moves as checkouts
 from lineclear.git.branch_moves import Mover
 from tests.landings import Team, land, open_team

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.queue.landing import Landed
+from lineclear.core.queue.landing_results import Landed
 from lineclear.git import committed_settings
 from lineclear.git import landing as git_landing
 from lineclear.git import run as git_run

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.queue.landing import Landed, NeedsYou
+from lineclear.core.queue.landing_results import Landed, NeedsYou
 from lineclear.git import branch_moves
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo

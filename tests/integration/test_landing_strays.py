@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.log.events import Draft
-from lineclear.core.queue.landing import Landed, NeedsYou
+from lineclear.core.queue.landing_results import Landed, NeedsYou
 from lineclear.wiring.strays import strays_of
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo

@@ -12,7 +12,7 @@ from lineclear.app.queue.checking import BranchCheck
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CHECK_RECORD
-from lineclear.core.queue.landing import Landed, SentBack
+from lineclear.core.queue.landing_results import Landed, SentBack
 from lineclear.wiring import queue as wired
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import trust_of

@@ -9,7 +9,7 @@ import pytest
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
 from lineclear.app.queue.undo import prepare, revert, undoes
-from lineclear.core.queue.landing import Author, Landed
+from lineclear.core.queue.landing_results import Author, Landed
 from lineclear.wiring import queue as wired
 from tests.landings import Team, open_team
 from tests.repository import TemporaryRepo

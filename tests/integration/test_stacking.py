@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.queue.stacking import Level, Submission, put_on
-from lineclear.core.queue.landing import LINEAR, MERGE, Landed
+from lineclear.core.queue.landing_results import LINEAR, MERGE, Landed
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
 from lineclear.host.spreading import spread

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.queue.landing import Landed
+from lineclear.core.queue.landing_results import Landed
 from lineclear.git import branch_moves
 from lineclear.git.landing import LandingLock
 from lineclear.wiring import sync as wired

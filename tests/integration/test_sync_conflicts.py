@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.core.queue.landing import Landed
+from lineclear.core.queue.landing_results import Landed
 from lineclear.git import branch_moves
 from lineclear.git.merging_state import Keeper
 from lineclear.wiring import sync as wired

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lineclear.core.durations import DAY_MS, LONGEST_MS, parse_duration
+from lineclear.core.words.computed.settings import broken_settings, settings_too_large
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.core.words.settings import broken_settings, settings_too_large
 from lineclear.settings import (
     MAX_DOTS_IN_LINE,
     MAX_FILE_BYTES,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from lineclear.app.log import tail
 from lineclear.app.tasks import DEFAULT_LEASE_MS, take
 from lineclear.core.outages import is_outage
+from lineclear.core.words.computed.tasks import no_task_came
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.core.words.tasks import no_task_came
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -30,7 +30,7 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.fold import granted_claim
 from lineclear.core.log.questions import any_of, around, by_index, by_key
 from lineclear.core.log.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_names, split_names
-from lineclear.core.words.claims import claim_deadlock, claim_held, claim_not_held, claim_not_yours
+from lineclear.core.words.computed.claims import claim_deadlock, claim_held, claim_not_held, claim_not_yours
 from lineclear.core.words.refusals import not_found, refuse
 
 TYPE_CHECKING = False

@@ -30,7 +30,8 @@ from lineclear.core.log.tables import (
     WAIT,
     split_names,
 )
-from lineclear.core.queue.candidates import LIVE, STOPPED, in_order, show_number
+from lineclear.core.queue.candidates import LIVE, STOPPED, show_number
+from lineclear.core.queue.order import in_order
 from lineclear.core.tasks.states import FAILED, HANDED_OVER, OPEN, TAKEN
 
 if TYPE_CHECKING:

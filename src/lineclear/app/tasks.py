@@ -32,8 +32,8 @@ from lineclear.core.tasks.states import (
     give_back,
     show_id,
 )  # fmt: skip
+from lineclear.core.words.computed.tasks import no_task, task_cycle, task_needs, task_not_yours, task_taken
 from lineclear.core.words.refusals import Refusal, not_found, refuse
-from lineclear.core.words.tasks import no_task, task_cycle, task_needs, task_not_yours, task_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -17,9 +17,9 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import by_key
 from lineclear.core.log.tables import COPY, LOG, VALUE
 from lineclear.core.values.json_merge import ABSENT, merge_json
+from lineclear.core.words.computed.values import copy_conflicts
 from lineclear.core.words.refusals import Refusal, not_found, quote, refuse
 from lineclear.core.words.row import STALE
-from lineclear.core.words.values import copy_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

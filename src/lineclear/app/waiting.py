@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.claims import TICKET_TTL_MS, ask, is_my_turn, leave_line, stand_in_line, try_ticket
 from lineclear.core.outages import is_outage
-from lineclear.core.words.claims import claim_timed_out
+from lineclear.core.words.computed.claims import claim_timed_out
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:

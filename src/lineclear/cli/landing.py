@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lineclear.cli.parser import duration
 from lineclear.cli.render import plain
 from lineclear.core.durations import LONGEST_MS
-from lineclear.core.queue.landing import Landed, SentBack
+from lineclear.core.queue.landing_results import Landed, SentBack
 from lineclear.core.words.refusals import pasted
 from lineclear.core.words.row import FINDINGS, TIMED_OUT
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.cli.command import Context
-    from lineclear.core.queue.landing import Landed, NeedsYou, SentBack
+    from lineclear.core.queue.landing_results import NeedsYou
 
 FEW = 10
 # How long to stay: as long as it takes, not at all, or what fits the repository.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from lineclear import __version__
 from lineclear.core.agents.identity import is_about_caller
+from lineclear.core.words.computed.serve import answer_lost
 from lineclear.core.words.refusals import quote
-from lineclear.core.words.serve import answer_lost
 from lineclear.host.frames import CODE, ERR, OUT, read_frames
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lineclear.app.runs.workers import WorkerSlot
 from lineclear.clients.registry import CLIENTS, START, names_with
 from lineclear.core.runs.budgets import BudgetLimits, needs_price
+from lineclear.core.words.computed.runs import no_worker
 from lineclear.core.words.refusals import refuse
-from lineclear.core.words.runs import no_worker
 from lineclear.settings import worker_named
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from lineclear.host.commands import run_to_end, shell_words
 from lineclear.host.files import remove_tree, write_atomically
 from lineclear.host.logs import new_log
 from lineclear.host.stray_processes import MARK, end_strays
-from lineclear.settings.variables import secret_values
+from lineclear.settings.env_tables import secret_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

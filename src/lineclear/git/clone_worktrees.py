@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from lineclear.app.worktrees.ports import FoundWorktree, WorktreeEntry
+from lineclear.core.words.computed.worktrees import worktree_failed
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.core.words.worktrees import worktree_failed
 from lineclear.core.worktrees import rules
 from lineclear.git import branches
 from lineclear.git import worktrees as git_trees

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from lineclear.core.queue.landing import Author
+from lineclear.core.queue.landing_results import Author
 from lineclear.git.objects import COMMIT, TREE, format_commit
 from lineclear.git.run import GitFailed, git
 

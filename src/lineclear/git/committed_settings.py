@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.core.words.computed.settings import settings_too_large
 from lineclear.core.words.refusals import refuse
-from lineclear.core.words.settings import settings_too_large
 from lineclear.git.commits import Commits
 from lineclear.git.layout import ignores_case
 from lineclear.git.objects import TREE_MODE, parse_tree

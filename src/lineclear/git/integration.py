@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.queue.landing import Author
+from lineclear.core.queue.landing_results import Author
 from lineclear.git.commits import Commits, Signer
 from lineclear.git.detached import file_at
 from lineclear.git.landing import landing_ref

@@ -19,7 +19,7 @@ from lineclear.host.locks import LockFile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lineclear.core.queue.landing import Author
+    from lineclear.core.queue.landing_results import Author
     from lineclear.git.branch_moves import BranchMove
     from lineclear.git.layout import Layout
     from lineclear.git.trees import Change

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.queue.landing import one_line
+from lineclear.core.queue.landing_results import one_line
 from lineclear.core.words.refusals import refuse
 from lineclear.git.landing import known_main, landing_ref
 from lineclear.git.run import GitFailed, git

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.sides import NOBODY, owner_from
 from lineclear.app.queue.stacking import Submission, put_on
-from lineclear.core.queue.landing import NeedsYou
+from lineclear.core.queue.landing_results import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import BranchMove, checkouts_of, head_ref

@@ -7,7 +7,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from lineclear.core.queue.landing import (
+from lineclear.core.queue.landing_results import (
     AGENT_MARK,
     NeedsYou,
     Stray,
@@ -15,7 +15,7 @@ from lineclear.core.queue.landing import (
     marked_agent,
     strayed_prefix,
 )
-from lineclear.core.words.queue import git_failed
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.landing import (
     LOCK_WAIT_S,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from lineclear.core.queue.landing import Author
+    from lineclear.core.queue.landing_results import Author
     from lineclear.git.layout import Layout
 
     # (base, left, right) -> the merge's report

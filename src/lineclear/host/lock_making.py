@@ -18,7 +18,7 @@ from lineclear.app.queue.lock_making import Made
 from lineclear.core.claims.paths import glob_anywhere
 from lineclear.core.masking import mask
 from lineclear.core.queue.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
-from lineclear.core.queue.landing import one_line
+from lineclear.core.queue.landing_results import one_line
 from lineclear.core.words.refusals import Refusal, shorten
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import remove_tree, write_atomically

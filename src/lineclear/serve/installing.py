@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from lineclear.clients.templating import fill
+from lineclear.core.words.computed.serve import not_started
 from lineclear.core.words.refusals import refuse
-from lineclear.core.words.serve import not_started
 from lineclear.host import server_address
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import write_atomically

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import stat
 
+from lineclear.core.words.computed.settings import broken_settings, settings_too_large
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.core.words.settings import broken_settings, settings_too_large
 from lineclear.settings.setting import PREFIX
 from lineclear.settings.table import (
     FLAG,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.settings.checks import CHECK_PATHS, take_check_paths
+from lineclear.settings.env_tables import take_worktree_variables
 from lineclear.settings.prices import take_prices
 from lineclear.settings.strategies import STRATEGY, take_rules
-from lineclear.settings.variables import take_worktree_variables
 from lineclear.settings.workers import take_workers
 
 if TYPE_CHECKING:

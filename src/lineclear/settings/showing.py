@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.runs.money import write_money
 from lineclear.settings.checks import CHECK_PATHS
+from lineclear.settings.env_tables import show_variables
 from lineclear.settings.strategies import STRATEGY
 from lineclear.settings.table import ALL
 from lineclear.settings.values import write_value
-from lineclear.settings.variables import show_variables
 from lineclear.settings.workers import ENV, WORKER_KEYS
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import RESERVED, is_plain_name, label_name
 from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.settings.env_tables import read_variables
 from lineclear.settings.setting import CHOICE, COUNT, LIST, SWITCH, TEXT, WORD, WORDS, rows_of, setting
 from lineclear.settings.sources import rank
 from lineclear.settings.table import DEFAULT, SETTINGS
 from lineclear.settings.unknown import warn_of_unknown
 from lineclear.settings.values import describe, read_value
-from lineclear.settings.variables import read_variables
 
 if TYPE_CHECKING:
     from typing import Any

@@ -13,7 +13,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue.after_landing import BRANCH, IntegratorRun
 from lineclear.app.worktrees.rows import worktrees_of
 from lineclear.core.queue.phases import INTEGRATOR
-from lineclear.core.words.queue import git_failed
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.git import detached
 from lineclear.git.landing import commit_of
 from lineclear.git.run import GitFailed, unbound

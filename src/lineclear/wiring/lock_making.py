@@ -10,7 +10,7 @@ from lineclear.app.queue.lock_making import untrusted_doubt
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.check_trees import outer_environment
 from lineclear.host.lock_making import LockRules, PackageManagers
-from lineclear.settings.variables import secret_values
+from lineclear.settings.env_tables import secret_values
 from lineclear.wiring.checks import repo_at
 from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import sandboxed

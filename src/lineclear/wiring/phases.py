@@ -11,7 +11,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue.phase_work import PhaseTools, PhaseWork
 from lineclear.core.queue.checks import Check
 from lineclear.core.queue.phases import INTEGRATOR
-from lineclear.core.words.queue import git_failed
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.integration import CloneIntegrationGit
 from lineclear.git.run import GitFailed

@@ -11,10 +11,10 @@ from lineclear.app.queue.after_landing import after_landing
 from lineclear.app.queue.landings import Landings
 from lineclear.app.queue.pull_requests import PullRequests
 from lineclear.app.queue.runner import QueueRules
+from lineclear.app.queue.runner_turns import Turns
 from lineclear.app.queue.sides import SideEnd, add_sides
-from lineclear.app.queue.turns import Turns
 from lineclear.core.queue.phases import INTEGRATOR
-from lineclear.core.words.queue import git_failed
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.git import queue as git_queue
 from lineclear.git.landing import LandingLock
 from lineclear.git.main_files import CloneMainFiles

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.supervisor import RunNews, Supervisor
     from lineclear.app.runs.workers import RunRequest
     from lineclear.core.log.tables import Candidate, Task
-    from lineclear.core.queue.landing import NeedsYou, Stray
+    from lineclear.core.queue.landing_results import NeedsYou, Stray
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 

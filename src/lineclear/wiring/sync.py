@@ -15,9 +15,9 @@ from lineclear.app.worktrees.rows import agent_on
 from lineclear.app.writing import tree_of
 from lineclear.core.claims.write_rule import is_foreign
 from lineclear.core.log.tables import TASK
-from lineclear.core.queue.landing import message
+from lineclear.core.queue.landing_results import message
 from lineclear.core.tasks.states import show_id
-from lineclear.core.words.queue import git_failed
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.worktrees.syncing import Conflicted, Synced
 from lineclear.git.landing import LandingLock, commit_of

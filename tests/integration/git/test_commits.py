@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from lineclear.core.queue.landing import Author
+from lineclear.core.queue.landing_results import Author
 from lineclear.git.commits import Commits
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout

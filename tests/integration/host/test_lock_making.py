@@ -18,7 +18,7 @@ from lineclear.git.merging import GitMerging
 from lineclear.host import lock_making
 from lineclear.host.lock_making import LockRules, PackageManagers
 from lineclear.host.sandbox import why_unavailable
-from lineclear.settings.variables import secret_values
+from lineclear.settings.env_tables import secret_values
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo

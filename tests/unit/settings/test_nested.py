@@ -7,8 +7,8 @@ import pytest
 from lineclear.core.words.refusals import Refusal
 from lineclear.settings import Settings, build_settings, show, worker_named
 from lineclear.settings.checks import MAX_CHECK_PATHS
+from lineclear.settings.env_tables import MAX_VARIABLES
 from lineclear.settings.prices import MAX_PRICES
-from lineclear.settings.variables import MAX_VARIABLES
 from lineclear.settings.workers import MAX_WORKERS
 
 TEAM, LOCAL = "lineclear.toml", "local.toml"

@@ -27,7 +27,7 @@ from lineclear.core.agents.tokens import (
 from lineclear.core.instants import NS_PER_MS, show_wall
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, TOKEN
-from lineclear.core.words.agents import token_expired, token_name_taken, token_none, token_revoked
+from lineclear.core.words.computed.agents import token_expired, token_name_taken, token_none, token_revoked
 from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from lineclear.core.trust import KNOWN, is_at, judge, read_record, with_trust, write_record
+from lineclear.core.words.computed.settings import not_trusted
 from lineclear.core.words.refusals import refuse
-from lineclear.core.words.settings import not_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

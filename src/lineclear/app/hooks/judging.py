@@ -7,7 +7,7 @@ from lineclear.app.writing import tree_of
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Blocker, Request
 from lineclear.core.claims.strategies import LOCKED, strategy_for
 from lineclear.core.claims.write_rule import EDIT, Write, touches_anything
-from lineclear.core.words.claims import claim_held
+from lineclear.core.words.computed.claims import claim_held
 from lineclear.core.words.refusals import Refusal, pasted, refuse
 
 TYPE_CHECKING = False

@@ -33,13 +33,12 @@ from lineclear.core.queue.candidates import (
     STATES,
     STOPPED,
     WAITING,
-    in_order,
-    moved_first,
     show_number,
 )
+from lineclear.core.queue.order import in_order, moved_first
 from lineclear.core.tasks.states import DEFAULT_PRIORITY, FINISHED, HANDED_OVER, TAKEN, give_back, show_id
+from lineclear.core.words.computed.tasks import task_not_yours
 from lineclear.core.words.refusals import not_found, refuse
-from lineclear.core.words.tasks import task_not_yours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

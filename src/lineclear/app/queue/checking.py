@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from lineclear.app.queue import candidates
 from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK, Candidate
-from lineclear.core.queue import landing as words
+from lineclear.core.queue import landing_results as words
 from lineclear.core.queue.candidates import WAITING
 from lineclear.core.queue.commit_gate import tell
-from lineclear.core.queue.landing import NOTHING, Landed, SentBack
+from lineclear.core.queue.landing_results import NOTHING, Landed, SentBack
 from lineclear.core.tasks.states import DEFAULT_PRIORITY
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from lineclear.app.queue.phases import NAME
 from lineclear.app.tasks import append_task
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import PROPOSAL, TASK, VERDICT, split_names
-from lineclear.core.queue import landing
+from lineclear.core.queue import landing_results
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.queue.checks import verdict_key
 from lineclear.core.queue.phases import proposal_on, revert_branch
 from lineclear.core.queue.stack import Search
 from lineclear.core.tasks.lists import MAX_TITLE_CHARS, TaskDraft
 from lineclear.core.tasks.states import DEFAULT_PRIORITY, show_id
-from lineclear.core.words.queue import full_check_unsettled
+from lineclear.core.words.computed.queue import full_check_unsettled
 from lineclear.merge import Labels
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _take_back(run: FullRun, main: str, culprit: str, part: int, output: str) ->
     if why:
         return _answer(NEEDS_YOU, main, **facts, why=why)
     branch = revert_branch(culprit)
-    words = landing.message(
+    words = landing_results.message(
         task="", title="", branch=run.git.subject_of(culprit), agent="", co_authors=(), verb="Revert"
     )
     commit = run.git.commit(tree, [main], f"{words}\nIt broke the tests; this reverts {culprit}.\n", "")
@@ -239,10 +239,12 @@ def _reverted(run: FullRun, main: str, culprit: str) -> tuple[str, str]:
     ids = [git.tree_of(commit) for commit in (culprit, main, git.parent_of(culprit))]
     labels = Labels(git.branch, culprit[:12], f"before {culprit[:12]}")
     report = merge_two_trees(git.trees, ids[0], ids[1], ids[2], labels, run.spread)
-    conflicts = landing.conflicts_of(report)
+    conflicts = landing_results.conflicts_of(report)
     if not conflicts:
         return report["tree"], ""
-    places = "; ".join(landing.tell_conflict(conflict) for conflict in conflicts[: landing.MOST_TOLD])
+    places = "; ".join(
+        landing_results.tell_conflict(conflict) for conflict in conflicts[: landing_results.MOST_TOLD]
+    )
     return "", f"{culprit[:12]} broke it and cannot be reverted because later work builds on it: {places}"
 
 
@@ -288,7 +290,7 @@ def _follow_up(view: View, row: Candidate, label: str, facts: dict[str, Any]) ->
     body = "With this work on main the tests fail, so it is being reverted. Fix it and land it again.\n\n"
     return TaskDraft(
         "",
-        f"Again: {landing.one_line(what)}"[:MAX_TITLE_CHARS],
+        f"Again: {landing_results.one_line(what)}"[:MAX_TITLE_CHARS],
         body=body + "\n".join(where) + "\n\n" + facts["output"][:_MOST_OUTPUT],
         priority=old.priority if old is not None else DEFAULT_PRIORITY,
         scope=split_names(old.scope) if old is not None else [],

@@ -22,7 +22,7 @@ from lineclear.core.claims.rules import resource_of
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.json_text import parse_json
 from lineclear.core.log.tables import CANDIDATE, PROPOSAL, TASK, TASK_DEP, split_names
-from lineclear.core.queue import landing
+from lineclear.core.queue import landing_results
 from lineclear.core.queue.candidates import LANDED, LIVE, show_number
 from lineclear.core.queue.phases import INTEGRATE, INTEGRATOR, branch_of, in_order
 from lineclear.core.tasks.lists import TaskDraft
@@ -173,9 +173,9 @@ def _merge(
         if made is not None:
             tree = git.trees.write(git.tree_of(main), {path: (entry[0], made)})
             return report | {"tree": tree, "locks": []}, ""
-    conflicts = landing.conflicts_of(report)
+    conflicts = landing_results.conflicts_of(report)
     if conflicts:
-        return report, landing.tell_conflicts(git.branch, conflicts)
+        return report, landing_results.tell_conflicts(git.branch, conflicts)
     remake_beside(git.trees, git.tree_of(main), path, report, tools.maker, tools.may)
     return report, ""
 
@@ -184,7 +184,7 @@ def _submit(
     tools: IntegrationTools, row: Proposal, change: FileChange, main: str, report: dict[str, Any]
 ) -> dict[str, Any]:
     branch = branch_of(row.id)
-    words = landing.with_made(_message(row, change), made_of(report))
+    words = landing_results.with_made(_message(row, change), made_of(report))
     tools.git.point(branch, tools.git.commit(report["tree"], [main], words, row.author))
     shown = tools.submit(branch, INTEGRATOR, 0)
     return _result(row, QUEUED, why="; ".join(notes_of(report))) | {"candidate": shown["candidate"]}
@@ -193,7 +193,9 @@ def _submit(
 def _message(row: Proposal, change: FileChange) -> str:
     """As a landing's, with the proposal as one more trailer."""
     name = f"proposal {row.id}: {row.resource.removeprefix('file:')}"
-    words = landing.message(task="", title="", branch=name, agent=row.author, co_authors=(), verb="Integrate")
+    words = landing_results.message(
+        task="", title="", branch=name, agent=row.author, co_authors=(), verb="Integrate"
+    )
     task = f"Task: {show_id(change.task)}\n" if change.task else ""
     return f"{words}{task}Proposal: {row.id}\n"
 

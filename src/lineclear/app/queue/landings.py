@@ -18,7 +18,7 @@ from lineclear.app.queue.runner import QueueNews, Runner
 from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
-from lineclear.core.queue.landing import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
+from lineclear.core.queue.landing_results import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, TAKEN, show_id
 from lineclear.core.words.refusals import Refusal, not_found, refuse
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.checking import BranchCheck
     from lineclear.app.queue.ports import CommitKeeper, LandingGit, QueueTools
     from lineclear.app.queue.runner import QueueRules
-    from lineclear.app.queue.turns import Turns
+    from lineclear.app.queue.runner_turns import Turns
     from lineclear.core.log.tables import Candidate, Task
 
     Result = Landed | SentBack | NeedsYou

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.core.claims.paths import glob, glob_anywhere
-from lineclear.core.queue.landing import one_line
+from lineclear.core.queue.landing_results import one_line
 from lineclear.merge.handlers.lock_makers import MAKERS, is_manifest, maker_of
 from lineclear.merge.handlers.locks import command_for
 from lineclear.merge.rules import MADE_ANEW

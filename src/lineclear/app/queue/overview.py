@@ -10,7 +10,8 @@ from lineclear.app.queue import candidates as queue
 from lineclear.core.instants import NS_PER_MS
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.tables import CANDIDATE, LOG, split_ids
-from lineclear.core.queue.candidates import HELD, LANDED, LIVE, STOPPED, in_order, show_number
+from lineclear.core.queue.candidates import HELD, LANDED, LIVE, STOPPED, show_number
+from lineclear.core.queue.order import in_order
 from lineclear.core.tasks.states import show_id
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.integrating import Remake, Submit
     from lineclear.app.queue.lock_making import LockMaker
     from lineclear.app.queue.merge_trees import Spread
-    from lineclear.app.queue.turns import TurnBond
+    from lineclear.app.queue.runner_turns import TurnBond
     from lineclear.core.claims.strategies import Rule
 
 

@@ -16,7 +16,7 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CANDIDATE, LOG, MODE, PROPOSAL
 from lineclear.core.queue.candidates import LIVE
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, TEST, branch_of, check_move
-from lineclear.core.words.queue import not_integrated
+from lineclear.core.words.computed.queue import not_integrated
 from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from lineclear.app import tasks
 from lineclear.core.log.tables import TASK
-from lineclear.core.queue.landing import one_line
+from lineclear.core.queue.landing_results import one_line
 from lineclear.core.tasks.states import TAKEN, show_id
 from lineclear.core.words.refusals import refuse
 

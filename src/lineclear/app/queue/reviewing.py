@@ -13,8 +13,9 @@ from lineclear.app.queue import candidates as queue
 from lineclear.app.queue.overview import is_unreviewed
 from lineclear.app.queue.runner import QueueNews
 from lineclear.core.log.tables import TASK
-from lineclear.core.queue import landing as words
-from lineclear.core.queue.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING, in_order
+from lineclear.core.queue import landing_results as words
+from lineclear.core.queue.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING
+from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.queue import candidates as queue
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CANDIDATE, LANDING, TASK, split_ids, split_names
-from lineclear.core.queue import landing as words
+from lineclear.core.queue import landing_results as words
 from lineclear.core.queue.candidates import (
     APPROVED,
     BY_CHECK,
@@ -24,10 +24,10 @@ from lineclear.core.queue.candidates import (
     LIVE,
     STOPPED,
     WAITING,
-    in_order,
     show_number,
 )
 from lineclear.core.queue.commit_gate import tell
+from lineclear.core.queue.order import in_order
 from lineclear.core.queue.stack import (
     GREEN,
     RED,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.lock_making import made_of, notes_of
 from lineclear.app.queue.merge_trees import merge_two_trees
-from lineclear.core.queue import landing
-from lineclear.core.queue.landing import FAST_FORWARD, LINEAR, MERGE, NOTHING
+from lineclear.core.queue import landing_results as landing
+from lineclear.core.queue.landing_results import FAST_FORWARD, LINEAR, MERGE, NOTHING
 from lineclear.core.words.refusals import refuse
 from lineclear.merge import Labels
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.queue.lock_making import LockMaker
     from lineclear.app.queue.merge_trees import MergeTrees, Spread
-    from lineclear.core.queue.landing import Author
+    from lineclear.core.queue.landing_results import Author
 
     class History(Protocol):
         """Commits and trees of one clone, only looked at."""

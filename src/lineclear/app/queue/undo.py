@@ -11,9 +11,9 @@ from lineclear.app.queue import overview
 from lineclear.app.queue.lock_making import made_of
 from lineclear.core.log.tables import CANDIDATE, TASK
 from lineclear.core.queue.candidates import LANDED, LIVE, show_number
-from lineclear.core.queue.landing import conflicts_of, undo_message, with_made
+from lineclear.core.queue.landing_results import conflicts_of, undo_message, with_made
 from lineclear.core.tasks.states import show_id
-from lineclear.core.words.queue import undo_conflicts
+from lineclear.core.words.computed.queue import undo_conflicts
 from lineclear.core.words.refusals import not_found, refuse
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, View
     from lineclear.core.log.tables import Candidate
-    from lineclear.core.queue.landing import Author
+    from lineclear.core.queue.landing_results import Author
 
 BRANCH = "lineclear/undo-"
 

@@ -8,7 +8,7 @@ from lineclear.app.queue import candidates
 from lineclear.app.runs.records import live_runs
 from lineclear.app.runs.workers import HANDED_OVER, LANDED, NEEDS_YOU, CheckedRun, LandingResult, QueueResult
 from lineclear.core.log.tables import WORKTREE, split_names
-from lineclear.core.queue.landing import NeedsYou
+from lineclear.core.queue.landing_results import NeedsYou
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.ports import MainBranch, ReturnedWorkPort, RunQueue, RunWorktrees
     from lineclear.app.runs.workers import RunPlace
     from lineclear.core.log.tables import Run, Task
-    from lineclear.core.queue.landing import Stray
+    from lineclear.core.queue.landing_results import Stray
 
 
 class RunLanding:

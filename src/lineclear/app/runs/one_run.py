@@ -32,8 +32,8 @@ from lineclear.core.runs.loops import LoopWatch
 from lineclear.core.runs.prompt import compose
 from lineclear.core.runs.signs import RunEnd, Usage
 from lineclear.core.tasks.states import TAKEN, show_id
+from lineclear.core.words.computed.runs import budget_spent
 from lineclear.core.words.refusals import Refusal
-from lineclear.core.words.runs import budget_spent
 
 if TYPE_CHECKING:
     from lineclear.app.ports import View

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lineclear.core.log.tables import LOG, split_names
 from lineclear.core.log.tables import VALUE as VALUES
 from lineclear.core.queue.checks import checks_for
-from lineclear.core.queue.landing import message
+from lineclear.core.queue.landing_results import message
 from lineclear.core.runs import outputs
 from lineclear.core.runs.outputs import MESSAGE, VALUE, OutputCheck, Problem, RunWork
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, show_id

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         WorkerSlot,
     )
     from lineclear.core.log.tables import Candidate, Run, Task
-    from lineclear.core.queue.landing import NeedsYou, Stray
+    from lineclear.core.queue.landing_results import NeedsYou, Stray
     from lineclear.core.runs.signs import RunEnd, Sign, Usage
 
     class OutputReader(Protocol):

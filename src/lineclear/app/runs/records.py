@@ -14,8 +14,8 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, LOG, RUN, TASK
 from lineclear.core.runs.states import DONE, ENDED, LOST, PAUSED, RUNNING, counts_as_attempt
 from lineclear.core.tasks.states import TAKEN, give_back, show_id
+from lineclear.core.words.computed.tasks import task_not_yours
 from lineclear.core.words.refusals import not_found
-from lineclear.core.words.tasks import task_not_yours
 
 if TYPE_CHECKING:
     from typing import Any

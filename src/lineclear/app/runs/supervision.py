@@ -14,8 +14,8 @@ from lineclear.app.tasks import list_ready
 from lineclear.core.instants import show_wall
 from lineclear.core.log.tables import RUN
 from lineclear.core.runs.states import ENDED
+from lineclear.core.words.computed.runs import supervisor_running
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.core.words.runs import supervisor_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

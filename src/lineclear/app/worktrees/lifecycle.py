@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from lineclear.app.worktrees import rows
 from lineclear.core.log.tables import TASK, WORKTREE, Worktree
+from lineclear.core.words.computed.worktrees import setup_failed, worktree_failed
 from lineclear.core.words.refusals import Refusal, not_found, refuse
-from lineclear.core.words.worktrees import setup_failed, worktree_failed
 from lineclear.core.worktrees import rules
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lineclear.app.worktrees.snapshots import choose
+from lineclear.core.words.computed.worktrees import patch_exists
 from lineclear.core.words.refusals import refuse
-from lineclear.core.words.worktrees import patch_exists
 from lineclear.core.worktrees.snapshots import PREFIX
 
 if TYPE_CHECKING:

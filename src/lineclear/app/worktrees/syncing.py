@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.lock_making import notes_of
 from lineclear.app.queue.merge_trees import file_report, is_mergeable, merge_two_trees
-from lineclear.core.queue import landing
+from lineclear.core.queue import landing_results
+from lineclear.core.words.computed.worktrees import sync_in_progress
 from lineclear.core.words.refusals import refuse
-from lineclear.core.words.worktrees import sync_in_progress
 from lineclear.core.worktrees.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
 from lineclear.merge import Labels, merge_texts
 
@@ -120,7 +120,7 @@ def look(desk: Desk, spread: Spread, message: str) -> SyncPlan:
         return SyncPlan(FAST_FORWARD, main, tip, main)
     labels = Labels(desk.main, "base", desk.branch)
     report = merge_two_trees(desk.trees, desk.history.base_of(bases), main, tip, labels, spread, desk.maker)
-    conflicts = landing.conflicts_of(report)
+    conflicts = landing_results.conflicts_of(report)
     if conflicts:
         return SyncPlan(MERGE, main, tip, report=report, conflicts=conflicts)
     _refuse_twins(desk, tip, report["tree"])
@@ -147,7 +147,7 @@ def _ends(desk: Desk) -> tuple[str, str]:
 def _refuse_twins(desk: Desk, tip: str, tree: str) -> None:
     """Two names that are one file on this file system: git would check out only one."""
     paths = desk.history.folded_paths(tree)
-    for old, new in landing.folded_twins(paths, desk.history.changed(tip, tree)[1]) if paths else ():
+    for old, new in landing_results.folded_twins(paths, desk.history.changed(tip, tree)[1]) if paths else ():
         raise refuse("sync.case", name=new, other=old)
 
 
@@ -217,7 +217,7 @@ def _as_git_leaves_it(desk: Desk, plan: SyncPlan) -> Left:
                 mode = files[path][0] if path in files else stages[path][2][0]
                 files[path] = (mode, result.text.encode())
     tree = desk.trees.write(report["tree"], files) if files else report["tree"]
-    return Left(tree, stages, landing.conflicts_of({**report, "files": told}))
+    return Left(tree, stages, landing_results.conflicts_of({**report, "files": told}))
 
 
 def _merge_again(desk: Desk, stages: Stages) -> dict[str, MergeResult]:

@@ -8,7 +8,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
 from lineclear.core.tasks.states import LEAST_PRIORITY
-from lineclear.core.words.queue import not_as_asked
+from lineclear.core.words.computed.queue import not_as_asked
 from lineclear.core.words.row import FINDINGS
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def check(context: Context, args: Namespace) -> int:
 
 
 def _check_lines(branch: str, found: BranchCheck) -> list[str]:
-    from lineclear.core.queue.landing import Landed
+    from lineclear.core.queue.landing_results import Landed
     from lineclear.core.queue.sides import tell_places
 
     result = found.result

@@ -8,7 +8,8 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import candidate_number
 from lineclear.cli.queue_output import as_data, check_lines, show_lines
 from lineclear.cli.render import plain
-from lineclear.core.queue.candidates import in_order, show_number
+from lineclear.core.queue.candidates import show_number
+from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host.stopping import Stopping
 
@@ -66,7 +67,7 @@ def show(context: Context, args: Namespace) -> int:
 
 
 def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
-    from lineclear.core.queue.landing import tell_conflict
+    from lineclear.core.queue.landing_results import tell_conflict
     from lineclear.wiring import queue as wired
 
     change = wired.landings_of(context.repo).change_of(number)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
 from lineclear.cli.render import TextTable
+from lineclear.core.words.computed.runs import nothing_to_run
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.row import FAILED, TIMED_OUT
-from lineclear.core.words.runs import nothing_to_run
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

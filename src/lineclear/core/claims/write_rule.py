@@ -22,7 +22,7 @@ from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import covers, overlaps
 from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
 from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
-from lineclear.core.words.claims import write_held
+from lineclear.core.words.computed.claims import write_held
 from lineclear.core.words.refusals import Refusal, refuse
 
 TYPE_CHECKING = False
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from lineclear.core.claims.strategies import Sharing
     from lineclear.core.instants import Instant
     from lineclear.core.log.tables import Claim, Fence
-    from lineclear.core.words.claims import write_held
-    from lineclear.core.words.refusals import Refusal, refuse
 
 EDIT, COMMIT, LANDING = "edit", "commit", "landing"
 # A value, and a value that is written by accepting a proposal.

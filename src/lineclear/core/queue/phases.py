@@ -10,15 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import is_family
-from lineclear.core.words.claims import other_phase
+from lineclear.core.words.computed.claims import other_phase
 from lineclear.core.words.refusals import Refusal, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from lineclear.core.claims.strategies import Sharing
-    from lineclear.core.words.claims import other_phase
-    from lineclear.core.words.refusals import Refusal, refuse
 
 PARALLEL, INTEGRATE, TEST = "parallel", "integrate", "test"
 PHASES = (PARALLEL, INTEGRATE, TEST)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.queue.landing import one_line
+from lineclear.core.queue.landing_results import one_line
 from lineclear.core.queue.sides import tell_hand
 from lineclear.core.words.quoting import (
     MOST_NAME_CHARS,

@@ -6,7 +6,7 @@ Titles, names and subjects are the words of others: they are brought onto one li
 from __future__ import annotations
 
 from lineclear.core.agents.names import is_count
-from lineclear.core.queue.landing import one_line, tell_who
+from lineclear.core.queue.landing_results import one_line, tell_who
 from lineclear.core.words.quoting import MOST_NAME_CHARS, MOST_TITLE_CHARS
 from lineclear.core.words.refusals import shorten
 

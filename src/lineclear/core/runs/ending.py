@@ -65,6 +65,7 @@ class EndFacts:
     # What the client's own stream said; `end_ok` is None when it said nothing about its end.
     end_ok: bool | None = None
     end_reason: str = ""
+    # By the words of the client: clients/error_words.py judges them.
     is_limited: bool = False
     is_login: bool = False
     has_stream: bool = False  # this client is known to write a stream that we can read
@@ -82,7 +83,7 @@ class EndFacts:
 
 
 def judge(facts: EndFacts) -> tuple[str, str]:
-    """(how, reason). Never raises; `how` is always a key of `runs.ENDS`."""
+    """(how, reason). Never raises; `how` is always a key of `states.ENDS`."""
     for rule in RULES:
         found = rule(facts)
         if found is not None:

@@ -1,6 +1,6 @@
 """Refusals: expected answers, read by a model and by a person. A row and its facts become words here.
 
-A row (rows/NOUN.py has them) has up to three sentences: what is refused, who has it and until
+A row (sentences/NOUN.py has them) has up to three sentences: what is refused, who has it and until
 when, and the one next action. `{fact}` in a sentence stands for a fact that the caller gives; behind a colon
 stands how it is shown (see `Shown`). Where a sentence has alternatives, the first one whose facts are all
 known is said. Nothing here decides anything. On the hook's path: cheap to import.
@@ -63,7 +63,7 @@ class Refusal(Exception):
 def refuse(code: str, /, **facts: Any) -> Refusal:
     """The refusal of this code, about these facts. A second way to say it is a row `code/variant`."""
     # Loaded with the first refusal: most hooks end without one.
-    from lineclear.core.words.rows import ROWS
+    from lineclear.core.words.sentences import ROWS
 
     row = ROWS[code]
     return Refusal(

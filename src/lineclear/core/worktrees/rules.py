@@ -9,8 +9,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import is_plain_name
+from lineclear.core.words.computed.worktrees import bad_place, no_room
 from lineclear.core.words.refusals import refuse
-from lineclear.core.words.worktrees import bad_place, no_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

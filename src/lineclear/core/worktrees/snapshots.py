@@ -1,7 +1,8 @@
 """Snapshots: their names, words and limits. Which files stay out, which old ones may go. No I/O.
 
 A snapshot is a commit under `refs/lineclear/snapshots/AGENT/N`. Paths are text in which bytes that are
-not UTF-8 stand as lone surrogates, as `os.fsdecode` gives them.
+not UTF-8 stand as lone surrogates, as `os.fsdecode` gives them. The default patterns of secret names are the
+setting `snapshots.secret_names` (settings/table.py).
 """
 
 from __future__ import annotations

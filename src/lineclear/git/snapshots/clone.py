@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lineclear.core.words.queue import git_failed
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.core.words.refusals import refuse
 from lineclear.git import branches
 from lineclear.git.layout import MAIN_TREE, Layout, worktrees

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.app.queue.stacking import Level, Submission, put_on
-from lineclear.core.queue.landing import LINEAR, MERGE, Author
+from lineclear.core.queue.landing_results import LINEAR, MERGE, Author
 from tests.pretended_git import Ground, spread
 from tests.world import refused
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lineclear.app.runs.landing import RunLanding
-from lineclear.core.queue.landing import NeedsYou, Stray
+from lineclear.core.queue.landing_results import NeedsYou, Stray
 
 
 class Main:

@@ -16,7 +16,7 @@ from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, WORKTREE, Worktree
-from lineclear.core.words.worktrees import worktree_failed
+from lineclear.core.words.computed.worktrees import worktree_failed
 from lineclear.core.worktrees.rules import Condition
 from tests.world import HOUR_MS, World, refused
 

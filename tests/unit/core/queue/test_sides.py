@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.queue.landing import tell_conflict, tell_conflicts
+from lineclear.core.queue.landing_results import tell_conflict, tell_conflicts
 from lineclear.core.queue.sides import (
     Hand,
     Owner,

@@ -13,14 +13,20 @@ from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.log.tables import Claim
-from lineclear.core.words import rows
-from lineclear.core.words.agents import token_name_taken, token_none, token_revoked
-from lineclear.core.words.claims import claim_deadlock, claim_held, claim_not_held, other_phase, write_held
-from lineclear.core.words.queue import git_failed, not_integrated, undo_conflicts
+from lineclear.core.words import sentences
+from lineclear.core.words.computed.agents import token_name_taken, token_none, token_revoked
+from lineclear.core.words.computed.claims import (
+    claim_deadlock,
+    claim_held,
+    claim_not_held,
+    other_phase,
+    write_held,
+)
+from lineclear.core.words.computed.queue import git_failed, not_integrated, undo_conflicts
+from lineclear.core.words.computed.runs import nothing_to_run, supervisor_running
+from lineclear.core.words.computed.tasks import no_task, task_cycle
+from lineclear.core.words.computed.worktrees import sync_conflicts
 from lineclear.core.words.refusals import Refusal, quote, refuse, say, shorten
-from lineclear.core.words.runs import nothing_to_run, supervisor_running
-from lineclear.core.words.tasks import no_task, task_cycle
-from lineclear.core.words.worktrees import sync_conflicts
 
 NOW = Instant(0, "boot", 1_767_268_800 * 1_000_000_000)  # 2026-01-01 12:00 UTC
 HELD = Claim(
@@ -110,9 +116,9 @@ def test_long_facts_are_cut_as_data_too() -> None:
     assert len(refusal.facts["files"][0]) == 2_000
 
 
-@pytest.mark.parametrize("code", sorted(rows.ROWS))
+@pytest.mark.parametrize("code", sorted(sentences.ROWS))
 def test_hostile_facts_do_not_make_a_long_refusal(code: str) -> None:
-    row = rows.ROWS[code]
+    row = sentences.ROWS[code]
     text = str(refuse(code, **{name: hostile(name, how) for name, how in facts_of(row)}))
     assert len(text) <= 300
     assert len(text.splitlines()) <= 3

@@ -1,4 +1,4 @@
-"""Refusals whose words are computed; their rows are in rows/settings.py."""
+"""Refusals whose words are computed; their sentences are in sentences/settings.py."""
 
 from __future__ import annotations
 

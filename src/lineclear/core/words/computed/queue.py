@@ -1,10 +1,10 @@
-"""Refusals whose words are computed; their rows are in rows/queue.py."""
+"""Refusals whose words are computed; their sentences are in sentences/queue.py."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.queue.landing import makers_of, one_line, tell_conflict
+from lineclear.core.queue.landing_results import makers_of, one_line, tell_conflict
 from lineclear.core.words.refusals import (
     refuse,
     shorten,

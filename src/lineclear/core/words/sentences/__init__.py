@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.words.rows import (
+from lineclear.core.words.sentences import (
     agents,
     claims,
     queue,

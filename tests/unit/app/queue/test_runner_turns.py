@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lineclear.app.ports import Caller
-from lineclear.app.queue.turns import Turns
+from lineclear.app.queue.runner_turns import Turns
 from lineclear.core.log.tables import CLAIM
 from tests.world import World, refused
 

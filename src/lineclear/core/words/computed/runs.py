@@ -1,4 +1,4 @@
-"""Refusals whose words are computed; their rows are in rows/runs.py."""
+"""Refusals whose words are computed; their sentences are in sentences/runs.py."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.queue.landing import (
+from lineclear.core.queue.landing_results import (
     Author,
     authors_of,
     conflicts_of,

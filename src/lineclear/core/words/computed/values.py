@@ -1,4 +1,4 @@
-"""Refusals whose words are computed; their rows are in rows/values.py."""
+"""Refusals whose words are computed; their sentences are in sentences/values.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals whose words are computed; their rows are in rows/serve.py."""
+"""Refusals whose words are computed; their sentences are in sentences/serve.py."""
 
 from __future__ import annotations
 
