@@ -145,10 +145,15 @@ def test_a_refusal_says_who_revoked_it_and_when(line: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [expired, lambda line, name: add(line, name)[:-1]], ids=["expired", "forged"]
+    ("make", "words"),
+    [
+        (expired, "The token of the agent ada has expired."),
+        (lambda line, name: add(line, name)[:-1], "This token is not valid here."),
+    ],
+    ids=["expired", "forged"],
 )
 def test_a_hook_with_a_token_that_is_not_good_lets_the_call_pass_and_says_so(
-    line: CommandLine, make: Callable[[CommandLine, str], str]
+    line: CommandLine, make: Callable[[CommandLine, str], str], words: str
 ) -> None:
     token = make(line, "ada")
     call: dict[str, Any] = {"session_id": "s1", "cwd": str(line.place), "tool_name": "Edit"}
@@ -156,7 +161,7 @@ def test_a_hook_with_a_token_that_is_not_good_lets_the_call_pass_and_says_so(
     answer = line.run("hook", "claude", "PreToolUse", stdin=json.dumps(call), env={"LINECLEAR_TOKEN": token})
     assert (answer.code, answer.out) == (0, ""), answer
     log = (line.place / ".git/lineclear/hook-errors.log").read_text()
-    assert " token " in log
+    assert words in log
     assert token[14:] not in log
     assert actors(line, "ClaimGranted") == []
 
