@@ -94,11 +94,6 @@ def refuse_foreign(repo: Repo, request: Request) -> None:
             _refuse_if_held(resource, path)
 
 
-def foreign_locks(repo: Repo, resource: Resource) -> list[str]:
-    """The live lock files of others over a resource, in all worktrees."""
-    return [path for path in _candidates(live_trees(repo), resource) if _held(path) is not None]
-
-
 def _candidates(trees: list[Tree], resource: Resource) -> Iterator[str]:
     if resource.scheme != "file" or resource.kind == "glob":
         return
