@@ -1,1 +1,1 @@
-"""The demonstrations: a shop built by four scripted agents, and a race of eight processes."""
+"""The demonstration: four scripted agents build a shop, without and with lineclear."""
