@@ -1,4 +1,7 @@
-"""What a command module declares, and what a command is given to work with."""
+"""What a command module declares, and what a command gets to work with.
+
+`--version` and the help load this module, so it imports what opens a repository only when a verb needs it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.cli.render import Unwritable
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -21,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A verb: how its arguments are declared, and what it does with them (its exit code).
+    """A verb: how it declares its arguments, and the function that runs it and returns the exit code.
 
-    `is_write` commands take `--key`: an operation id that makes a repeat harmless. `wraps_command`: the words
-    behind `--` are another program's command line, in `args.command`.
+    `is_write`: it takes `--key`, an operation id that makes a repeat harmless. `wraps_command`: the words
+    after `--` are another program's command line, in `args.command`.
     """
 
     run: Callable[[Context, Namespace], int | None]
@@ -35,14 +39,14 @@ class Command:
 
 
 class Context:
-    """The surroundings of one call; the repository is opened when first needed."""
+    """What one call has to work with; it opens the repository when it first needs it."""
 
     def __init__(
         self, out: Output, environ: Mapping[str, str], *, cwd: str = "", given: str = "", key: str = ""
     ) -> None:
         self.out, self.environ, self.given, self.key = out, environ, given, key
         self.cwd = cwd or os.getcwd()
-        # False where the files for agents must not be written any more: they are being removed.
+        # False while the files for agents are being removed: nobody may write them again.
         self.is_mirrored = True
         self._repo: Repo | None = None
         self._is_warned = False
@@ -59,13 +63,13 @@ class Context:
 
     @property
     def opened(self) -> Repo:
-        """The repository, for a look at it: what its settings warn of is said when a verb first uses it."""
+        """The repository without the warnings of its settings; `repo` prints those on first use."""
         if self._repo is None:
             self._repo = self._open()
         return self._repo
 
     def use(self, repo: Repo) -> None:
-        """This one, opened in another way than usual."""
+        """Use this repository, which the caller opened in its own way."""
         self._repo = repo
         for warning in repo.settings.warnings:
             self.out.warn(warning)
@@ -89,7 +93,7 @@ class Context:
 
     @property
     def caller(self) -> Caller:
-        """Who acts; finding that out is also a sign of life, and renews leases when that is due."""
+        """Who acts. Asking is also a sign of life: it renews the caller's leases when they are due."""
         if self._caller is None:
             from lineclear.app.agents.heartbeat import beat
 
@@ -103,7 +107,7 @@ class Context:
 
     @property
     def own_task(self) -> int:
-        """The number of the task that who runs under the supervisor was given; 0 for everybody else."""
+        """The task that the supervisor gave to this agent; 0 for everybody else."""
         from lineclear.cli.parser import task_number
 
         given = self.environ.get("LINECLEAR_TASK", "")
@@ -113,29 +117,27 @@ class Context:
         found = [self.repo.resource(text, self.cwd) for text in texts]
         return list({resource.text: resource for resource in found}.values())
 
+    def paths_from_root(self, texts: list[str], start: str) -> list[str]:
+        """Paths typed in the directory `start`, relative to the repository's root; others are refused."""
+        return [self.repo.places.locate(text, start, literal=True)[0] or "." for text in texts]
+
     def delivered(self, position: int) -> None:
-        """The caller has now been told of the log up to here."""
+        """Record that the caller has seen the log up to this position."""
         self.repo.presence.touch(self.caller.name, position)
 
     def publish(self) -> None:
-        """Bring the files for agents up to date, where there are any: what we did shows there at once."""
+        """Update the files for agents, if this repository keeps any."""
         if self._repo is None or not self.is_mirrored:
             return
         settings = self._repo.settings
         if settings.mirror_tasks or settings.mirror_coordination or settings.mirror_locks:
             from lineclear.mirror.publishing import publish_quietly
 
-            self._answer_first()
+            try:
+                self.out.flush()  # the caller need not wait for the files
+            except Unwritable:
+                pass  # the last flush reports it
             publish_quietly(self._repo)
-
-    def _answer_first(self) -> None:
-        """Nobody waits for files to be told; an answer that cannot be written is noticed at the end."""
-        from lineclear.cli.render import Unwritable
-
-        try:
-            self.out.flush()
-        except Unwritable:
-            pass
 
     def close(self) -> None:
         if self._repo is not None:
@@ -146,10 +148,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a command line runs: this process as it is by default.
+    """Where a command line runs; by default in this process as it is.
 
-    `make` is called as `Context` is. `passes`: exceptions that are not our fault and need no words.
-    `asks_server`: a server may do the work where this process cannot write to the store.
+    `make` takes the arguments of `Context`. `passes`: exceptions that the caller handles itself.
+    `asks_server`: let a server do the work if this process cannot write to the store.
     """
 
     _: KW_ONLY

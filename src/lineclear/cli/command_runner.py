@@ -1,6 +1,6 @@
-"""Verbs for a surface that stays: the commands as they are, with the store kept open between two calls.
+"""Run commands inside a server: MCP and `serve` keep the store open between calls.
 
-Everything a call says is kept for its answer instead of being printed.
+What a command would print is collected for the answer instead.
 """
 
 from __future__ import annotations
@@ -8,9 +8,13 @@ from __future__ import annotations
 import io
 import os
 import threading
+from argparse import Namespace
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from lineclear.app.agents.tokens import verify
+from lineclear.app.arrivals import follow
+from lineclear.app.worktrees.rows import worktrees_of
 from lineclear.cli.command import Context, Surroundings
 from lineclear.cli.index import is_served
 from lineclear.cli.main import as_bug, load, make_parser, run
@@ -20,7 +24,7 @@ from lineclear.core.agents.names import agent_name, operation_id
 from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.calls import Reply, Stopped, VerbCall
-from lineclear.wiring.repo import stay_warm
+from lineclear.wiring.repo import state_directory_at, stay_warm
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser, Namespace
@@ -36,23 +40,23 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-# Settings may change while we stay: nothing that was opened is used for longer than this.
+# Settings may change while the server runs: no opened repository is used for longer than this.
 FRESH_S = 5.0
-# Opened and used by nobody; each has a cache of its own.
+# Repositories kept open while no call uses them; each has its own cache.
 MOST_FREE = 16
 TREE_FRESH_S, MOST_TREES = 1.0, 1_000
-# What may change how a repository is opened, but for what only says who asks.
+# Variables that change how a repository is opened, and those that only say who asks.
 _SETTING = ("LINECLEAR_", "GIT_")
-_SIGNS = ("LINECLEAR_AGENT", "LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY")
+_ABOUT_CALLER = ("LINECLEAR_AGENT", "LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY")
 
 
 class CommandRunner:
-    """Does verbs for many calls at once; each has an opened repository to itself while it lasts."""
+    """Runs many calls at once; each has an opened repository to itself while it lasts."""
 
     def __init__(
         self, environ: Mapping[str, str], *, cwd: str, given: str = "", is_bond: bool = True
     ) -> None:
-        """`is_bond`: whoever calls lives and dies with this process."""
+        """`is_bond`: the callers live and die with this process."""
         self._environ, self._cwd, self._given, self._is_bond = dict(environ), cwd, given, is_bond
         self._lock = threading.Lock()
         self._free: list[tuple[float, str, Repo]] = []
@@ -60,9 +64,9 @@ class CommandRunner:
         self._bond: tuple[str, HeldBond] | None = None
         self._is_closed = False
         stay_warm()
-        # Where the state of the repository is that we were opened for; "" until somebody asks.
+        # The state directory of the repository that we serve; "" until a call needs it.
         self._home = ""
-        # agent -> until when we believe it, and where its worktree is
+        # agent -> until when the entry is valid, and the path of its worktree
         self._trees: dict[str, tuple[float, str]] = {}
 
     def perform(self, verb: str, given: dict[str, Any], call: VerbCall) -> Reply:
@@ -114,20 +118,18 @@ class CommandRunner:
     def _context(self, call: VerbCall, out: CapturedOutput) -> CallContext:
         requester = call.requester
         environ = self._environ if requester is None else requester.environ
-        # A client that does not show itself in the environment shows itself in its call.
+        # A client that sets no variable of its own is known by the signs in its call.
         if not read_environment(environ)[2] and (requester is None or not requester.is_person):
             environ = {**environ, **call.signs}
         key = operation_id(call.key) if call.key else ""
         return CallContext(self, call, out, environ, cwd=self._where(requester), given=self._given, key=key)
 
     def _where(self, requester: Requester | None) -> str:
-        """The tree that the requester names, else its agent's own if that is here, else ours."""
+        """The directory that the requester names, else its agent's worktree if that is ours, else our own."""
         if requester is None or not (requester.cwd or requester.agent):
             return self._cwd
         if requester.cwd:
             return requester.cwd
-        from lineclear.app.worktrees.rows import worktrees_of
-
         name, now = agent_name(requester.agent), monotonic()
         until, place = self._trees.get(name, (0.0, ""))
         if now < until:
@@ -141,7 +143,7 @@ class CommandRunner:
         return place
 
     def _look(self, read: Callable[[View], T]) -> T:
-        """What the store of the repository says, asked by nobody in particular."""
+        """Read from the store on behalf of nobody in particular."""
         context = CallContext(
             self, VerbCall(), CapturedOutput(), self._environ, cwd=self._cwd, given="", key=""
         )
@@ -152,17 +154,13 @@ class CommandRunner:
             context.close()
 
     def is_ours(self, cwd: str, environ: Mapping[str, str]) -> bool:
-        """Is this place in a worktree of the repository that we were opened for?"""
-        from lineclear.wiring.repo import state_directory_at
-
+        """Is this directory in a worktree of the repository that we serve?"""
         if not self._home:
             self._home = state_directory_at(self._cwd, self._environ)
         return cwd.startswith("/") and state_directory_at(cwd, environ) == self._home
 
     def admit(self, token: str) -> tuple[str, str, str]:
-        """A token's id, and the name and kind behind it; refuses one that is not good."""
-        from lineclear.app.agents.tokens import verify
-
+        """The token's id, and the name and kind of its owner; refuses an invalid one."""
         bearer = self._look(lambda view: verify(view, token))
         return bearer.id, bearer.name, bearer.kind
 
@@ -170,8 +168,6 @@ class CommandRunner:
         return CapturedOutput().refused(refusal)
 
     def follow(self, call: VerbCall) -> Iterator[list[dict[str, Any]]]:
-        from lineclear.app.arrivals import follow
-
         context = self._context(call, CapturedOutput())
         try:
             store = context.store
@@ -180,29 +176,24 @@ class CommandRunner:
             for events, _ in follow(store, head):
                 yield events
         except (Refusal, Stopped):
-            return  # nothing to follow here, or nobody who listens
+            return  # nothing to follow, or nobody listens any more
         finally:
             context.close()
 
-    # -- what is kept open ---------------------------------------------------------------------
+    # -- repositories that are kept open -------------------------------------------------------
 
     def borrow(self, place: str) -> tuple[float, Repo] | None:
-        """When it was opened, and a repository that nobody uses now, opened for this place; a fresh one."""
+        """A free repository that was opened for this place, and when; closes those that are too old."""
+        oldest = monotonic() - FRESH_S
         with self._lock:
-            stale, found = self._sort_out(place)
+            stale = [repo for opened_at, _, repo in self._free if opened_at < oldest]
+            self._free = [entry for entry in self._free if entry[0] >= oldest]
+            found = next((entry for entry in reversed(self._free) if entry[1] == place), None)
+            if found is not None:
+                self._free.remove(found)
         for repo in stale:
             repo.close()
-        return found
-
-    def _sort_out(self, place: str) -> tuple[list[Repo], tuple[float, Repo] | None]:
-        oldest = monotonic() - FRESH_S
-        stale = [repo for opened_at, _, repo in self._free if opened_at < oldest]
-        self._free = [entry for entry in self._free if entry[0] >= oldest]
-        for entry in reversed(self._free):
-            if entry[1] == place:
-                self._free.remove(entry)
-                return stale, (entry[0], entry[2])
-        return stale, None
+        return None if found is None else (found[0], found[2])
 
     def give_back(self, opened_at: float, place: str, repo: Repo) -> None:
         with self._lock:
@@ -214,8 +205,10 @@ class CommandRunner:
         repo.close()
 
     def bond(self, repo: Repo) -> str:
-        """The bond of this process, never released: a client that starts us again has the grace for it.
-        "" where those who call do not live and die with us: their claims end with their leases."""
+        """The bond of this process, never released: a client that restarts us keeps its claims for a grace.
+
+        "" if the callers do not live and die with us: their claims end with their leases.
+        """
         if not self._is_bond:
             return ""
         with self._lock:
@@ -231,7 +224,7 @@ class CommandRunner:
 
 
 class CallContext(Context):
-    """The surroundings of one call of many."""
+    """The context of one of many calls; it borrows its repository from the runner."""
 
     def __init__(
         self,
@@ -251,8 +244,8 @@ class CallContext(Context):
 
     def _open(self) -> Repo:
         kept = self._runner.borrow(self._place)
-        is_stranger = kept is None and self._call.requester is not None
-        if is_stranger and not self._runner.is_ours(self.cwd, self.environ):
+        is_unchecked = kept is None and self._call.requester is not None
+        if is_unchecked and not self._runner.is_ours(self.cwd, self.environ):
             raise refuse("serve.elsewhere", path=self.cwd)
         self._opened_at, repo = kept or (monotonic(), super()._open())
         repo.environ = self.environ
@@ -264,7 +257,7 @@ class CallContext(Context):
         except Refusal as lost:
             if not self.key or not lost.facts.get("is_lost"):
                 raise
-            # A warm connection may have died unnoticed; under its key the same can be asked once more.
+            # A connection that was kept open may have died unnoticed; the key makes a second try safe.
             try:
                 return super().perform(verb, command, args)
             except Refusal as refusal:
@@ -284,14 +277,14 @@ class CallContext(Context):
     def caller(self) -> Caller:
         is_known = self._caller is not None
         caller = super().caller
-        # Who runs under a supervisor is bound to it already: we die with our client, not with the run.
+        # An agent of a supervisor is already bound to it, and outlives this process.
         if not is_known and not caller.is_person and not self.environ.get("LINECLEAR_RUN"):
             caller.bond = self._runner.bond(self.repo)
         return caller
 
 
 class CapturedOutput(Output):
-    """An answer that is kept: the data for programs, the lines for readers."""
+    """Collects the answer: its data, and its text."""
 
     def __init__(self, call: VerbCall | None = None) -> None:
         super().__init__(is_json=False, environ={}, out=io.StringIO(), err=io.StringIO())
@@ -328,8 +321,10 @@ class CapturedOutput(Output):
 
 
 class _StoppableStore:
-    """A store whose listeners hear that a call was stopped. What nobody waits for any more is not begun: a
-    call that was held up, and asked again elsewhere, has no effect when it goes on at last."""
+    """A store that raises `Stopped` in a call that nobody waits for any more.
+
+    A call that was delayed, and meanwhile repeated elsewhere, then has no effect.
+    """
 
     def __init__(self, store: Store, call: VerbCall) -> None:
         self._store, self._call, self._is_over = store, call, False
@@ -339,11 +334,11 @@ class _StoppableStore:
             self.check()
             return work(tx)
 
-        # Looked at where nobody else can write: whoever asked again has written before us, or comes after.
+        # Checked inside the transaction: a repeat of this call has written before us, or will come after us.
         return self._store.transact(caller, guarded, near)
 
     def check(self) -> None:
-        """Raises once: what is done after that puts things away."""
+        """Raises only once, so that the clean-up after it can use the store."""
         if not self._is_over and self._call.is_stopped():
             self._is_over = True
             raise Stopped
@@ -374,8 +369,8 @@ class _StoppableListener:
 
 
 def place_of(cwd: str, environ: Mapping[str, str]) -> str:
-    """What an opened repository depends on: where one stands, and what the environment says of settings."""
-    names = [name for name in environ if name.startswith(_SETTING) and name not in _SIGNS]
+    """A key of all that an opened repository depends on: the directory, and the variables about settings."""
+    names = [name for name in environ if name.startswith(_SETTING) and name not in _ABOUT_CALLER]
     return "\0".join([cwd, *[f"{name}={environ[name]}" for name in sorted(names)]])
 
 
@@ -383,9 +378,9 @@ def place_of(cwd: str, environ: Mapping[str, str]) -> str:
 
 
 class Form:
-    """What a verb's parser makes of arguments that are named already: its types, choices and defaults.
+    """Turns named arguments into what the verb's parser would make: with its types, choices and defaults.
 
-    Not through words: a value may look like an option.
+    They do not pass through a command line, where a value might look like an option.
     """
 
     def __init__(self, parser: ArgumentParser) -> None:
@@ -398,8 +393,6 @@ class Form:
         self._constants = {dest: value for dest, value in defaults.items() if dest not in self._lists}
 
     def fill(self, given: dict[str, Any]) -> Namespace:
-        from argparse import Namespace
-
         args = Namespace(**self._constants)
         for dest, value in self._lists.items():
             setattr(args, dest, list(value))

@@ -1,6 +1,6 @@
-"""Every verb: where it is made, what it does, in which group of the help it stands.
+"""Every verb: its module, its group in the help, and its summary.
 
-A plain table, so that help and completion need none of the command modules.
+A plain table, so that help and completion load no command module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "uninstall": ("start", "START", "Remove the store and everything else lineclear put here"),
     "demo": ("demo", "START", "Watch four agents build a shop, without and with lineclear"),
     "task add": ("tasks", "WORK", "Add a task; likely duplicates are shown"),
-    "task import": ("tasks", "WORK", "Add a whole list: a Markdown checklist or JSON"),
+    "task import": ("task_lists", "WORK", "Add a whole list: a Markdown checklist or JSON"),
     "task list": ("tasks", "WORK", "List tasks by state"),
     "task ready": ("tasks", "WORK", "List tasks that can be taken now"),
     "task next": ("tasks", "WORK", "Take a task: the named one, or the next that fits you"),
@@ -27,7 +27,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "task cancel": ("tasks", "WORK", "End a task that is no longer wanted"),
     "task reopen": ("tasks", "WORK", "Reopen a failed or cancelled task"),
     "task same": ("tasks", "WORK", "Record that a task is the same work as another"),
-    "task export": ("tasks", "WORK", "Write all tasks as Markdown or JSON"),
+    "task export": ("task_lists", "WORK", "Write all tasks as Markdown or JSON"),
     "claim": ("claims", "WORK", "Hold resources: files, directories, globs, symbols, rows, ports and more"),
     "release": ("claims", "WORK", "Release what you hold"),
     "who": ("claims", "WORK", "Explain a resource: strategy, holders, waiters, last writers"),
@@ -115,7 +115,7 @@ CALLED_BY_GIT = ("merge-file", "merge-tree")
 
 GROUPS = ("START", "WORK", "RUN", "LAND", "LOOK", "WIRE")
 
-# Verbs that need nothing but the store: a server may do them for us.
+# Verbs that need nothing but the store: a server may run them for us.
 SERVED = frozenset((
     "agent leave", "agent list", "claim", "inbox", "log", "proposal accept", "proposal list",
     "proposal reject", "proposal show", "propose", "queue checks", "queue list", "queue show", "release",
@@ -124,8 +124,8 @@ SERVED = frozenset((
     "value delete", "value drop", "value fork", "value get", "value history", "value list", "value merge",
     "value put", "who",
 ))  # fmt: skip
-# Options that keep them here: what never ends, and what reads files or starts git. A sandbox may hide a file
-# from us that the server could read.
+# With these options we run them ourselves: they never end, read files or start git. The server could read
+# a file that a sandbox hides from us.
 _KEPT_HERE = {
     "log": ("-f", "--follow"),
     "propose": ("--file", "--patch", "--remove"),
@@ -149,7 +149,7 @@ def before_dashes(argv: list[str]) -> list[str]:
 
 
 def split_globals(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Options before the verb belong to every verb: `lineclear --json claim ...` is accepted."""
+    """Split off the options before the verb: every verb takes them (`lineclear --json claim ...`)."""
     place = 0
     while place < len(argv) and argv[place].startswith("-"):
         place += 2 if argv[place] in _WITH_VALUE else 1
@@ -157,7 +157,7 @@ def split_globals(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def is_served(argv: list[str]) -> bool:
-    """May a server do this command? No where it shows help, reads stdin or a file, or does not end."""
+    """May a server run this command? Not if it shows help, reads stdin or a file, or never ends."""
     ahead, words = split_globals(argv)
     verb, arguments = find_verb(words or ["status"])
     if verb not in SERVED or "--version" in ahead:

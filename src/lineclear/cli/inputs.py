@@ -1,4 +1,4 @@
-"""Texts that come from outside an argument: stdin (written as `-`) and files. Bounded, UTF-8, or refused."""
+"""Read texts from stdin (written as `-`) and files; refuse what is too large or not UTF-8."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MOST_BYTES = 2 * 1024 * 1024
 
 
 def given_text(text: str) -> str:
-    """The argument itself, or for `-` what stands on stdin, without the newline that ends it."""
+    """The argument itself; for `-`, stdin without its last newline."""
     return _stdin().removesuffix("\n") if text == "-" else text
 
 
 def read_input(name: str, cwd: str, verb: str = "task import") -> str:
-    """A whole file, or stdin for `-`; `verb` is whose help tells more."""
+    """A whole file, or stdin for `-`; a refusal points to the help of `verb`."""
     return _stdin() if name == "-" else _file(os.path.join(cwd, name), name, verb)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue.landings import branch_of_task, require_task
 from lineclear.cli.parser import duration
+from lineclear.cli.queue_output import ready_in
 from lineclear.cli.render import plain
 from lineclear.core.durations import LONGEST_MS
 from lineclear.core.queue.landing_results import Landed, SentBack
 from lineclear.core.words.refusals import pasted
 from lineclear.core.words.row import FINDINGS, TIMED_OUT
+from lineclear.wiring.queue import branch_here, landings_of, uncommitted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
     from lineclear.core.queue.landing_results import NeedsYou
 
 FEW = 10
-# How long to stay: as long as it takes, not at all, or what fits the repository.
-FOR_EVER_MS, NOT_MS, AS_FITS_MS = -1, 0, -2
+# How long to wait: as long as it takes, not at all, or as the repository's checks and reviews suggest.
+FOR_EVER_MS, NOT_MS, BY_DEFAULT_MS = -1, 0, -2
 
 
 def declare_wait(parser: ArgumentParser) -> None:
@@ -30,7 +33,7 @@ def declare_wait(parser: ArgumentParser) -> None:
         nargs="?",
         type=duration(0, LONGEST_MS),
         const=FOR_EVER_MS,
-        default=AS_FITS_MS,
+        default=BY_DEFAULT_MS,
         metavar="DURATION",
         help="wait until it has landed or gone back (the default if it needs no check and no review)",
     )
@@ -41,14 +44,12 @@ def declare_wait(parser: ArgumentParser) -> None:
 
 def hand_in(
     context: Context, facts: dict[str, Any], *, task: int = 0, agent: str = "", after: Sequence[int] = (),
-    priority: int = 0, wait_ms: int = AS_FITS_MS,
+    priority: int = 0, wait_ms: int = BY_DEFAULT_MS,
 ) -> int:  # fmt: skip
-    """Submit the branch of the facts and stay as long as is wanted; gives the exit code."""
-    from lineclear.wiring.queue import landings_of
-
+    """Submit the branch in `facts`, wait as long as asked, and return the exit code."""
     found, result = landings_of(context.repo).land(
         context.caller, branch=facts["branch"], task=task, agent=agent, after=after,
-        priority=priority, wait_s=None if wait_ms == AS_FITS_MS else wait_ms / 1_000,
+        priority=priority, wait_s=None if wait_ms == BY_DEFAULT_MS else wait_ms / 1_000,
     )  # fmt: skip
     facts = {**facts, "candidate": found["candidate"]}
     if result is not None:
@@ -67,10 +68,16 @@ def tell(context: Context, facts: dict[str, Any], result: Landed | SentBack | Ne
         return 0
     if isinstance(result, SentBack):
         data = {**facts, "result": "sent back", "why": result.why, "files": result.files,
-                "conflicts": result.conflicts, "next": _look(facts)}  # fmt: skip
+                "conflicts": result.conflicts, "next": _next_command(facts)}  # fmt: skip
         context.out.data(data, *_sent_back(facts, result))
         return FINDINGS
-    data = {**facts, "result": "needs you", "why": result.why, "files": result.files, "next": _look(facts)}
+    data = {
+        **facts,
+        "result": "needs you",
+        "why": result.why,
+        "files": result.files,
+        "next": _next_command(facts),
+    }
     context.out.data(
         data, f"{facts['branch']} waits: {result.why}.", *(f"  {path}" for path in result.files[:FEW])
     )
@@ -94,28 +101,25 @@ def _sent_back(facts: dict[str, Any], result: SentBack) -> list[str]:
     if not facts.get("dry_run"):
         task = f"; {facts['task']} went back." if facts.get("task") else "."
         lines.append(f"Its branch is unchanged{task}")
-    return [*lines, f"`{_look(facts)}` shows all of it."]
+    return [*lines, f"`{_next_command(facts)}` shows all of it."]
 
 
-def _look(facts: dict[str, Any]) -> str:
-    """What shows why it is not on main: of a candidate all that was decided, of a mere look what is found."""
+def _next_command(facts: dict[str, Any]) -> str:
+    """The command that shows why it is not on main."""
     if facts["candidate"]:
         return f"lineclear queue show {facts['candidate']}"
     return f"lineclear check {pasted(facts['branch'], 'BRANCH')}"
 
 
 def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_waited: bool) -> int:
-    """It is in the queue: where, what it waits for, and what brings it further."""
-    from lineclear.cli.queue_output import ready_in
-    from lineclear.wiring.queue import landings_of
-
+    """Say where it stands in the queue, what it waits for, and which command moves it on."""
     landings = landings_of(context.repo)
     seen = landings.overview()
     own = next((row for row in seen["candidates"] if row["candidate"] == facts["candidate"]), None)
     if own is None:
         return _tell_ended(context, facts)
     name, branch = facts["candidate"], plain(facts["branch"])
-    following = _next(name, own, seen, is_running=landings.turns.is_taken())
+    following = _following(name, own, seen, is_running=landings.turns.is_taken())
     data = {**facts, "result": "waiting" if has_waited else "submitted", "position": own["position"],
             "waits_for": own["waits_for"], "eta_ms": own["eta_ms"], "next": following}  # fmt: skip
     head = f"{branch} was submitted as {name}" if is_new else f"{branch} is queued as {name}"
@@ -131,20 +135,18 @@ def _tell_waiting(context: Context, facts: dict[str, Any], *, is_new: bool, has_
 
 
 def _tell_ended(context: Context, facts: dict[str, Any]) -> int:
-    """Somebody else's queue was quicker than our look, or somebody has dropped it."""
-    from lineclear.wiring.queue import landings_of
-
+    """It left the queue before we read it: another process landed it, or somebody dropped it."""
     result = landings_of(context.repo).result_of(int(facts["candidate"][2:]))
     if result is not None:
         return tell(context, facts, result)
     words = (
         f"{plain(facts['branch'])} was dropped: `lineclear queue show {facts['candidate']}` shows by whom."
     )
-    context.out.data({**facts, "result": "dropped", "next": _look(facts)}, words)
+    context.out.data({**facts, "result": "dropped", "next": _next_command(facts)}, words)
     return FINDINGS
 
 
-def _next(name: str, own: dict[str, Any], seen: dict[str, Any], *, is_running: bool) -> str:
+def _following(name: str, own: dict[str, Any], seen: dict[str, Any], *, is_running: bool) -> str:
     if seen["queue"] == "paused":
         return "lineclear queue resume"
     if own["state"] == "held":
@@ -160,11 +162,8 @@ def few(paths: list[str]) -> str:
 
 
 def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
-    """What is meant: the branch that was named, the task's own, or the one that one stands on."""
-    from lineclear.app.queue.landings import branch_of_task, require_task
-    from lineclear.wiring.queue import branch_here, uncommitted
-
-    # Another branch than one's own is another matter than one's task.
+    """The branch (given, or the task's, or the current one) and the task."""
+    # A branch that was named need not belong to the caller's own task.
     task = args.task or (0 if args.branch else context.own_task)
     if task:
         context.store.read(lambda view: require_task(view, task))

@@ -1,4 +1,7 @@
-"""Find the verb, parse its arguments, run it, turn what happened into an exit code."""
+"""Find the verb, parse its arguments, run it, and turn the outcome into an exit code.
+
+What `--version` and the help do not need is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lineclear import __version__
 from lineclear.cli.command import Surroundings
 from lineclear.cli.index import (
     CALLED_BY_GIT,
@@ -32,7 +36,7 @@ INTERRUPTED = 130
 
 
 def run(argv: list[str], environ: Mapping[str, str] | None = None, around: Surroundings | None = None) -> int:
-    """The exit code; exceptions that `around` lets pass are raised, all others are printed."""
+    """Run a command line and return its exit code. Errors are printed, except those in `around.passes`."""
     environ, around = os.environ if environ is None else environ, around or Surroundings()
     is_json = "--json" in before_dashes(argv)
     out = Output(is_json=is_json, environ=environ, out=around.out, err=around.err)
@@ -40,7 +44,9 @@ def run(argv: list[str], environ: Mapping[str, str] | None = None, around: Surro
     try:
         code, refusal = _attempt(argv, out, environ, around)
         if refusal is not None:
-            code = _as_git_reads(argv, code)
+            verb, _ = find_verb(split_globals(argv)[1])
+            if verb in CALLED_BY_GIT and code <= 128:
+                code += 128  # git would take a smaller one for a conflict
             out.refuse(refusal)
         out.flush()
     except Unwritable as lost:
@@ -54,12 +60,12 @@ def run(argv: list[str], environ: Mapping[str, str] | None = None, around: Surro
 def _attempt(
     argv: list[str], out: Output, environ: Mapping[str, str], around: Surroundings
 ) -> tuple[int, Refusal | None]:
-    """The exit code, and the refusal to be told if there is one."""
+    """The exit code, and the refusal if there is one."""
     passes: tuple[type[Exception], ...] = (Unwritable, *around.passes)
     try:
         return _dispatch(*split_globals(argv), out, environ, around), None
     except Refusal as refusal:
-        _keep_name(refusal, argv)
+        _add_name_to_next(refusal, argv)
         return refusal.exit_code, refusal
     except KeyboardInterrupt:
         out.hint("Interrupted.")
@@ -72,29 +78,19 @@ def _attempt(
         return FAILED, as_bug(error)
 
 
-def _keep_name(refusal: Refusal, argv: list[str]) -> None:
-    """Who acted under a name goes on under it: the next action is meant to be pasted."""
-    own = before_dashes(argv)
-    if "--as" not in own[:-1] or not refusal.next.startswith("lineclear ") or " -- " in refusal.next:
+def _add_name_to_next(refusal: Refusal, argv: list[str]) -> None:
+    """Repeat the caller's `--as NAME` in the next command, which is meant to be pasted."""
+    own, following = before_dashes(argv), refusal.next
+    if "--as" not in own[:-1] or not following.startswith("lineclear ") or following.endswith("--help"):
         return
-    if " --as " in refusal.next:
-        return  # it says under which name
-    if not refusal.next.endswith("--help"):
+    if " -- " not in following and " --as " not in following:
         refusal.next += f" --as {quote(own[own.index('--as') + 1])}"
-
-
-def _as_git_reads(argv: list[str], code: int) -> int:
-    """The code of a failure, where git would take a small one for a conflict."""
-    verb, _ = find_verb(split_globals(argv)[1])
-    return code + 128 if verb in CALLED_BY_GIT and code <= 128 else code
 
 
 def _dispatch(
     ahead: list[str], words: list[str], out: Output, environ: Mapping[str, str], around: Surroundings
 ) -> int:
     if "--version" in ahead:
-        from lineclear import __version__
-
         out.data({"version": __version__}, f"lineclear {__version__}")
         return 0
     if words[:1] == ["help"] and len(words) > 1:
@@ -150,7 +146,7 @@ def _run_verb(
         raise refuse("input.bad", name="directory", given=args.cwd, why="it does not exist")
     given = args.given or environ.get("LINECLEAR_AGENT", "")
     if given:
-        agent_name(given)  # now, not when half of the answer is out
+        agent_name(given)  # refuse a bad name now, before anything is printed
     key = _key(args, environ)
     if around.asks_server:
         needs_key = command.is_write and not key
@@ -167,9 +163,9 @@ def _run_verb(
 def _ask_server(
     verb: str, arguments: list[str], out: Output, environ: Mapping[str, str], cwd: str, *, needs_key: bool
 ) -> int | None:
-    """The exit code of a command that a server did for us; None: do it here.
+    """Let a server run the command and return its exit code; None if we must run it here.
 
-    A write gets an operation id of its own: should the answer be lost, it can be asked for again.
+    A write gets an operation id, so that the command can be repeated if its answer is lost.
     """
     if environ.get("LINECLEAR_SERVE") == "0" or not is_served([*verb.split(), *arguments]):
         return None
@@ -180,18 +176,18 @@ def _ask_server(
         return None
     from lineclear.cli.server_client import perform
 
-    # First: behind a `--` it would be a word like any other.
+    # Before the arguments: after a `--` it would be an ordinary word.
     key = ["--key", OWN_OPERATION + os.urandom(12).hex()] if needs_key else []
     return perform(address, [*verb.split(), *key, *arguments], environ, out)
 
 
 def _refuse_unreadable(verb: str, words: list[str]) -> None:
-    """Arguments are text; what is not UTF-8 reaches us as half of a surrogate pair."""
+    """Refuse arguments that are not text: Python passes bytes that are not UTF-8 as lone surrogates."""
     for word in words:
         if any("\ud800" <= ch <= "\udfff" for ch in word):
             raise refuse("input.bad", name="argument", given=word, why="it contains bytes that are not UTF-8")
     for word in before_dashes(words):
-        # argparse of Python 3.11 takes such a `--` out and leaves the option without any value.
+        # argparse of Python 3.11 drops this `--` and leaves the option without a value.
         if word.startswith("-") and word.endswith(("=--", "-C--")):
             raise refuse("usage", command=f"lineclear {verb}", message="an option cannot have the value --")
 

@@ -1,10 +1,12 @@
-"""argparse with our refusals: usage errors are answers like all others, not an exit in mid-air."""
+"""argparse that raises our refusals instead of exiting, and the types of our arguments."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
+from lineclear.core.agents.names import task_id
+from lineclear.core.durations import parse_duration
 from lineclear.core.words.refusals import Refusal, refuse
 
 if TYPE_CHECKING:
@@ -17,9 +19,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=prog, description=description, allow_abbrev=False)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """A refused value says which option or argument it was given for."""
+        """Name the option or argument in the refusal of its value."""
         try:
-            return super()._get_value(action, arg_string)  # argparse has no public place for it
+            return super()._get_value(action, arg_string)  # argparse has no public hook for this
         except Refusal as refusal:
             if refusal.code == "input.bad":
                 name = action.option_strings[0] if action.option_strings else action.metavar or action.dest
@@ -35,16 +37,12 @@ def duration(least_ms: int, most_ms: int) -> Callable[[str], int]:
     """An argparse type; our refusals pass through argparse untouched."""
 
     def parse(text: str) -> int:
-        from lineclear.core.durations import parse_duration
-
         return parse_duration(text, least_ms=least_ms, most_ms=most_ms)
 
     return parse
 
 
 def task_number(text: str) -> int:
-    from lineclear.core.agents.names import task_id
-
     return int(task_id(text)[2:])
 
 

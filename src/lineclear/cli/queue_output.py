@@ -1,4 +1,4 @@
-"""The queue in words: its list, and every decision about a candidate. Facts in, lines out."""
+"""The queue as text: its list, its phase, and every decision about a candidate. Facts in, lines out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_WHY, MOST_FILES = 80, 20
 
 
 def as_data(facts: dict[str, Any]) -> dict[str, Any]:
-    """Instants as every answer has them: UTC, in ISO 8601; "" for what has not happened."""
+    """The facts with their instants as UTC in ISO 8601; "" for what has not happened yet."""
     names = {"at_ns": "at", "submitted_ns": "submitted_at", "ended_ns": "ended_at"}
     return {
         names.get(name, name): (show_wall(value) if value else "") if name in names else value
@@ -41,6 +41,13 @@ def list_lines(facts: dict[str, Any], *, with_ended: bool) -> list[str | TextTab
 def paused_line(facts: dict[str, Any]) -> str:
     why = f": {plain(facts['why'])}" if facts["why"] else ""
     return f"The queue is paused by {plain(facts['by'])}{why}. `lineclear queue resume` restarts it."
+
+
+def phase_line(shown: dict[str, Any]) -> str:
+    if not shown["by"]:
+        return f"The phase is {shown['phase']}."
+    note = f": {plain(shown['note'])}" if shown["note"] else ""
+    return f"The phase is {shown['phase']}, since {shown['since']}, started by {shown['by']}{note}."
 
 
 def _row(found: dict[str, Any]) -> list[Any]:
@@ -82,7 +89,7 @@ def check_lines(records: list[dict[str, Any]]) -> list[str | TextTable]:
 
 
 def _share(count: int, rate: float) -> str:
-    """A share that is there is never shown as none."""
+    """A count with its share; a small share shows as 1%, never as 0%."""
     return f"{count} ({max(round(rate * 100), 1)}%)" if count else "0"
 
 
@@ -119,7 +126,7 @@ def _review_wait(found: dict[str, Any]) -> str:
 
 
 def tell(item: dict[str, Any], own: str) -> list[str]:
-    """One decision: when, what, and what its author needs to know of it."""
+    """One decision: when, what, and the details that its author needs."""
     words = [f"  {show_wall(item['at_ns'])}  {_WORDS[item['event']](item, own)}"]
     words += [f"    {plain(path)}" for path in item.get("files", ())[:MOST_FILES]]
     hidden = len(item.get("files", ())) - MOST_FILES

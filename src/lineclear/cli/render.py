@@ -1,4 +1,7 @@
-"""The only place that prints: data to stdout, everything else to stderr, one envelope for JSON."""
+"""The only place that prints: data to stdout, everything else to stderr, one envelope for JSON.
+
+`--version` loads this module, so `json` and `rich` are imported where they are used.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _PLAIN = (*SIGNS, "NO_COLOR")
 
 
 class Unwritable(Exception):
-    """What we had to say has no place to go: its reader went away, or the disk behind it is full."""
+    """The output cannot be written: its reader has gone, or the disk is full."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"The answer could not be written: {os.strerror(error.errno or 0)}")
@@ -44,7 +47,7 @@ class Output:
         self.warnings: list[str] = []
 
     def data(self, data: Any, *lines: str | TextTable) -> None:
-        """The answer: the envelope for programs, or the lines and tables for readers."""
+        """Print the answer: the envelope as JSON, or the lines and tables as text."""
         if self.is_json:
             self._json({"schema": SCHEMA, "data": data, "warnings": self.warnings})
             return
@@ -55,7 +58,7 @@ class Output:
                 self._write(line)
 
     def stream(self, item: Any, line: str) -> None:
-        """One item of an endless answer: a JSON line each, or a line of text."""
+        """Print one item of an endless answer, as a line of JSON or text."""
         if self.is_json:
             self._json({"schema": SCHEMA, "data": item})
         else:
@@ -63,11 +66,9 @@ class Output:
         self.flush()
 
     def news(self, item: Any, line: str) -> None:
-        """Something that happens while a long command is at work: beside the answer, never in it."""
+        """Print news of a long command to stderr, apart from its answer."""
         if self.is_json:
-            from json import dumps
-
-            self._put(self._err, dumps({"schema": SCHEMA, "news": item}) + "\n")
+            self._json({"schema": SCHEMA, "news": item}, self._err)
         else:
             self._put(self._err, f"{harmless(line)}\n")
         self._err.flush()
@@ -76,14 +77,14 @@ class Output:
         return Screen(self._out if self.is_rich else None)
 
     def content(self, data: Any, text: str) -> None:
-        """An answer that is itself a file's content, to the letter; for programs in the envelope."""
+        """Print a file's content unchanged; as JSON, `data` in the envelope."""
         if self.is_json:
             self.data(data)
         else:
             self._put(self._out, text)
 
     def relay(self, text: str, *, is_error: bool = False) -> None:
-        """What a server has said in our place, to the letter."""
+        """Print unchanged what a server answered for us."""
         self._put(self._err if is_error else self._out, text)
 
     def warn(self, text: str) -> None:
@@ -92,7 +93,7 @@ class Output:
             self._put(self._err, f"warning: {harmless(text)}\n")
 
     def hint(self, text: str) -> None:
-        """What a person may like to know; programs are not bothered with it."""
+        """Print a line for people; programs that ask for JSON do not get it."""
         if not self.is_json:
             self._put(self._err, f"{harmless(text)}\n")
 
@@ -114,22 +115,23 @@ class Output:
             raise Unwritable(error) from error
 
     def silence(self) -> None:
-        """Who cannot be written to is pointed at nothing, so that the interpreter's last flush is quiet."""
+        """Send streams that cannot be written to /dev/null, so that the interpreter's last flush is quiet."""
         for stream in (self._out, self._err):
             try:
                 stream.flush()
             except OSError:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
-    def _json(self, value: Any) -> None:
+    def _json(self, value: Any, stream: TextIO | None = None) -> None:
         from json import dumps
 
+        stream = stream or self._out
         text = dumps(value, ensure_ascii=False)
         try:
-            text.encode(self._out.encoding or "utf-8")
-        except UnicodeEncodeError:  # a terminal or locale that cannot show it: JSON has its own way
+            text.encode(stream.encoding or "utf-8")
+        except UnicodeEncodeError:  # the terminal or locale cannot show it: use JSON's escapes
             text = dumps(value)
-        self._put(self._out, text + "\n")
+        self._put(stream, text + "\n")
 
     def _write(self, line: str) -> None:
         self._put(self._out, harmless(line) + "\n")
@@ -208,7 +210,7 @@ class Screen:
 
 
 def _stream(stream: TextIO | None) -> TextIO:
-    """One that takes any text; if our parent closed it (`>&-`), nobody wants to read."""
+    """The stream, made to accept any text; /dev/null if our parent closed it (`>&-`)."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
     if isinstance(stream, TextIOWrapper):
@@ -216,7 +218,7 @@ def _stream(stream: TextIO | None) -> TextIO:
     return stream
 
 
-# Words that carry a state get a colour beside the word, never instead of it.
+# The colour repeats what the word says, and never replaces it.
 _STYLES = {
     "exclusive": "red", "intent": "yellow", "shared": "green", "open": "cyan", "taken": "yellow",
     "handed over": "magenta", "merged": "green", "accepted": "green", "failed": "red", "cancelled": "dim",
@@ -231,7 +233,7 @@ def _styled(cell: str) -> str:
 
 
 class TextTable:
-    """Rows of text under column names; `empty` is said when there are none."""
+    """Rows of text under column names, or the text `empty` if there are none."""
 
     def __init__(
         self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", empty: str = ""
@@ -257,17 +259,17 @@ def _cell(value: Any) -> str:
     return plain("" if value is None else str(value))
 
 
-# They join letters and emoji into one sign; everything else that does not show could mislead.
+# These join letters and emoji; every other invisible character could mislead a reader.
 _JOINERS = "\u200c\u200d"
 
 
 def plain(text: str) -> str:
-    """Somebody's words on one line, with nothing in them that a reader cannot see."""
+    """Somebody's words on one line, without invisible characters."""
     return "".join(ch if ch.isprintable() or ch in _JOINERS else "\ufffd" for ch in text)
 
 
 def harmless(text: str) -> str:
-    """Lines as they are, but for what a terminal would obey."""
+    """The lines without the control characters that a terminal would obey."""
     if text.isprintable():
         return text
     return "".join(
@@ -276,5 +278,5 @@ def harmless(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Somebody's words on lines of their own, marked as theirs: data, never ours to follow."""
+    """Somebody's words, each line marked with `>`: data, never instructions of ours."""
     return "\n".join(f"> {plain(line.expandtabs(4))}".rstrip() for line in text.split("\n"))

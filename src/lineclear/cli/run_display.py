@@ -1,4 +1,4 @@
-"""The supervisor's agents on a terminal: one live line each, what needs you first; else lines of news."""
+"""Show the supervisor's agents: on a terminal one live line each, elsewhere lines of news."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = ["AGENT", "TASK", "STATE", "LAST ACTION", "TIME", "COST"]
 
 
 class RunDisplay:
-    """A context. On a terminal the lines are drawn in place; elsewhere each piece of news is a line."""
+    """A context manager: on a terminal it redraws its lines in place, elsewhere it prints the news."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
@@ -46,7 +46,7 @@ class RunDisplay:
             self._out.news(item, f"needs you: {text}" if news.kind == NEEDS else text)
 
     def greet(self, agents: list[dict[str, Any]]) -> None:
-        """Print what there is to see when watching begins, also where nothing is drawn."""
+        """When watching begins, print the agents' states if there is no live display."""
         for agent in () if self._screen.is_live else agents:
             name, task, state = row(agent)[:3]
             self._out.news(agent, f"{name}: {state} on {task}" if task else f"{name}: {state}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lineclear.host.server_address import ServerAddress
 
 ANSWER_WITHIN_S = 10.0
-# A command may stand in line for the store, but no longer than this.
+# A command may wait for the store, but no longer than this.
 COMMAND_WITHIN_S = 60.0
 
 
@@ -39,7 +39,7 @@ class _Connection(HTTPConnection):
 
 
 def ask(address: ServerAddress, method: str, path: str, body: bytes = b"") -> Any:
-    """The answer's JSON; None if there was no answer, or another one."""
+    """The JSON of the answer; None if there is no answer with status 200."""
     with closing(_Connection(address.socket, ANSWER_WITHIN_S)) as connection:
         try:
             connection.request(method, path, body)
@@ -50,10 +50,9 @@ def ask(address: ServerAddress, method: str, path: str, body: bytes = b"") -> An
 
 
 def perform(address: ServerAddress, words: list[str], environ: Mapping[str, str], out: Output) -> int | None:
-    """Let the server run a command line: its exit code, with everything printed that it prints.
+    """Let the server run a command line, print its output and return its exit code.
 
-    None if the server did not begin. If the answer is cut off, nobody knows what was done, and the refusal
-    says so.
+    None if the server did not begin. If the answer breaks off, the refusal says that the outcome is unknown.
     """
     if address.version != __version__:
         return None
@@ -69,7 +68,7 @@ def perform(address: ServerAddress, words: list[str], environ: Mapping[str, str]
             response = connection.getresponse()
             if response.status != 200:
                 return None
-            # The answer itself is shown only when it is whole.
+            # Print the answer only when it is complete.
             answer: list[str] = []
             for kind, data in read_frames(response):
                 if kind == CODE:

@@ -1,10 +1,16 @@
-"""claim, release, who, with."""
+"""claim, release, who, with.
+
+`claim` and `release` run often: costly modules that they do not need are imported inside `who` and `with`.
+"""
 
 from __future__ import annotations
 
+from shutil import which
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from lineclear.app import claims
+from lineclear.app.waiting import claim_or_wait
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import TextTable
@@ -83,7 +89,7 @@ def claim(context: Context, args: Namespace) -> None:
 
 
 def _refuse_locked(context: Context, request: Request) -> None:
-    """Where lock files of other tools are honoured, one of them keeps us out."""
+    """Refuse what another tool's lock file covers, if [mirror] locks is on."""
     if context.repo.settings.mirror_locks:
         from lineclear.mirror.locks import refuse_foreign
 
@@ -91,9 +97,7 @@ def _refuse_locked(context: Context, request: Request) -> None:
 
 
 def _wait(context: Context, request: Request, limit_ms: int) -> dict[str, Any]:
-    """Stand in line with a bond, so that others need not wait for us if this process dies."""
-    from lineclear.app.waiting import claim_or_wait
-
+    """Wait in line with a bond, so that nobody waits for us if this process dies."""
     request.ticket_bond, bond = context.repo.hold_bond("wait")
     try:
         return claim_or_wait(
@@ -196,9 +200,7 @@ def _declare_with(parser: ArgumentParser) -> None:
 
 
 def with_(context: Context, args: Namespace) -> int:
-    """Claim, run, renew while it runs, release; the command's own exit code is ours."""
-    from shutil import which
-
+    """Claim, run the command, renew while it runs, release; return the command's exit code."""
     if not args.command:
         raise refuse("usage", command="lineclear with", message="a command is needed after --")
     if which(args.command[0], path=context.environ.get("PATH")) is None:
@@ -219,7 +221,6 @@ def with_(context: Context, args: Namespace) -> int:
 
 
 def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: HeldBond) -> int:
-    from lineclear.app.waiting import claim_or_wait
     from lineclear.host.children import run_guarded
 
     store, caller = context.store, context.caller
@@ -250,9 +251,7 @@ def _run_holding(context: Context, request: Request, wait_ms: int, command: list
 
 
 def _renewer(store: Store, caller: Caller, fences: dict[str, int], ttl_ms: int) -> Callable[[], bool]:
-    """Renew; while the store cannot be reached the command goes on until the lease has run out here."""
-    from time import monotonic
-
+    """A function that renews the claims; if the store is out of reach, they last until the lease ends."""
     until = monotonic() + ttl_ms / 1000
 
     def renew() -> bool:
@@ -270,7 +269,7 @@ def _renewer(store: Store, caller: Caller, fences: dict[str, int], ttl_ms: int) 
 
 def _environ_inside(context: Context, fence: int, held: list[str]) -> dict[str, str]:
     inside = {**context.environ, "LINECLEAR_FENCE": str(fence), "LINECLEAR_RESOURCES": "\n".join(held)}
-    if not context.caller.is_person:  # the name is a mark of agents; a person's command stays a person's
+    if not context.caller.is_person:  # the variable marks agents; a person's command stays a person's
         inside["LINECLEAR_AGENT"] = context.caller.name
     return inside
 

@@ -1,4 +1,4 @@
-"""completion: a script for the shell that asks us for words; the answers come from the tables we have."""
+"""completion: a script for the shell, which calls us for the words that may follow."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import contextlib
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue.candidates import live
 from lineclear.cli.command import Command, Context
 from lineclear.cli.index import INDEX, find_verb
+from lineclear.cli.main import load, make_parser
 from lineclear.core.log.tables import AGENT, CLAIM, TASK, TOKEN, VALUE
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.tasks.states import show_id
@@ -48,16 +50,12 @@ def _next_words(before: list[str]) -> list[str]:
 
 
 def _options(verb: str) -> list[str]:
-    from lineclear.cli.main import load, make_parser
-
     parser = make_parser(verb, load(verb))
     return [option for action in parser._actions for option in action.option_strings]
 
 
 def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
-    """Tasks, candidates, values, agents and claims of this repository; nothing outside one."""
-    from lineclear.app.queue.candidates import live
-
+    """Names from this repository: agents, tasks, candidates, tokens, values or claims."""
     last = rest[-1] if rest else ""
     with contextlib.suppress(Refusal):
         if last in ("--as", "--to", "--agent") or verb == "agent leave":
@@ -78,5 +76,5 @@ def _names(context: Context, verb: str, rest: list[str]) -> list[str]:
     return []
 
 
-# Behind `--`, since the words of a command line that is being typed are not ours to parse.
+# `wraps_command`: the typed words come after `--`, since they are not ours to parse.
 COMMANDS = {"completion": Command(completion, _declare, wraps_command=True)}

@@ -9,6 +9,8 @@ from lineclear.app.log import audit
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.words.row import FINDINGS
+from lineclear.wiring.copies import POSTGRES, copy_store
+from lineclear.wiring.copies import backup as make
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -24,8 +26,6 @@ def _declare_backup(parser: ArgumentParser) -> None:
 
 
 def backup(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.copies import backup as make
-
     made = make(context.repo, os.path.join(context.cwd, args.file))
     context.out.data(made, f"{made['path']} holds the whole store ({made['size_bytes']} bytes).")
 
@@ -48,8 +48,6 @@ def _declare_copy(parser: ArgumentParser) -> None:
 
 
 def copy(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.copies import POSTGRES, copy_store
-
     is_url = args.target.startswith(POSTGRES)
     target = args.target if is_url else os.path.join(context.cwd, args.target)
     made = copy_store(context.repo, target)

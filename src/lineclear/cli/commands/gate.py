@@ -1,4 +1,4 @@
-"""gate: what git's hooks call. A clear no stops git for agents; people are warned and go on."""
+"""gate: called by git's hooks. It stops git for an agent that breaks a rule, and warns a person."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from lineclear.cli.command import Command, Context
 from lineclear.core.outages import is_outage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import NOT_ALLOWED
+from lineclear.wiring.commit_gate import commit_gate_of, is_closed, judge_alone, open_hastily
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -45,24 +46,18 @@ def gate(context: Context, args: Namespace) -> int:
 
 
 def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
-    """What may not come in, and whether it is a person who brings it."""
-    from lineclear.wiring.commit_gate import commit_gate_of, open_hastily
-
+    """What the caller may not change, and whether the caller is a person."""
     context.use(open_hastily(context.cwd, context.environ))
     caller = context.repo.caller(context.given)
     return commit_gate_of(context.repo).judge(hook, caller, lines), caller.is_person
 
 
 def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
-    from lineclear.wiring.commit_gate import judge_alone
-
     context.out.hint("lineclear: the shared store is out of reach. Git continues with your local copy.")
     return judge_alone(context.cwd, context.environ, hook, lines, context.given)
 
 
 def _is_closed(context: Context) -> bool:
-    from lineclear.wiring.commit_gate import is_closed
-
     try:
         return is_closed(context.cwd, context.environ)
     except Refusal:
@@ -77,7 +72,7 @@ def _warn(context: Context, findings: list[GateFinding]) -> None:
 
 
 def _first(findings: list[GateFinding]) -> Refusal:
-    """The first one, with the others as data: one next action at a time."""
+    """The first finding as a refusal, with the other paths as data: one next action at a time."""
     refusal = findings[0].refusal
     refusal.facts["paths"] = [finding.path for finding in findings]
     return refusal

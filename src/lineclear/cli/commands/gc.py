@@ -1,4 +1,4 @@
-"""gc: what can be cleared away, and what stays and why."""
+"""gc: show or remove what is no longer needed, and say what stays and why."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
+from lineclear.wiring.gc import apply, plan
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,8 +23,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def gc(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.gc import apply, plan
-
     found = plan(context.repo, checks=args.checks)
     if args.apply:
         found = apply(context.repo, context.caller, found)

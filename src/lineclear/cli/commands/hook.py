@@ -1,10 +1,12 @@
-"""`lineclear hook`, as help and completion see it; what really runs is hook/entry.py, by its own way in."""
+"""hook, for help and completion only: `__main__` calls hook/entry.py directly."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command
+from lineclear.clients.registry import HOOK, names_with
+from lineclear.hook.entry import main
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
 
 def _declare(parser: ArgumentParser) -> None:
-    from lineclear.clients.registry import HOOK, names_with
-
     parser.add_argument("client", metavar="CLIENT", help=f"the calling client: {', '.join(names_with(HOOK))}")
     parser.add_argument(
         "event", metavar="EVENT", help="the client's own name for the event; reads JSON from stdin"
@@ -22,8 +22,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def _hook(context: Context, args: Namespace) -> int:
-    from lineclear.hook.entry import main
-
     return main([args.client, args.event], context.environ)
 
 

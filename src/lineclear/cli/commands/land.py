@@ -1,15 +1,20 @@
-"""land, check, undo: a branch to main, or only a look whether it would, or a landing taken back."""
+"""land, check, undo: hand a branch to the queue, check whether it would land, undo a landing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue.landings import taken_task
+from lineclear.app.queue.undo import prepare
 from lineclear.cli.command import Command, Context
 from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
+from lineclear.core.queue.landing_results import Landed
+from lineclear.core.queue.sides import tell_places
 from lineclear.core.tasks.states import LEAST_PRIORITY
 from lineclear.core.words.computed.queue import not_as_asked
 from lineclear.core.words.row import FINDINGS
+from lineclear.wiring.queue import landings_of, pull_requests_of, undo_git_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -52,8 +57,6 @@ def land(context: Context, args: Namespace) -> int:
         _examine(context, task, branch)
     facts = {"branch": branch, "task": f"T-{task}" if task else "", "dry_run": args.dry_run}
     if args.dry_run:
-        from lineclear.wiring.queue import landings_of
-
         found = landings_of(context.repo).check(context.caller, branch=branch, task=task)
         return tell(context, {**facts, "candidate": ""}, found.result)
     if args.pr:
@@ -62,9 +65,8 @@ def land(context: Context, args: Namespace) -> int:
 
 
 def _examine(context: Context, task: int, branch: str) -> None:
-    """What the task asks for is asked before it is handed over: its agent can still mend it."""
+    """Refuse work that lacks what its task asks for, while its agent can still fix it."""
 
-    from lineclear.app.queue.landings import taken_task
     from lineclear.wiring.runs import deliveries_of
 
     row = context.store.read(lambda view: taken_task(view, task))
@@ -78,9 +80,7 @@ def _examine(context: Context, task: int, branch: str) -> None:
 
 
 def _pull_request(context: Context, facts: dict[str, Any], task: int) -> int:
-    """What its author may not change is not pushed either; the rest is decided where it is merged."""
-    from lineclear.wiring.queue import landings_of, pull_requests_of
-
+    """Push and open a pull request, unless the author may not change these files; warn of conflicts."""
     found = landings_of(context.repo).check(context.caller, branch=facts["branch"], task=task)
     if found.is_forbidden:
         return tell(context, {**facts, "dry_run": True, "candidate": ""}, found.result)
@@ -102,8 +102,6 @@ def _declare_check(parser: ArgumentParser) -> None:
 
 
 def check(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.queue import landings_of
-
     branch, task = branch_and_task(context, args)
     found = landings_of(context.repo).check(context.caller, branch=branch, task=task, runs_checks=args.run)
     data = {"branch": branch, "main": found.main, "fits": found.is_good, "findings": found.findings,
@@ -113,9 +111,6 @@ def check(context: Context, args: Namespace) -> int:
 
 
 def _check_lines(branch: str, found: BranchCheck) -> list[str]:
-    from lineclear.core.queue.landing_results import Landed
-    from lineclear.core.queue.sides import tell_places
-
     result = found.result
     checks = [f"  `{one['command']}` {one['result']}" for one in found.checks]
     if isinstance(result, Landed) and found.is_good:
@@ -148,9 +143,6 @@ def _declare_undo(parser: ArgumentParser) -> None:
 
 
 def undo(context: Context, args: Namespace) -> int:
-    from lineclear.app.queue.undo import prepare
-    from lineclear.wiring.queue import undo_git_of
-
     made = prepare(context.store, undo_git_of(context.repo), context.caller, args.number)
     context.out.hint(f"{made['branch']} undoes {made['undoes']} ({made['title'] or made['of']}).")
     facts = {"branch": made["branch"], "task": "", "undoes": made["undoes"]}

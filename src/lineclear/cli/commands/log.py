@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from json import dumps
 from typing import TYPE_CHECKING
 
+from lineclear.app.arrivals import follow
 from lineclear.app.log import audit as run_audit
 from lineclear.app.log import order_of, tail
 from lineclear.cli.command import Command, Context
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_POSITION = 10**18 - 1
 NEWEST, SINCE = 50, 1_000
-# Bookkeeping of the engine, in every JSON answer but of no use on a line.
+# Bookkeeping of the engine: shown in JSON, of no use on a line.
 _HIDDEN = frozenset(("bond", "id", "node", "resource", "ttl_ms", "until_ns"))
 _RELATIONS = {
     BEFORE: "event {} happened before event {}",
@@ -31,7 +33,7 @@ _RELATIONS = {
 
 
 def _since(text: str) -> tuple[int | None, int]:
-    """(position, milliseconds): a bare number is a position of the log, everything else a duration."""
+    """(position, milliseconds): a bare number is a log position, everything else a duration."""
     if text.isascii() and text.isdigit():
         return whole_number(0, MOST_POSITION)(text), 0
 
@@ -94,9 +96,7 @@ def _first(context: Context, args: Namespace) -> tuple[list[dict[str, Any]], int
 
 
 def _follow(context: Context, args: Namespace, events: list[dict[str, Any]], head: int) -> None:
-    """What is there, then what comes; a position is printed once: each read starts after the last."""
-    from lineclear.app.arrivals import follow
-
+    """Print the events that are there, then new ones as they come, each once."""
     after, _ = args.since
     if after is not None and events:
         head = events[-1]["position"]  # a limit may have cut the rest off
@@ -133,9 +133,7 @@ def _detail(body: dict[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Words are quoted, so that they cannot pass for a field of ours."""
-    from json import dumps
-
+    """Quote texts, so that they cannot look like a field of ours."""
     if isinstance(value, str) and value.isalnum():
         return value
     return shorten(dumps(value, ensure_ascii=False), 60)

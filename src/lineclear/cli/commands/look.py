@@ -1,10 +1,14 @@
-"""diff, open: an agent's work at any time."""
+"""diff, open: look at an agent's work at any time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.app.worktrees.work import command_for
 from lineclear.cli.command import Command, Context
+from lineclear.core.words.refusals import refuse
+from lineclear.host.commands import become
+from lineclear.wiring.worktrees import agent_work_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -20,8 +24,6 @@ def _declare_diff(parser: ArgumentParser) -> None:
 
 
 def diff(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.worktrees import agent_work_in
-
     work = agent_work_in(context.repo)
     found = work.difference(context.caller, args.name)
     for item in found.left_out:
@@ -45,11 +47,6 @@ def _declare_open(parser: ArgumentParser) -> None:
 
 
 def open_(context: Context, args: Namespace) -> None:
-    from lineclear.app.worktrees.work import command_for
-    from lineclear.core.words.refusals import refuse
-    from lineclear.host.commands import become
-    from lineclear.wiring.worktrees import agent_work_in
-
     works = agent_work_in(context.repo)
     work = works.find(args.name)
     if not work.path:

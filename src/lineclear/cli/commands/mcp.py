@@ -1,10 +1,11 @@
-"""mcp: the verbs as tools for a client that speaks the Model Context Protocol over stdin and stdout."""
+"""mcp: serve the verbs as tools over stdin and stdout (Model Context Protocol)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command
+from lineclear.cli.command_runner import CommandRunner
 from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def mcp(context: Context, args: Namespace) -> int:
-    from lineclear.cli.command_runner import CommandRunner
-
     try:
         from lineclear.mcp.server import serve
     except ModuleNotFoundError as missing:

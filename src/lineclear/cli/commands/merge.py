@@ -5,11 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue.lock_making import notes_of
+from lineclear.app.queue.merge_trees import result_data
+from lineclear.app.queue.sides import add_sides_to_report
 from lineclear.app.setup.applying import apply_setup
 from lineclear.app.setup.planning import plan_install, plan_remove
 from lineclear.cli.command import Command, Context
+from lineclear.core.queue.sides import tell_sides
 from lineclear.core.words.refusals import refuse
 from lineclear.merge.result import Labels
+from lineclear.merge.rules import why
+from lineclear.wiring.lock_making import lock_maker_by_hand
+from lineclear.wiring.merging import merging_at, touches_at
+from lineclear.wiring.setup import open_clone
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -39,9 +47,6 @@ def _declare_file(parser: ArgumentParser) -> None:
 
 
 def merge_file(context: Context, args: Namespace) -> int:
-    from lineclear.app.queue.merge_trees import result_data
-    from lineclear.wiring.merging import merging_at
-
     base, left, right = (os.path.join(context.cwd, name) for name in (args.base, args.left, args.right))
     names = [*args.labels, *("ours", "base", "theirs")[len(args.labels) :]]
     labels = Labels(names[0], names[1], names[2])
@@ -68,7 +73,7 @@ def merge_file(context: Context, args: Namespace) -> int:
 
 
 def _write(path: str, content: bytes) -> None:
-    """In place, not by renaming: git gives a driver the name of a temporary file and keeps its mode."""
+    """Write in place, not by renaming: git gives a driver the name of a temporary file and keeps its mode."""
     try:
         with open(path, "wb") as file:
             file.write(content)
@@ -77,8 +82,6 @@ def _write(path: str, content: bytes) -> None:
 
 
 def explain(data: dict[str, Any]) -> list[str]:
-    from lineclear.merge.rules import why
-
     lines = [f"{row['where']}: {row['rule']}: {why(row['rule'])}" for row in data["rules"]]
     for row in data["conflicts"]:
         place = f"lines {row['first_line']}-{row['last_line']}: " if "first_line" in row else ""
@@ -100,10 +103,6 @@ def _declare_tree(parser: ArgumentParser) -> None:
 
 
 def merge_tree(context: Context, args: Namespace) -> int:
-    from lineclear.app.queue.lock_making import notes_of
-    from lineclear.core.queue.sides import tell_sides
-    from lineclear.wiring.merging import merging_at
-
     maker = _lock_maker(context) if args.regenerate else None
     report = merging_at(context.cwd).merge_tree(args.base, args.left, args.right, maker)
     if not report["clean"]:
@@ -124,21 +123,16 @@ def merge_tree(context: Context, args: Namespace) -> int:
 
 
 def _shown(name: str) -> str:
-    """What was asked for, but of a commit no more than tells it apart."""
+    """The name as given; a commit id is cut to 12 characters."""
     is_id = len(name) in (40, 64) and not set(name) - set("0123456789abcdef")
     return name[:12] if is_id else name
 
 
 def _lock_maker(context: Context) -> LockMaker:
-    from lineclear.wiring.lock_making import lock_maker_by_hand
-
     return lock_maker_by_hand(context.environ)
 
 
 def _add_sides(context: Context, report: dict[str, Any], args: Namespace) -> None:
-    from lineclear.app.queue.sides import add_sides_to_report
-    from lineclear.wiring.merging import touches_at
-
     touches = touches_at(context.cwd)
     add_sides_to_report(touches, report, args.left, args.right, lambda: context.opened.store)
 
@@ -149,8 +143,6 @@ def _declare_setup(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.setup import open_clone
-
     clone = open_clone(context.cwd, context.environ)
     planned = plan_remove(clone, "git-merge") if args.remove else plan_install(clone, "git-merge")
     if not args.dry_run:

@@ -56,8 +56,10 @@ def _declare_inbox(parser: ArgumentParser) -> None:
 
 
 def inbox(context: Context, args: Namespace) -> int | None:
-    """Shown first, then marked: who dies in between is given the messages again. With an operation id both at
-    once: who loses the answer repeats the question."""
+    """Show the messages, then mark them as read: a caller that dies in between gets them again.
+
+    With an operation id both happen at once: a caller that loses the answer repeats the command.
+    """
     is_taken = bool(context.key) and not args.peek
     look = _taker(context, args.limit) if is_taken else _reader(context, args.limit)
     found = await_messages(context.store, args.wait, look) if args.wait else look()
@@ -91,7 +93,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
 
 
 def _mark(context: Context, found: list[dict[str, Any]]) -> int | None:
-    """The answer is already printed: a refusal now is a warning beside it, not a second answer."""
+    """Mark them as read. The answer is already printed, so a refusal becomes a hint beside it."""
     if not found:
         return None
     try:

@@ -1,6 +1,6 @@
-"""migration next: the name of the next migration, reserved before it is written.
+"""migration next: reserve the next migration's name before it is written.
 
-A repeat needs no operation id: until the file is there, the same name is given again.
+A repeat needs no operation id: until the file exists, the caller gets the same name again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.core.words.refusals import refuse
+from lineclear.wiring.migrations import migrations_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -31,8 +32,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def next_(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.migrations import migrations_of
-
     if not args.name or len(args.name) > MOST_NAME or not _PLAIN.issuperset(args.name):
         raise refuse(
             "input.bad", name="name", given=args.name, why="it may contain only letters, digits, _ and -"

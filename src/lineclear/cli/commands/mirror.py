@@ -1,4 +1,4 @@
-"""mirror, setup conventions: files for agents that only read files, and what AGENTS.md tells all of them."""
+"""mirror, setup conventions: files for agents that can only read files, and our block in AGENTS.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from lineclear.cli.command import Command
 from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.row import FINDINGS
+from lineclear.mirror.conventions import apply, facts_of, plan, plan_away, states
+from lineclear.mirror.publishing import publish
+from lineclear.mirror.state import MirrorState
+from lineclear.mirror.switching import publish_anew, turn_off, turn_on
+from lineclear.wiring.mirroring import live_trees, parts_on, root_and_settings
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
     from lineclear.core.agents.conventions import ConventionChange
 
 PARTS = ("tasks", "coordination", "locks")
-# Lock files only where they are asked for by name: other tools may take them for more than they are.
+# Lock files must be asked for by name: other tools may read more into them than they mean.
 BY_DEFAULT = ("tasks", "coordination")
 LOOK_EVERY_S = 0.4
 
@@ -45,8 +50,6 @@ def mirror(context: Context, args: Namespace) -> int | None:
 
 
 def _turn_on(context: Context, parts: tuple[str, ...]) -> int | None:
-    from lineclear.mirror.switching import publish_anew, turn_on
-
     chosen = turn_on(context.repo, parts)
     done = publish_anew(context.cwd, context.environ)
     facts = {"on": list(chosen), "worktrees": done.trees if done else 0}
@@ -61,7 +64,7 @@ def _trees(count: int) -> str:
 
 
 def _moved_pages(context: Context) -> list[str]:
-    """Where the repository has a TASKS.md of its own, ours stands elsewhere."""
+    """Say where our task list is if the repository has its own TASKS.md."""
     return [
         f"{page['tree']}: the repository has its own TASKS.md; ours is {page['where']}"
         for page in _pages(context)
@@ -70,8 +73,6 @@ def _moved_pages(context: Context) -> list[str]:
 
 
 def _turn_off(context: Context, parts: tuple[str, ...]) -> int | None:
-    from lineclear.mirror.switching import turn_off
-
     context.is_mirrored = False
     chosen, gone = turn_off(context.repo, parts)
     still = f"Still kept: {', '.join(chosen)}." if chosen else "No files are kept any more."
@@ -80,8 +81,6 @@ def _turn_off(context: Context, parts: tuple[str, ...]) -> int | None:
 
 
 def _now(context: Context) -> int | None:
-    from lineclear.mirror.publishing import publish
-
     _refuse_off(context)
     done = publish(context.repo, is_forced=True)
     if done is None:
@@ -95,8 +94,6 @@ def _now(context: Context) -> int | None:
 
 
 def _watch(context: Context) -> int | None:
-    from lineclear.mirror.publishing import publish
-
     _refuse_off(context)
     context.out.hint("Watching; press Ctrl-C to stop.")
     with context.store.listen() as bell:
@@ -109,8 +106,6 @@ def _watch(context: Context) -> int | None:
 
 
 def _refuse_off(context: Context) -> None:
-    from lineclear.wiring.mirroring import parts_on
-
     if not parts_on(context.repo.settings):
         raise refuse(
             "usage",
@@ -120,9 +115,6 @@ def _refuse_off(context: Context) -> None:
 
 
 def _pages(context: Context) -> list[dict[str, Any]]:
-    from lineclear.mirror.state import MirrorState
-    from lineclear.wiring.mirroring import live_trees
-
     with MirrorState(context.repo.state_directory, 1.0) as state:
         found = [(tree, state.base(tree.name)) for tree in live_trees(context.repo)]
     return [
@@ -133,8 +125,6 @@ def _pages(context: Context) -> list[dict[str, Any]]:
 
 
 def _show(context: Context) -> int | None:
-    from lineclear.wiring.mirroring import parts_on
-
     on = parts_on(context.repo.settings)
     pages = _pages(context) if on else []
     words = (
@@ -158,9 +148,6 @@ def _declare_conventions(parser: ArgumentParser) -> None:
 
 
 def conventions(context: Context, args: Namespace) -> int | None:
-    from lineclear.mirror.conventions import apply, facts_of, plan, plan_away, states
-    from lineclear.wiring.mirroring import root_and_settings
-
     root, settings = root_and_settings(context.cwd, context.environ)
     facts = facts_of(settings)
     if args.check:

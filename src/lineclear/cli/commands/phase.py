@@ -1,13 +1,15 @@
-"""phase: which it is and how far, or begin another."""
+"""phase: show the current phase and its progress, or start another one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
+from lineclear.cli.queue_output import phase_line
 from lineclear.cli.render import TextTable, plain
 from lineclear.core.queue.phases import INTEGRATE, PARALLEL, PHASES, TEST
 from lineclear.core.words.row import FINDINGS
+from lineclear.wiring.phases import phase_work_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -27,8 +29,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def phase(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.phases import phase_work_of
-
     work = phase_work_of(context.repo)
     if args.phase is None:
         work.settle()
@@ -45,7 +45,7 @@ def phase(context: Context, args: Namespace) -> int:
 
 
 def _show_lines(shown: dict[str, Any]) -> list[str | TextTable]:
-    lines: list[str | TextTable] = [since(shown)]
+    lines: list[str | TextTable] = [phase_line(shown)]
     if shown["bound"]:
         rows = [
             [bound["resource"], bound["phase"], bound["owner"] or "integrator", len(bound["proposals"])]
@@ -55,14 +55,6 @@ def _show_lines(shown: dict[str, Any]) -> list[str | TextTable]:
     else:
         lines.append("Nothing is bound to a phase: lineclear.toml has no [[strategy]] with `phase`.")
     return lines + _progress_lines(shown["phase"], shown["progress"])
-
-
-def since(shown: dict[str, Any]) -> str:
-    """One line: which phase, since when, begun by whom, why."""
-    if not shown["by"]:
-        return f"The phase is {shown['phase']}."
-    note = f": {plain(shown['note'])}" if shown["note"] else ""
-    return f"The phase is {shown['phase']}, since {shown['since']}, started by {shown['by']}{note}."
 
 
 def _progress_lines(phase: str, progress: dict[str, int]) -> list[str]:
@@ -87,20 +79,20 @@ def _begin_lines(answer: dict[str, Any]) -> list[str]:
     now = answer["phase"]
     lines = [f"The phase is now {now}." if answer["began"] else f"The phase {now} continues."]
     if now == INTEGRATE:
-        return lines + _integrated(answer["results"])
-    return lines + _tested(answer["test"]) if answer["test"] is not None else lines
+        return lines + _result_lines(answer["results"])
+    return lines + _test_lines(answer["test"]) if answer["test"] is not None else lines
 
 
-def _integrated(results: list[dict[str, Any]]) -> list[str]:
+def _result_lines(results: list[dict[str, Any]]) -> list[str]:
     if not results:
         return ["No proposals are waiting.", "Next: run `lineclear phase test`."]
-    lines = [f"  proposal {one['proposal']} for {plain(one['resource'])}: {_became(one)}" for one in results]
+    lines = [f"  proposal {one['proposal']} for {plain(one['resource'])}: {_outcome(one)}" for one in results]
     is_queued = any(one["result"] == "queued" for one in results)
     following = "queue run --once" if is_queued else "phase"
     return [*lines, f"Next: run `lineclear {following}`."]
 
 
-def _became(one: dict[str, Any]) -> str:
+def _outcome(one: dict[str, Any]) -> str:
     if one["result"] == "queued":
         return f"is queued as {one['candidate']}" + (f"; {plain(one['why'])}" if one["why"] else "")
     if one["result"] in ("accepted", "rejected", "superseded"):
@@ -108,7 +100,7 @@ def _became(one: dict[str, Any]) -> str:
     return f"left to {one['owner']}, who has a task for it" if one["owner"] else "left to a person"
 
 
-def _tested(test: dict[str, Any]) -> list[str]:
+def _test_lines(test: dict[str, Any]) -> list[str]:
     at = test["main"][:12]
     if test["result"] == "green":
         return [f"All tests pass on {at}.", "Next: run `lineclear phase parallel`."]

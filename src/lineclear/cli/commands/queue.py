@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.candidates import check_records
+from lineclear.app.queue.overview import explain
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import candidate_number
-from lineclear.cli.queue_output import as_data, check_lines, show_lines
+from lineclear.cli.queue_output import as_data, check_lines, list_lines, show_lines
 from lineclear.cli.render import plain
 from lineclear.core.queue.candidates import show_number
+from lineclear.core.queue.landing_results import tell_conflict
 from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host.stopping import Stopping
+from lineclear.wiring import queue as wired
+from lineclear.wiring.queue import landings_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -33,9 +39,6 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.cli.queue_output import as_data, list_lines
-    from lineclear.wiring.queue import landings_of
-
     facts = landings_of(context.repo).overview(ended=MOST_ENDED if args.all else 0)
     data = {
         **facts,
@@ -55,8 +58,6 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> int:
-    from lineclear.app.queue.overview import explain
-
     review = context.repo.settings.queue_review
     found = context.store.read(lambda view: explain(view, args.number, review))
     data = {**as_data(found), "history": [as_data(item) for item in found["history"]]}
@@ -67,9 +68,6 @@ def show(context: Context, args: Namespace) -> int:
 
 
 def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
-    from lineclear.core.queue.landing_results import tell_conflict
-    from lineclear.wiring import queue as wired
-
     change = wired.landings_of(context.repo).change_of(number)
     for conflict in change.conflicts:
         context.out.warn(f"it conflicts with the current main: {tell_conflict(conflict)}")
@@ -83,8 +81,6 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
 
 def checks(context: Context, args: Namespace) -> None:
     del args
-    from lineclear.app.queue.candidates import check_records
-
     found = context.store.read(check_records)
     context.out.data({"checks": found}, *check_lines(found))
 
@@ -97,7 +93,7 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, args: Namespace) -> int:
-    """Says what happens as it happens; what it leaves when it is stopped, the next one finds in the log."""
+    """Print news as it happens; after a stop, the next run continues from the log."""
     told: list[dict[str, str]] = []
     _greet(context, is_once=args.once)
 
@@ -113,15 +109,13 @@ def run(context: Context, args: Namespace) -> int:
         is_stopped = stopping.is_asked()
         if is_stopped:
             context.out.hint("Stopped. Nothing is lost: `lineclear queue run` continues from here.")
-        if args.once:  # who says stop now is too late to stop anything, and still hears what was done
+        if args.once:  # also after a stop: say what was done
             _sum_up(context, told, is_stopped=is_stopped)
     return INTERRUPTED if is_stopped else 0
 
 
 def _greet(context: Context, *, is_once: bool) -> None:
-    """Warn if the queue is paused; a run that stays waits until it is resumed."""
-    from lineclear.app.queue import candidates as queue
-
+    """Refuse `--once` on a paused queue; otherwise say that the run waits for it to be resumed."""
     state, who, why = context.store.read(queue.state)
     if state == queue.PAUSED:
         if is_once:
@@ -132,21 +126,17 @@ def _greet(context: Context, *, is_once: bool) -> None:
 
 
 def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
-    from lineclear.wiring import queue as wired
-
     landings = wired.landings_of(context.repo)
     work = landings.run_once if is_once else landings.run
     try:
         work(context.caller, tell=tell, is_over=stopping.is_asked)
     except Refusal as refusal:
-        # Programs that Ctrl-C hit beside us fail; that is what was asked for.
+        # Ctrl-C also reaches the git processes that we started: their failure is expected.
         if refusal.code != "git.failed" or not stopping.is_asked():
             raise
 
 
 def _sum_up(context: Context, told: list[dict[str, str]], *, is_stopped: bool) -> None:
-    from lineclear.wiring.queue import landings_of
-
     facts = landings_of(context.repo).overview()
     waiting = [{"candidate": row["candidate"], "waits_for": row["waits_for"]} for row in facts["candidates"]]
     counts = [f"{sum(item['kind'] == kind for item in told)} {kind}" for kind in ("landed", "sent back")]
@@ -173,8 +163,6 @@ def reject(context: Context, args: Namespace) -> None:
 
 
 def _review(context: Context, args: Namespace, *, is_good: bool) -> None:
-    from lineclear.app.queue import candidates as queue
-
     row = context.store.read(lambda view: queue.known(view, args.number))
     found = queue.review(
         context.store, context.caller, args.number, is_good=is_good, note=args.note, tip=row.tip,
@@ -191,23 +179,17 @@ def _declare_why(parser: ArgumentParser) -> None:
 
 
 def hold(context: Context, args: Namespace) -> None:
-    from lineclear.app.queue import candidates as queue
-
     found = queue.hold(context.store, context.caller, args.number, args.why)
     name = found["candidate"]
     _answer(context, found, f"{name} is held. `lineclear queue retry {name}` releases it.")
 
 
 def drop(context: Context, args: Namespace) -> None:
-    from lineclear.app.queue import candidates as queue
-
     found = queue.drop(context.store, context.caller, args.number, args.why)
     _answer(context, found, f"{found['candidate']} was dropped; the branch {plain(found['branch'])} stays.")
 
 
 def retry(context: Context, args: Namespace) -> None:
-    from lineclear.app.queue import candidates as queue
-
     found = queue.retry(context.store, context.caller, args.number)
     _answer(context, found, f"{found['candidate']} will be tried again.")
 
@@ -223,8 +205,6 @@ def _declare_move(parser: ArgumentParser) -> None:
 
 
 def move(context: Context, args: Namespace) -> None:
-    from lineclear.app.queue import candidates as queue
-
     before = args.before
     if args.first:
         order = in_order(context.store.read(queue.live))
@@ -238,16 +218,12 @@ def _declare_pause(parser: ArgumentParser) -> None:
 
 
 def pause(context: Context, args: Namespace) -> None:
-    from lineclear.app.queue import candidates as queue
-
     found = queue.pause(context.store, context.caller, args.why)
     _answer(context, found, "The queue is paused: nothing lands until you run `lineclear queue resume`.")
 
 
 def resume(context: Context, args: Namespace) -> None:
     del args
-    from lineclear.app.queue import candidates as queue
-
     _answer(context, queue.resume(context.store, context.caller), "The queue is running again.")
 
 

@@ -1,16 +1,25 @@
-"""The supervisor and its agents: run, attach, stop, pause, resume."""
+"""run, attach, stop, pause, resume: the supervisor and its agents.
+
+Only `run` imports the server that answers hooks: it takes half a second to load.
+"""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from time import sleep
 from typing import TYPE_CHECKING
 
+from lineclear.app.runs import records
+from lineclear.app.runs.reporting import report
+from lineclear.app.runs.workers import RunRequest
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
 from lineclear.cli.render import TextTable
+from lineclear.cli.run_display import RunDisplay
 from lineclear.core.words.computed.runs import nothing_to_run
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.row import FAILED, TIMED_OUT
+from lineclear.wiring.runs import follow_run, supervise, supervision_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -51,10 +60,6 @@ def _declare_run(parser: ArgumentParser) -> None:
 
 
 def run(context: Context, args: Namespace) -> int:
-    from lineclear.app.runs.workers import RunRequest
-    from lineclear.cli.run_display import RunDisplay
-    from lineclear.wiring.runs import supervise
-
     if not context.caller.is_person:
         raise refuse("person.only", what="start a supervisor", agent=context.caller.name)
     board = RunDisplay(context.out)
@@ -111,10 +116,6 @@ def _answering_hooks(context: Context) -> Iterator[None]:
 
 def _join(context: Context, board: Any) -> int:
     """Watch another process's supervisor until it ends or until interrupted (it keeps working)."""
-    from time import sleep
-
-    from lineclear.wiring.runs import supervision_of
-
     supervision = supervision_of(context.repo)
     found = supervision.read_status()
     if found is None:
@@ -130,8 +131,6 @@ def _join(context: Context, board: Any) -> int:
 
 
 def _report(context: Context, supervisor: Supervisor) -> int:
-    from lineclear.app.runs.reporting import report
-
     facts = context.store.read(lambda view: report(view, supervisor))
     context.out.data(facts, *_report_lines(facts))
     if supervisor.is_stopping:
@@ -164,27 +163,19 @@ def _declare_stop(parser: ArgumentParser) -> None:
 
 
 def stop(context: Context, args: Namespace) -> int:
-    from lineclear.app.runs import records
-
     return _ask(context, args.agent, records.STOP_HARD if args.hard else records.STOP)
 
 
 def pause(context: Context, args: Namespace) -> int:
-    from lineclear.app.runs import records
-
     return _ask(context, args.agent, records.PAUSE)
 
 
 def resume(context: Context, args: Namespace) -> int:
-    from lineclear.app.runs import records
-
     return _ask(context, args.agent, records.RESUME)
 
 
 def _ask(context: Context, agent: str, what: str) -> int:
-    """Ask the supervisor, and wait until it has done it; without one, stopping is done here."""
-    from lineclear.wiring.runs import supervision_of
-
+    """Ask the supervisor and wait until it has acted; without a supervisor, stop the agent here."""
     if not context.caller.is_person:
         raise refuse("person.only", what=f"{what} an agent", agent=context.caller.name)
     answer = supervision_of(context.repo).ask_and_wait(context.caller, agent, what)
@@ -199,8 +190,6 @@ def _declare_attach(parser: ArgumentParser) -> None:
 
 
 def attach(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.runs import follow_run
-
     for item in follow_run(context.repo, args.agent, is_raw=args.raw, is_whole=args.all):
         context.out.stream(item, item["text"])
     return 0

@@ -12,6 +12,7 @@ from lineclear.core.agents.names import agent_name
 from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import AT_WORK
+from lineclear.wiring.worktrees import agent_work_in, salvage_at, saved_work_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -25,8 +26,6 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import salvage_at
-
     found = salvage_at(context.cwd, context.environ).kept(args.agent or "")
     now_s = int(time.time())
     columns = ["SNAPSHOT", "AGE", "TASK", "WORKTREE", "WHY", "LEFT OUT"]
@@ -67,8 +66,6 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import salvage_at
-
     salvage = salvage_at(context.cwd, context.environ)
     kept = salvage.find(args.name)
     if args.patch or context.out.is_json:
@@ -95,8 +92,6 @@ def _declare_restore(parser: ArgumentParser) -> None:
 
 
 def restore(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import salvage_at
-
     if args.branch and args.patch:
         raise refuse(
             "usage", command="lineclear salvage restore", message="give --branch or --patch, not both"
@@ -130,8 +125,6 @@ def _declare_take(parser: ArgumentParser) -> None:
 
 
 def take(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import agent_work_in, saved_work_in
-
     repo, caller = context.repo, context.caller
     agent, tree, path, task = caller.name, repo.tree, repo.layout.worktree, 0
     if args.name:

@@ -1,4 +1,7 @@
-"""serve: one process that stays, for hooks, tools over HTTP and commands, and works in the background."""
+"""serve: run a server for hooks, commands, tools over HTTP and background work.
+
+Only the server itself imports the web framework: it takes half a second to load.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +116,7 @@ def _detach(context: Context, args: Namespace) -> int:
     end = time.monotonic() + START_WITHIN_S
     while time.monotonic() < end:
         found = server_address.read_address(directory)
-        # Until then there may be an address that was left behind, or that of `lineclear run`.
+        # An address with the old key was left behind, or belongs to `lineclear run`.
         if (
             found is not None
             and (before is None or found.key != before.key)

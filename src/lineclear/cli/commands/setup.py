@@ -1,4 +1,4 @@
-"""setup CLIENT: lineclear's hooks and tools into a client's own files; look, remove."""
+"""setup CLIENT: install, check or remove lineclear's hooks and tools in a client's settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from lineclear.app.setup.applying import apply_setup
 from lineclear.app.setup.planning import check_name, plan_install, plan_remove
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
+from lineclear.clients.registry import CLIENTS, SETUP, coding_agents, names_with
 from lineclear.core.words.row import FINDINGS
+from lineclear.wiring.setup import check_setup, open_clone
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -30,8 +32,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> int:
-    from lineclear.wiring.setup import open_clone
-
     clone = open_clone(context.cwd, context.environ)
     if args.list or not args.client:
         return _list(context, clone)
@@ -64,16 +64,12 @@ def _tell(context: Context, args: Namespace, planned: PlannedSetup) -> int:
 
 
 def _check(context: Context, clone: SetupClone, name: str) -> int:
-    from lineclear.wiring.setup import check_setup
-
     result = check_setup(clone, name)
     context.out.data(result, *result["lines"])
     return 0 if result["state"] in ("fired", "absent", "untried") else FINDINGS
 
 
 def _list(context: Context, clone: SetupClone) -> int:
-    from lineclear.clients.registry import CLIENTS, SETUP, coding_agents, names_with
-
     installed = clone.installed()
     agents = [
         {

@@ -1,4 +1,4 @@
-"""init, doctor, config show, uninstall: putting a repository under coordination, and taking it out."""
+"""init, doctor, config show, uninstall: put a repository under coordination, check it, take it out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.row import FAILED
+from lineclear.mirror.checking import examine_files
+from lineclear.mirror.switching import take_away
+from lineclear.serve.installing import uninstall as uninstall_service
 from lineclear.settings import show
+from lineclear.wiring.doctor import examine
+from lineclear.wiring.setup import open_clone
+from lineclear.wiring.starting import find_settings, init_repo, plan_uninstall, remove_all
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,8 +28,6 @@ def _declare_init(parser: ArgumentParser) -> None:
 
 
 def init(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.starting import init_repo
-
     made = init_repo(context.cwd, context.environ, args.store)
     verb = "is now" if made["created"] else "was already"
     context.out.data(
@@ -38,9 +42,6 @@ def _declare_doctor(parser: ArgumentParser) -> None:
 
 
 def doctor(context: Context, args: Namespace) -> int:
-    from lineclear.mirror.checking import examine_files
-    from lineclear.wiring.doctor import examine
-
     findings = examine(context.cwd, context.environ, fix=args.fix)
     findings += examine_files(context.cwd, context.environ)
     rows = [[f["state"], f["what"], f["text"]] for f in findings]
@@ -54,8 +55,6 @@ def _declare_config(parser: ArgumentParser) -> None:
 
 
 def config_show(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.starting import find_settings
-
     settings = find_settings(context.cwd, context.environ)
     for warning in settings.warnings:
         context.out.warn(warning)
@@ -72,20 +71,18 @@ def _declare_uninstall(parser: ArgumentParser) -> None:
 
 
 def uninstall(context: Context, args: Namespace) -> None:
-    from lineclear.mirror.switching import take_away
-    from lineclear.wiring.starting import plan_uninstall, remove_all
-
     if not context.repo.caller(context.given).is_person:
         raise refuse("person.only", what="uninstall", agent=context.caller.name)
     plan = plan_uninstall(context.cwd, context.environ)
     context.is_mirrored = False
     if args.yes:
-        _end_service(context)
+        try:
+            uninstall_service(context.repo, context.environ)
+        except Refusal:
+            pass  # this machine has no service manager, or the file is not ours
         take_away(context.repo)
     context.close()
     if args.yes:
-        from lineclear.wiring.setup import open_clone
-
         applying.remove_all(open_clone(context.cwd, context.environ))
         remove_all(plan["paths"])
     verb = "removed" if args.yes else "would remove"
@@ -95,16 +92,6 @@ def uninstall(context: Context, args: Namespace) -> None:
     if not args.yes:
         lines.append("Nothing was changed. Next: lineclear uninstall --yes")
     context.out.data({**plan, "removed": args.yes}, *lines)
-
-
-def _end_service(context: Context) -> None:
-    """A server that starts with the session would find nothing to serve any more."""
-    from lineclear.serve.installing import uninstall as take_service_away
-
-    try:
-        take_service_away(context.repo, context.environ)
-    except Refusal:
-        pass  # there is no manager of services here, or the file is not ours
 
 
 COMMANDS = {

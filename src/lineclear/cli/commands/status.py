@@ -1,4 +1,7 @@
-"""status: the one page that says who needs you, who works on what, and who holds what."""
+"""status: one page that shows what needs you, who works on what, and who holds what.
+
+It runs often: the modules that read a supervisor's status are imported only while agents run.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.status import status as read_status
 from lineclear.cli.command import Command, Context
-from lineclear.cli.commands.phase import since
-from lineclear.cli.queue_output import paused_line
+from lineclear.cli.queue_output import paused_line, phase_line
 from lineclear.cli.render import TextTable, plain
 from lineclear.core.instants import show_duration
 from lineclear.core.queue.candidates import LIVE
@@ -39,7 +41,7 @@ def status(context: Context, args: Namespace) -> None:
 
 
 def _wait_for_news(context: Context, bell: Any, head: int) -> None:
-    """On a terminal the ages go on counting; in a file or pipe only news is worth a page."""
+    """Wait for a new event; on a terminal also return after a while, since the ages shown there change."""
     deadline = time.monotonic() + REFRESH_S
     while True:
         bell.wait(0.25)
@@ -53,21 +55,18 @@ def _show(context: Context) -> int:
     repo, caller = context.repo, context.caller
     review = repo.settings.queue_review
     facts = context.store.read(lambda view: read_status(view, repo.presence, caller.name, review))
-    facts["supervisor"] = _supervisor(context) if facts["runs"] else None
+    facts["supervisor"] = None
+    if facts["runs"]:
+        from lineclear.wiring.runs import supervision_of
+
+        facts["supervisor"] = supervision_of(repo).read_status()
     context.out.data(facts, *_lines(facts))
     head: int = facts["head"]
     return head
 
 
-def _supervisor(context: Context) -> dict[str, Any] | None:
-    """What the live supervisor last wrote of its agents; read only when somebody is at work."""
-    from lineclear.wiring.runs import supervision_of
-
-    return supervision_of(context.repo).read_status()
-
-
 def _run_lines(facts: dict[str, Any]) -> list[str | TextTable]:
-    """One line for each run: with its last action while a supervisor follows it."""
+    """A table of the runs, with each agent's last action if a supervisor follows it."""
     if not facts["runs"]:
         return []
     if facts["supervisor"] is not None:
@@ -86,7 +85,7 @@ def _lines(facts: dict[str, Any]) -> list[str | TextTable]:
         for need in facts["needs_you"]:
             lines += [f"  {plain(need['what'])} ({plain(need['why'])})", f"    {need['next']}"]
     if facts["phase"]["phase"] != PARALLEL:
-        lines += [since(facts["phase"]), ""]
+        lines += [phase_line(facts["phase"]), ""]
     lines += _run_lines(facts)
     agents = [
         [a["name"], a["kind"], a["client"], a["tree"], a["tasks"], a["claims"], _idle(a["idle_seconds"])]
@@ -127,7 +126,7 @@ def _lines(facts: dict[str, Any]) -> list[str | TextTable]:
 
 
 def _queue_lines(queue: dict[str, Any]) -> list[str]:
-    """Nothing is said of a queue that is empty and open."""
+    """Lines about the queue; none if it is empty and running."""
     lines = [paused_line(queue)] if queue["state"] == "paused" else []
     if any(queue[name] for name in LIVE):
         counts = ", ".join(f"{queue[name]} {name}" for name in LIVE)

@@ -1,4 +1,4 @@
-"""sync: the branch of the worktree one stands in, up to main; what does not fit is listed or left open."""
+"""sync: merge main into the current worktree's branch; list the conflicts, or leave them in the files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from lineclear.core.queue.sides import tell_places
 from lineclear.core.words.computed.worktrees import sync_conflicts
 from lineclear.core.words.row import FINDINGS
 from lineclear.core.worktrees.syncing import Conflicted
+from lineclear.wiring import sync as wired
+from lineclear.wiring.queue import branch_here
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -38,9 +40,6 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def sync(context: Context, args: Namespace) -> int:
-    from lineclear.wiring import sync as wired
-    from lineclear.wiring.queue import branch_here
-
     repo, caller = context.repo, context.caller
     task = args.task or context.own_task
     if args.dry_run:
@@ -66,8 +65,7 @@ def _tell(context: Context, facts: dict[str, Any], result: Synced | Conflicted) 
 
 
 def _refuse(context: Context, facts: dict[str, Any], result: Conflicted) -> int:
-    """The whole list stands before the refusal, which names the first file only; in JSON it is inside."""
-
+    """Print all places first: the refusal names only the first file (its JSON has them all)."""
     for line in _places(facts, result):
         context.out.hint(line)
     raise sync_conflicts(facts["branch"], facts["main"], result.conflicts)

@@ -1,6 +1,7 @@
 """task add, edit, note, list, ready, show, and every move: next, done, fail, cancel, reopen, same.
 
-Lists that go in and out as files are in task_lists.py.
+task_lists.py imports and exports whole lists. `task next` runs often: costly modules that only other verbs
+need are imported inside those.
 """
 
 from __future__ import annotations
@@ -8,14 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app import tasks
+from lineclear.app.arrivals import await_task
 from lineclear.cli.command import Command, Context
-from lineclear.cli.commands.task_lists import (
-    declare_export,
-    declare_import,
-    export,
-    import_,
-    produced_paths,
-)
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, task_number, whole_number
 from lineclear.cli.render import TextTable, plain, quoted
@@ -45,7 +40,7 @@ def _declare_several(parser: ArgumentParser, option: str, metavar: str, help_: s
 
 
 def _several(values: list[str] | None) -> list[str] | None:
-    """What was given one by one; a single empty one empties the list of a task that is edited."""
+    """The values of a repeated option; a single empty value empties the list of an edited task."""
     return None if values is None else [value for value in values if value]
 
 
@@ -63,26 +58,20 @@ def _declare_fields(parser: ArgumentParser) -> None:
 
 
 def _fields(context: Context, args: Namespace) -> dict[str, Any]:
-    """What was given, checked and written the one way we keep it."""
+    """The fields that were given, checked and in the form that we store."""
     from lineclear.core.tasks.lists import read_fields
 
     scope, produces = _several(args.scope), _several(args.produces)
-    lists = {
-        "scope": scope,
-        "produces": produces,
+    fields = {
+        "scope": scope and [resource.text for resource in context.resources(scope)],
+        "produces": produces and context.paths_from_root(produces, context.cwd),
         "labels": _several(args.label),
         "needs": _several(args.needs),
+        "priority": args.priority,
+        "title": args.title,
+        "body": None if args.body is None else given_text(args.body),
     }
-    named = {**lists, "priority": args.priority}
-    given = {name: value for name, value in named.items() if value is not None}
-    if args.title is not None:
-        given["title"] = args.title
-    if args.body is not None:
-        given["body"] = given_text(args.body)
-    if scope:
-        given["scope"] = [resource.text for resource in context.resources(scope)]
-    if produces:
-        given["produces"] = produced_paths(context, produces, context.cwd)
+    given = {name: value for name, value in fields.items() if value is not None}
     draft = read_fields({"title": "-", **given})
     return {name: getattr(draft, name) for name in given}
 
@@ -198,7 +187,7 @@ def show(context: Context, args: Namespace) -> None:
 
 
 def _facts(task: dict[str, Any]) -> list[str]:
-    """The lines that have something to say; the words of others are marked as theirs."""
+    """The fields that are set, one per line; the body is quoted, since somebody else wrote it."""
     lines = [f"  priority {task['priority']}, attempt {task['attempt']} of {task['attempts_max']}"]
     if task["agent"]:
         left = f", {show_duration(task['seconds_left'] * 1000)} left" if "seconds_left" in task else ""
@@ -242,8 +231,6 @@ def _declare_next(parser: ArgumentParser) -> None:
 
 
 def next_(context: Context, args: Namespace) -> None:
-    from lineclear.app.arrivals import await_task
-
     repo, store, caller = context.repo, context.store, context.caller
     number, skills = args.task or 0, frozenset(args.can)
     lease_ms = args.lease or repo.settings.tasks_lease_ms
@@ -342,7 +329,6 @@ def _replayed(answer: dict[str, Any]) -> str:
 
 COMMANDS = {
     "task add": Command(add, _declare_add, is_write=True),
-    "task import": Command(import_, declare_import, is_write=True),
     "task list": Command(list_, _declare_list),
     "task ready": Command(ready),
     "task next": Command(next_, _declare_next, is_write=True),
@@ -354,5 +340,4 @@ COMMANDS = {
     "task cancel": Command(cancel, _declare_cancel, is_write=True),
     "task reopen": Command(reopen, _declare_reopen, is_write=True),
     "task same": Command(same, _declare_same, is_write=True),
-    "task export": Command(export, declare_export),
 }

@@ -8,7 +8,9 @@ from lineclear.app.agents import tokens
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration
 from lineclear.cli.render import TextTable
+from lineclear.core.agents.tokens import write_token
 from lineclear.core.durations import LONGEST_MS, MINUTE_MS
+from lineclear.host.tokens import new_id, new_secret
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -30,10 +32,7 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 
 def add(context: Context, args: Namespace) -> None:
-    """The token alone goes to stdout, for scripts; a repeat has words in its place, which are no token."""
-    from lineclear.core.agents.tokens import write_token
-    from lineclear.host.tokens import new_id, new_secret
-
+    """Print only the token to stdout, for scripts; a repeat cannot, since the secret is not stored."""
     id, (secret, secret_hash) = new_id(), new_secret()
     answer = tokens.issue(
         context.store,

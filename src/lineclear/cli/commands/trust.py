@@ -1,4 +1,4 @@
-"""trust: a person records what the committed settings file may run here."""
+"""trust: a person records which commands of the committed settings file may run here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.trust import KNOWN
+from lineclear.wiring.repo import open_repo
+from lineclear.wiring.trust import trust_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -30,8 +32,6 @@ def trust(context: Context, args: Namespace) -> None:
     if not args.path:
         _act(context, args, context.repo)
         return
-    from lineclear.wiring.repo import open_repo
-
     repo = open_repo(os.path.join(context.cwd, args.path), context.environ)
     try:
         for warning in repo.settings.warnings:
@@ -51,8 +51,6 @@ def _act(context: Context, args: Namespace, repo: Repo) -> None:
 
 
 def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
-    from lineclear.wiring.trust import trust_of
-
     seen = trust_of(repo).judged()
     if not is_dry:
         trust_of(repo).record(repo.caller(context.given), seen)
@@ -74,8 +72,6 @@ def _summary(seen: list[JudgedCommand], fresh: int, is_dry: bool) -> list[str]:
 
 
 def _list(context: Context, repo: Repo) -> None:
-    from lineclear.wiring.trust import trust_of
-
     stated = {one.stated.digest: one.stated.text for one in trust_of(repo).judged()}
     records = [
         {"digest": digest, "where": where, "text": stated.get(digest, ""), "is_stated": digest in stated}
@@ -92,8 +88,6 @@ def _list(context: Context, repo: Repo) -> None:
 
 
 def _revoke(context: Context, repo: Repo) -> None:
-    from lineclear.wiring.trust import trust_of
-
     count = trust_of(repo).revoke(repo.caller(context.given))
     context.out.data({"revoked": count}, f"{count} records of trust are gone.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from typing import TYPE_CHECKING
 
 from lineclear.app import values
@@ -57,9 +58,7 @@ def get(context: Context, args: Namespace) -> None:
 
 
 def _shown(value: Any) -> str:
-    """JSON that reads back as exactly this value, with nothing in it that does not show."""
-    from json import dumps
-
+    """JSON that reads back as exactly this value, with invisible characters escaped."""
     return "".join(ch if ch.isprintable() else dumps(ch)[1:-1] for ch in canonical(value))
 
 
@@ -156,8 +155,7 @@ def _written_lines(written: dict[str, Any], args: Namespace) -> list[str]:
 
 
 def _fence(context: Context, args: Namespace) -> int:
-    """Inside `with` the fence is in the environment."""
-
+    """The given fence; inside `with`, the one in the environment."""
     if args.fence is not None:
         given: int = args.fence
         return given
@@ -198,9 +196,7 @@ def merge(context: Context, args: Namespace) -> None:
 
 
 def drop(context: Context, args: Namespace) -> None:
-    from lineclear.app.values import drop_copy
-
-    answer = drop_copy(context.store, context.caller, args.copy)
+    answer = values.drop_copy(context.store, context.caller, args.copy)
     context.out.data(answer, f"The copy {args.copy} was dropped.")
 
 

@@ -10,6 +10,7 @@ from lineclear.cli.parser import task_number
 from lineclear.cli.render import TextTable
 from lineclear.core.agents.names import agent_name
 from lineclear.core.words.refusals import refuse
+from lineclear.wiring.worktrees import worktrees_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -31,8 +32,6 @@ def _declare_add(parser: ArgumentParser) -> None:
 
 
 def add(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import worktrees_in
-
     caller = context.caller
     agent = args.agent or ("" if args.name or caller.is_person else caller.name)
     if not (args.name or agent or args.task):
@@ -56,8 +55,6 @@ def _told(place: dict[str, Any]) -> list[str]:
 
 
 def list_(context: Context, _args: Namespace) -> None:
-    from lineclear.wiring.worktrees import worktrees_in
-
     found = worktrees_in(context.repo).overview()
     columns = ["NAME", "STATE", "AGENT", "TASK", "BRANCH", "AHEAD", "BEHIND", "CHANGED", "PORTS", "PATH"]
     rows = [[tree[column.lower()] for column in columns] for tree in found]
@@ -72,8 +69,6 @@ def _declare_adopt(parser: ArgumentParser) -> None:
 
 
 def adopt(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import worktrees_in
-
     path = os.path.join(context.cwd, args.path)
     place = worktrees_in(context.repo).adopt(context.caller, path, agent=args.agent or "", task=args.task)
     known = "is adopted" if place.is_new else "was already known"
@@ -89,8 +84,6 @@ def _declare_remove(parser: ArgumentParser) -> None:
 
 
 def remove(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.worktrees import worktrees_in
-
     gone = worktrees_in(context.repo).remove(context.caller, args.name, force=args.force)
     kept = f"Its branch {gone['branch']} stays." if gone["branch"] else ""
     context.out.data(gone, f"The worktree {gone['name']} was removed.", *([kept] if kept else []))

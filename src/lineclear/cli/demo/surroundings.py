@@ -1,4 +1,4 @@
-"""Where a demonstration takes place: a directory that goes away again, and processes that end with it."""
+"""Where the demonstration runs: a temporary directory, and processes that end with it."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _KEPT = (
     "NO_COLOR",
 )  # fmt: skip
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# A supervisor that is asked to stop stops its agents first.
+# Long enough for a supervisor to stop its agents.
 PATIENCE_S = 20
 
 
 def scratch_environ(environ: Mapping[str, str], directory: str) -> dict[str, str]:
-    """Nothing of the user's own set-up reaches the demonstration, nor the other way round."""
+    """An environment that keeps the user's settings and the demonstration apart."""
     kept = {name: environ[name] for name in _KEPT if name in environ}
     return {**kept, "HOME": directory, "PYTHONDONTWRITEBYTECODE": "1", **NO_SETTINGS}
 
 
 @contextmanager
 def scratch_directory(keep: str = "") -> Iterator[str]:
-    """An empty directory, removed in the end however it ends; one that is named is made and kept."""
+    """A temporary directory that is always removed; with `keep`, that directory, which stays."""
     directory = _new_directory(keep) if keep else os.path.realpath(mkdtemp(prefix="lineclear-demo-"))
     with _stop_signals_interrupt():
         try:
             yield directory
         finally:
             for number in STOP_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)  # the next moments are for cleaning up
+                signal.signal(number, signal.SIG_IGN)  # do not interrupt the clean-up
             if not keep:
                 shutil.rmtree(directory)
 
@@ -58,7 +58,7 @@ def _new_directory(path: str) -> str:
 
 @contextmanager
 def _stop_signals_interrupt() -> Iterator[None]:
-    """Being asked to end is, in here, what Ctrl-C is: a chance to clean up."""
+    """Turn every stop signal into KeyboardInterrupt, so that the clean-up runs."""
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
@@ -75,10 +75,10 @@ def run_group(
     argv: Sequence[str], *, cwd: str, env: Mapping[str, str], stdout: int | None = None,
     stderr: int | None = None, tell: Callable[[str], None] | None = None,
 ) -> tuple[int, str]:  # fmt: skip
-    """Run a command in its own session until it ends; its exit code and its piped output.
+    """Run a command in its own session; return its exit code and its piped output.
 
-    `tell` gets the lines of the output as they come. If we are interrupted, nothing of the command's group is
-    left when this raises.
+    `tell` gets each line of output as it comes. If we are interrupted, all processes of the session have
+    ended when this raises.
     """
     lines = []
     with session(argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, grace_s=PATIENCE_S) as child:

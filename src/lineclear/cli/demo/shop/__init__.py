@@ -1,4 +1,4 @@
 """The shop: a small program, eight overlapping tasks and four scripted agents, without and with lineclear.
 
-`program/` is the repository they work on (without the last ending), `tasks/` what the agents do.
+`program/` holds the files that they work on (each name without `.in`), `tasks/` the agents' scripts.
 """

@@ -1,7 +1,7 @@
-"""A scripted agent, a program of its own: its prompt comes on stdin, its worktree is where it is started.
+"""A scripted agent: it reads its prompt from stdin and works in the directory where it is started.
 
-It knows neither lineclear nor the naive run; both start it with the same command line. Like a coding
-client it writes what it does as JSON lines; unlike one it takes what it does from a script.
+Both runs start it with the same command line. Like a coding client it reports its work as JSON lines, but
+it follows a script.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lineclear.cli.demo.shop.scripts import Script
 
-# What a model takes to think of the next step.
+# How long a model thinks about the next step.
 THINKING_S = (0.1, 0.4)
 LOOP_EVERY_S = 0.1
 TESTS = [sys.executable, "-m", "unittest", "-q"]
@@ -64,7 +64,7 @@ class ScriptedAgent:
         self._edit("edit", step["path"], step["text"], swap(step["path"], after, after + step["text"]))
 
     def use(self, step: dict[str, str]) -> None:
-        """One more name in the import of a module, wherever others have put theirs."""
+        """Add a name to an import, whatever names others have added."""
         found = re.search(rf"^from {re.escape(step['module'])} import (.+)$", read_text(step["path"]), re.M)
         if found is None:
             raise Unfit(f"{step['path']} does not import from {step['module']}")
@@ -83,7 +83,7 @@ class ScriptedAgent:
         self._say("bash", {"command": "git commit"}, step["message"])
 
     def loop(self, step: dict[str, str]) -> None:
-        """The same call with the same result, until somebody ends it."""
+        """Repeat the same call with the same result until somebody stops us."""
         while True:
             self.read(step)
             time.sleep(LOOP_EVERY_S)
@@ -116,17 +116,17 @@ def read_text(path: str) -> str:
 def swap(path: str, old: str, new: str) -> str:
     content = read_text(path)
     if content.count(old) != 1:
-        raise Unfit(f"{path} does not hold once: {old.strip()}")
+        raise Unfit(f"{path} does not contain exactly once: {old.strip()}")
     return content.replace(old, new)
 
 
 def next_number() -> str:
-    """The number after the last migration, as anybody would find it: by looking into the folder."""
+    """The number after the last migration in the folder."""
     return f"{max(int(name[:4]) for name in os.listdir('migrations')) + 1:04}"
 
 
 def find_script(prompt: str) -> Script:
-    """By the title that stands first; those of others at work nearby may follow it."""
+    """The script whose title comes first in the prompt; the titles of other agents' tasks may follow."""
     places = {script.name: prompt.find(script.title) for script in read_scripts()}
     meant = [script for script in read_scripts() if places[script.name] >= 0]
     if not meant:

@@ -1,4 +1,4 @@
-"""The coordinated run: the commands that a person would type, as processes of their own."""
+"""The coordinated run: the commands that a person would type, each as a process."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from lineclear.app.log import audit
 from lineclear.cli.demo.shop.naive import LIMIT_S
 from lineclear.cli.demo.shop.scripts import read_program, read_scripts
 from lineclear.cli.demo.surroundings import run_group
+from lineclear.core.log.tables import LOG, RUN
+from lineclear.wiring.repo import open_repo
 from lineclear.wiring.scratch import ScratchRepo
 
 if TYPE_CHECKING:
@@ -40,13 +43,15 @@ class CoordinatedRun:
         self._ask(show, "init")
         imported = self._ask(show, "task", "import", "TASKS.md")
         for task, other in self._twins(imported):
-            show(f"  {task} and {other} may be the same, it said. They are; a person says so:")
+            show(
+                f"  lineclear suggests that {task} and {other} are the same; a person confirms it:"
+            )
             self._ask(show, "task", "same", task, other)
         self._supervise(show, is_quiet=is_quiet)
         return time.monotonic() - started
 
     def _twins(self, imported: dict[str, Any]) -> list[tuple[str, str]]:
-        """Of the likely duplicates that lineclear named, those that are: a person reads them and knows."""
+        """The suggested duplicates that really are duplicates, as a person would judge."""
         titles = {script.name: script.title for script in read_scripts()}
         same = {(s.title, titles[s.same_as]) for s in read_scripts() if s.same_as}
         added = {task["id"]: task["title"] for task in imported["tasks"]}
@@ -63,7 +68,7 @@ class CoordinatedRun:
         return data
 
     def _supervise(self, show: Show, *, is_quiet: bool) -> None:
-        """What could not be done shows in the numbers, not in the exit code."""
+        """Start the supervisor; failures show in the figures, not in the exit code."""
         show(f"$ lineclear run -n {AGENTS} --stream lineclear -- python -m lineclear.cli.demo.shop.agent")
         agent = [sys.executable, "-m", "lineclear.cli.demo.shop.agent", str(self._seed), str(LIMIT_S)]
         self._lineclear(
@@ -84,10 +89,7 @@ class CoordinatedRun:
         return [os.path.join(folder, name, "output") for name in sorted(os.listdir(folder), key=int)]
 
     def read_log(self) -> dict[str, Any]:
-        """What lineclear's log says: how the runs ended, what landing sent back, whether it is sound."""
-        from lineclear.app.log import audit
-        from lineclear.wiring.repo import open_repo
-
+        """Facts from the log: how the runs ended, how many branches were sent back, and the audit."""
         repo = open_repo(self.repo.directory, self._environ)
         try:
             report = audit(repo.store)
@@ -98,8 +100,6 @@ class CoordinatedRun:
 
 
 def _count(view: View) -> dict[str, Any]:
-    from lineclear.core.log.tables import LOG, RUN
-
     ends: dict[str, int] = {}
     for run in view.scan(RUN, "key"):
         ends[run.how] = ends.get(run.how, 0) + 1

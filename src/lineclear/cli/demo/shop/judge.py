@@ -1,4 +1,4 @@
-"""One judge for both runs: what is on main, what git holds, and what the agents themselves wrote."""
+"""Count the results of both runs in the same way: from main, from git, and from the agents' output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHECK_S = 30
 
 
 class Diary:
-    """What one agent wrote: which script it played, which texts it put into files, and how it ended."""
+    """One agent's output: which script it followed, which texts it wrote into files, and how it ended."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.script, self.edits, self.is_done = "", [], False
@@ -40,7 +40,7 @@ class Diary:
 
 
 def _parse(line: str) -> dict[str, Any]:
-    """The line of a killed agent may be half a line, and a shell says a word to its death."""
+    """The line as JSON; {} for half a line of a killed agent, or a message of the shell."""
     try:
         said = json.loads(line)
     except ValueError:
@@ -81,19 +81,19 @@ def judge(
 
 
 def numbers_twice(paths: Sequence[str]) -> int:
-    """How many migrations have a number that another one had first."""
+    """How many migrations have a number that another one already has."""
     numbers = [path.rpartition("/")[2].partition("_")[0] for path in paths]
     return len(numbers) - len(set(numbers))
 
 
 def lost_edits(diaries: Sequence[Diary], texts: Sequence[str]) -> dict[str, int]:
-    """An edit is kept when its text stands in some commit: on main, on a branch or in a snapshot."""
+    """An edit is lost if no commit contains its text: on main, on a branch or in a snapshot."""
     edits = [edit for diary in diaries for edit in diary.edits]
     lost = [edit for edit in edits if not any(edit in text for text in texts)]
     return {"edits_made": len(edits), "edits_lost": len(lost)}
 
 
 def _python(words: list[str], repo: ScratchRepo, environ: Mapping[str, str]) -> bool:
-    """Does it end well, in main's files?"""
+    """Does Python with these arguments succeed on main's files?"""
     code, _, _ = capture([sys.executable, *words], cwd=repo.directory, env=environ, timeout_s=CHECK_S)
     return code == 0

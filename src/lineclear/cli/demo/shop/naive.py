@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lineclear.cli.demo.shop.judge import Show
 
-# Several times what a task takes: nobody sets a limit that could hit work that goes well.
+# Several times as long as a task takes, so that no healthy agent is stopped.
 LIMIT_S = 8
 
 
@@ -45,8 +45,8 @@ class NaiveRun:
             ["sh", NAIVE], cwd=self.repo.directory, env=self._environ,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, tell=lambda line: show(f"  {line}"),
         )  # fmt: skip
-        if code != 0:  # what agents and merges do is no reason for it
-            raise RuntimeError(f"the run with git alone could not be carried out (exit code {code})")
+        if code != 0:  # failing agents and merges do not cause this
+            raise RuntimeError(f"the run with plain git failed (exit code {code})")
         return time.monotonic() - started
 
     def outputs(self) -> list[str]:
@@ -56,5 +56,5 @@ class NaiveRun:
         )
 
     def conflicts(self) -> int:
-        """A branch whose merge was given up is still a branch."""
+        """Branches that are not on main: their merges were aborted."""
         return len(self.repo.unmerged_branches())

@@ -1,4 +1,4 @@
-"""What the scripted agents do: one file per task, read into plain records. Nothing is done in here."""
+"""Read the agents' scripts, one file per task, and the files of the program they work on."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TASKS, PROGRAM, NAIVE = (os.path.join(HERE, name) for name in ("tasks", "program", "naive.sh"))
-# The endings of `program/`, which keep its files from being taken for ours.
+# Every file in `program/` ends in this, so that no tool takes it for our own code.
 ENDING = ".in"
 
 
 class Script:
-    """One task: its title as in TASKS.md, the steps of its first attempt and of those after it, and the
-    program that says whether the task is done. `same_as` names the script whose work it repeats."""
+    """One task: its title as in TASKS.md, the steps of its first and of later attempts, and a program that
+    checks whether it is done. `same_as` names the script whose work it repeats."""
 
     def __init__(self, name: str, read: dict[str, Any]) -> None:
         self.name, self.title = name, str(read["title"])

@@ -1,4 +1,4 @@
-"""The shop as a table: both runs, one judge, the same rows."""
+"""Run the shop twice and print both results as one table."""
 
 from __future__ import annotations
 
