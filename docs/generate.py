@@ -48,19 +48,13 @@ from lineclear.mcp.catalog import TOOLS, Tool
 from lineclear.mcp.pages import PAGES as PAGES_SHOWN
 from lineclear.mcp.pages import TEMPLATES
 from lineclear.mcp.prompts import PROMPTS
-from lineclear.settings import (
-    CHECK_PATH_KEYS,
-    ON_MAIN,
-    OTHER_VARIABLES,
-    PREFIX,
-    PRICE_KEYS,
-    SETTINGS,
-    STRATEGY_KEYS,
-    WORKER_KEYS,
-    Setting,
-    expected,
-    write_value,
-)
+from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS, Setting
+from lineclear.settings.checks import CHECK_PATH_KEYS
+from lineclear.settings.prices import PRICE_KEYS
+from lineclear.settings.setting import ON_MAIN
+from lineclear.settings.strategies import STRATEGY_KEYS
+from lineclear.settings.values import expected, write_value
+from lineclear.settings.workers import WORKER_KEYS
 
 DOCS = Path(__file__).resolve().parent
 REFERENCE = DOCS / "reference"

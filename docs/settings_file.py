@@ -12,20 +12,13 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from lineclear.settings import (
-    CHECK_PATH_KEYS,
-    CHOICE,
-    COUNT,
-    DURATION,
-    PRICE_KEYS,
-    SECTIONS,
-    SETTINGS,
-    SIZE,
-    STRATEGY_KEYS,
-    WORKER_KEYS,
-    Setting,
-    write_value,
-)
+from lineclear.settings import SECTIONS, SETTINGS, Setting
+from lineclear.settings.checks import CHECK_PATH_KEYS
+from lineclear.settings.prices import PRICE_KEYS
+from lineclear.settings.setting import CHOICE, COUNT, DURATION, SIZE
+from lineclear.settings.strategies import STRATEGY_KEYS
+from lineclear.settings.values import write_value
+from lineclear.settings.workers import WORKER_KEYS
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "lineclear.example.toml"
 WIDTH = 108

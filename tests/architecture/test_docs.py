@@ -26,7 +26,8 @@ from lineclear.cli.index import INDEX
 from lineclear.core.log.events import KINDS
 from lineclear.core.log.tables import ALL
 from lineclear.core.tasks.states import MOVES
-from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS, STRATEGY_KEYS
+from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS
+from lineclear.settings.strategies import STRATEGY_KEYS
 from lineclear.wiring.repo import open_repo
 from tests.postgres_server import running_server
 from tests.repository import TemporaryRepo, clean_environment

@@ -9,27 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from lineclear import settings as module
 from lineclear.core.claims.strategies import STRATEGIES
 from lineclear.core.words.refusals import Refusal
 from lineclear.settings import (
-    CHECK_PATH_KEYS,
-    COUNT,
-    DURATION,
     OTHER_VARIABLES,
     PREFIX,
-    PRICE_KEYS,
     SECTIONS,
     SETTINGS,
-    SIZE,
-    STRATEGY_KEYS,
     VARIABLES,
-    WORKER_KEYS,
     Settings,
     build_settings,
     load_settings,
-    write_value,
 )
+from lineclear.settings.checks import CHECK_PATH_KEYS
+from lineclear.settings.loading import MAX_FILE_BYTES
+from lineclear.settings.prices import PRICE_KEYS
+from lineclear.settings.setting import COUNT, DURATION, SIZE
+from lineclear.settings.strategies import STRATEGY_KEYS
+from lineclear.settings.values import write_value
+from lineclear.settings.workers import WORKER_KEYS
 from tests.architecture.hook_loads import COSTLY
 from tests.architecture.test_imports import modules_imported_by
 
@@ -159,7 +157,7 @@ def test_both_files_are_read_and_the_clones_own_wins(tmp_path: Path) -> None:
 
 def test_a_file_as_large_as_may_be_is_read_and_one_byte_more_refused(tmp_path: Path) -> None:
     file = tmp_path / "lineclear.toml"
-    text = "tasks.attempts = 7\n".ljust(module.MAX_FILE_BYTES, "#")
+    text = "tasks.attempts = 7\n".ljust(MAX_FILE_BYTES, "#")
     file.write_text(text)
     assert loaded(tmp_path).tasks_attempts == 7
     file.write_text(text + "#")

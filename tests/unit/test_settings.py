@@ -11,20 +11,12 @@ from hypothesis import strategies as st
 from lineclear.core.durations import DAY_MS, LONGEST_MS, parse_duration
 from lineclear.core.words.computed.settings import broken_settings, settings_too_large
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.settings import (
-    MAX_DOTS_IN_LINE,
-    MAX_FILE_BYTES,
-    MAX_STRATEGIES,
-    MAX_WARNINGS,
-    OTHER_VARIABLES,
-    SETTINGS,
-    Settings,
-    build_settings,
-    expected,
-    redact,
-    show,
-    write_duration,
-)
+from lineclear.settings import OTHER_VARIABLES, SETTINGS, Settings, build_settings
+from lineclear.settings.loading import MAX_DOTS_IN_LINE, MAX_FILE_BYTES
+from lineclear.settings.showing import redact, show
+from lineclear.settings.strategies import MAX_STRATEGIES
+from lineclear.settings.unknown import MAX_WARNINGS
+from lineclear.settings.values import expected, write_duration
 
 PASSWORD = "hunter2"
 URL = f"postgresql://ada:{PASSWORD}@db.example/work"

@@ -10,12 +10,13 @@ from lineclear.clients.registry import CLIENTS, START, names_with
 from lineclear.core.runs.budgets import BudgetLimits, needs_price
 from lineclear.core.words.computed.runs import no_worker
 from lineclear.core.words.refusals import refuse
-from lineclear.settings import worker_named
+from lineclear.settings.workers import worker_named
 
 if TYPE_CHECKING:
     from lineclear.app.runs.workers import RunRequest
     from lineclear.core.runs.money import Price
-    from lineclear.settings import Settings, Worker
+    from lineclear.settings import Settings
+    from lineclear.settings.workers import Worker
 
 
 def make_slots(settings: Settings, path: str, request: RunRequest) -> list[WorkerSlot]:

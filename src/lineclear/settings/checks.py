@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.refusals import Refusal
 from lineclear.settings.setting import COMMAND, COUNT, Setting
 from lineclear.settings.strategies import match_of
 from lineclear.settings.unknown import warn_of_unknown
-from lineclear.settings.values import describe, read_value
+from lineclear.settings.values import bad_value, describe, read_value
 
 if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
@@ -44,18 +44,10 @@ class CheckPath:
 def take_check_paths(settings: Settings, origin: str, given: object, folds_case: bool) -> None:
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         expected = "entries that begin with [[checks.paths]]"
-        raise refuse(
-            "settings.value", origin=origin, name=CHECK_PATHS, given=describe(given), expected=expected
-        )
+        raise bad_value(origin, CHECK_PATHS, describe(given), expected)
     if len(settings.check_paths) + len(given) > MAX_CHECK_PATHS:
         expected = f"at most {MAX_CHECK_PATHS} entries in all files together"
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name=CHECK_PATHS,
-            given=f"{len(given)} entries",
-            expected=expected,
-        )
+        raise bad_value(origin, CHECK_PATHS, f"{len(given)} entries", expected)
     for number, entry in enumerate(given, 1):
         for key in entry:
             if key not in CHECK_PATH_KEYS:
@@ -71,31 +63,13 @@ def _read_entry(
     try:
         resource = match_of(settings, match, folds_case) if isinstance(match, str) else None
     except Refusal as refusal:
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name=f"{name}, match",
-            given=describe(match),
-            expected=refusal.what,
-        ) from None
+        raise bad_value(origin, f"{name}, match", describe(match), refusal.what) from None
     if resource is None or resource.scheme != "file":
         found = "missing" if match is None else describe(match)
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name=f"{name}, match",
-            given=found,
-            expected=CHECK_PATH_KEYS["match"],
-        )
+        raise bad_value(origin, f"{name}, match", found, CHECK_PATH_KEYS["match"])
     command = read_value(_COMMAND, entry.get("command", ""), origin, f"{name}, command")
     if not command:
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name=f"{name}, command",
-            given="missing",
-            expected=CHECK_PATH_KEYS["command"],
-        )
+        raise bad_value(origin, f"{name}, command", "missing", CHECK_PATH_KEYS["command"])
     retries = -1
     if "retries" in entry:
         retries = int(str(read_value(_RETRIES, entry["retries"], origin, f"{name}, retries")))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.words.refusals import refuse, shorten
+from lineclear.core.words.refusals import shorten
 from lineclear.settings.setting import PREFIX
 from lineclear.settings.table import TEAM_FILE
 from lineclear.settings.unknown import warn
-from lineclear.settings.values import describe, is_text
+from lineclear.settings.values import bad_value, describe, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,34 +29,14 @@ _SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "
 def read_variables(settings: Settings, origin: str, name: str, given: object) -> dict[str, str]:
     """`name` is the name of the table, for messages."""
     if not isinstance(given, dict):
-        raise refuse(
-            "settings.value", origin=origin, name=name, given=describe(given), expected=f"a table, [{name}]"
-        )
+        raise bad_value(origin, name, describe(given), f"a table, [{name}]")
     if len(given) > MAX_VARIABLES:
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name=name,
-            given=f"{len(given)} variables",
-            expected=f"at most {MAX_VARIABLES} variables",
-        )
+        raise bad_value(origin, name, f"{len(given)} variables", f"at most {MAX_VARIABLES} variables")
     for variable, value in given.items():
         if not _is_name(variable):
-            raise refuse(
-                "settings.value",
-                origin=origin,
-                name=f"{name}.{variable}",
-                given="its name",
-                expected=NAME_RULE,
-            )
+            raise bad_value(origin, f"{name}.{variable}", "its name", NAME_RULE)
         if not is_text(value, MAX_VALUE_CHARS):
-            raise refuse(
-                "settings.value",
-                origin=origin,
-                name=f"{name}.{variable}",
-                given="not shown, it may be secret",
-                expected=VALUE_RULE,
-            )
+            raise bad_value(origin, f"{name}.{variable}", "not shown, it may be secret", VALUE_RULE)
         if origin == TEAM_FILE and is_secret(variable):
             warn(
                 settings,

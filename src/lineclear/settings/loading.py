@@ -104,31 +104,23 @@ def build_settings(
 
 
 def _read_bytes(origin: str, path: str) -> bytes | None:
+    """Reads one byte more than allowed, to detect a file that is too large."""
     try:
         # O_NONBLOCK: a pipe that nobody writes to would block every command.
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise refuse("settings.unreadable", origin=origin, path=path, why="it is not a plain file")
+            with open(fd, "rb", closefd=False) as file:
+                return file.read(MAX_FILE_BYTES + 1)
+        finally:
+            os.close(fd)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise refuse(
             "settings.unreadable", origin=origin, path=path, why=os.strerror(error.errno or 0)
         ) from None
-    try:
-        return _read_open(origin, path, fd)
-    except OSError as error:
-        raise refuse(
-            "settings.unreadable", origin=origin, path=path, why=os.strerror(error.errno or 0)
-        ) from None
-    finally:
-        os.close(fd)
-
-
-def _read_open(origin: str, path: str, fd: int) -> bytes:
-    """Reads one byte more than allowed, to detect a file that is too large."""
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        raise refuse("settings.unreadable", origin=origin, path=path, why="it is not a plain file")
-    with open(fd, "rb", closefd=False) as file:
-        return file.read(MAX_FILE_BYTES + 1)
 
 
 def _parse(origin: str, data: bytes) -> dict[str, Any]:
@@ -179,15 +171,9 @@ def _take_table(settings: Settings, origin: str, table: dict[str, Any]) -> list[
         elif isinstance(content, dict) and section in SECTIONS:
             nested += _take_section(settings, origin, section, content)
         elif section in SECTIONS:
-            from lineclear.settings.values import describe
+            from lineclear.settings.values import bad_value, describe
 
-            raise refuse(
-                "settings.value",
-                origin=origin,
-                name=section,
-                given=describe(content),
-                expected=f"a section, [{section}]",
-            )
+            raise bad_value(origin, section, describe(content), f"a section, [{section}]")
         elif isinstance(content, dict):
             tables = (*SECTIONS, *(name for name in NESTED if "." not in name))
             _warn_of_unknown(settings, origin, "section", section, tables)
@@ -282,21 +268,12 @@ def _check_patterns(settings: Settings) -> None:
     """A pattern that cannot match any path is a mistake. If it only matches no lock file that we know, the
     doctor reports it: another version may know that file."""
     from lineclear.core.claims.paths import glob_anywhere
-    from lineclear.settings.values import describe
+    from lineclear.settings.values import bad_value, describe
 
     name = "merge.regenerate"
+    expected = 'a name, or a path or glob from the root of the repository, without ".." after a wildcard'
     for place, pattern in enumerate(settings.merge_regenerate):
         try:
             glob_anywhere(pattern)
         except Refusal:
-            expected = (
-                'a name, or a path or glob from the root of the repository, without ".." after a wildcard'
-            )
-            where = f"{name}[{place}]"
-            raise refuse(
-                "settings.value",
-                origin=settings.origins[name],
-                name=where,
-                given=describe(pattern),
-                expected=expected,
-            ) from None
+            raise bad_value(settings.origins[name], f"{name}[{place}]", describe(pattern), expected) from None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.core.runs.money import Price
-from lineclear.core.words.refusals import refuse
 from lineclear.settings.unknown import warn_of_unknown
-from lineclear.settings.values import describe, is_text, micros_of
+from lineclear.settings.values import bad_value, describe, is_text, micros_of
 
 if TYPE_CHECKING:
     from lineclear.settings.table import Settings
@@ -24,29 +23,15 @@ _EXPECTED = "US dollars for a million tokens, with at most six decimals, like 3.
 
 def take_prices(settings: Settings, origin: str, given: object, _folds_case: bool) -> None:
     if not isinstance(given, dict):
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name="prices",
-            given=describe(given),
-            expected="a section, [prices]",
-        )
+        raise bad_value(origin, "prices", describe(given), "a section, [prices]")
     for name, table in given.items():
         if not name or not is_text(name, MAX_NAME_CHARS):
             rule = f"a model's or client's name of at most {MAX_NAME_CHARS} characters"
-            raise refuse(
-                "settings.value", origin=origin, name=f"prices.{name}", given="its name", expected=rule
-            )
+            raise bad_value(origin, f"prices.{name}", "its name", rule)
         settings.prices[name] = _read_price(settings, origin, name, table)
     if len(settings.prices) > MAX_PRICES:
         found = f"{len(settings.prices)} of them"
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name="prices",
-            given=found,
-            expected=f"at most {MAX_PRICES} prices",
-        )
+        raise bad_value(origin, "prices", found, f"at most {MAX_PRICES} prices")
 
 
 def _read_price(settings: Settings, origin: str, name: str, table: object) -> Price:
@@ -54,7 +39,7 @@ def _read_price(settings: Settings, origin: str, name: str, table: object) -> Pr
     if not isinstance(table, dict) or "input" not in table or "output" not in table:
         # A dot in a name without quotes makes a table in a table, where these keys are missing.
         form = '"NAME" = { input = 3.0, output = 15.0 }, the name in quotes'
-        raise refuse("settings.value", origin=origin, name=place, given=describe(table), expected=form)
+        raise bad_value(origin, place, describe(table), form)
     for key in table:
         if key not in PRICE_KEYS:
             known = tuple(f"{place}.{other}" for other in PRICE_KEYS)
@@ -66,5 +51,5 @@ def _read_price(settings: Settings, origin: str, name: str, table: object) -> Pr
 def _read_micros(origin: str, name: str, given: object) -> int:
     micros = micros_of(given)
     if micros is None or micros > LARGEST_PRICE_MICROS:
-        raise refuse("settings.value", origin=origin, name=name, given=describe(given), expected=_EXPECTED)
+        raise bad_value(origin, name, describe(given), _EXPECTED)
     return micros

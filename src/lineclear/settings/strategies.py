@@ -10,7 +10,7 @@ from lineclear.core.claims.strategies import READ_ONLY, SINGLE_WRITER, STRATEGIE
 from lineclear.core.queue.phases import BINDABLE
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.settings.unknown import warn_of_unknown
-from lineclear.settings.values import describe
+from lineclear.settings.values import bad_value, describe
 
 if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
@@ -33,13 +33,7 @@ _STRATEGY_NAMES = tuple(f"{STRATEGY}.{key}" for key in STRATEGY_KEYS)
 
 def take_rules(settings: Settings, origin: str, given: object, folds_case: bool) -> None:
     if not isinstance(given, list):
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name=STRATEGY,
-            given=describe(given),
-            expected="entries that begin with [[strategy]]",
-        )
+        raise bad_value(origin, STRATEGY, describe(given), "entries that begin with [[strategy]]")
     if len(settings.rules) + len(given) > MAX_STRATEGIES:
         raise refuse("settings.strategies", origin=origin, most=MAX_STRATEGIES)
     settings.rules += [

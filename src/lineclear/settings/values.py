@@ -48,14 +48,12 @@ def read_value(setting: Setting, given: object, origin: str, name: str = "") -> 
     value = _CHECKS[setting.kind](setting, given)
     if value is None:
         shown = "not shown, it may be secret" if setting.is_secret else describe(given)
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name=name or setting.name,
-            given=shown,
-            expected=expected(setting),
-        )
+        raise bad_value(origin, name or setting.name, shown, expected(setting))
     return value
+
+
+def bad_value(origin: str, name: str, given: str, expected: str) -> Refusal:
+    return refuse("settings.value", origin=origin, name=name, given=given, expected=expected)
 
 
 # -- checks -----------------------------------------------------------------------------------

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import RESERVED, is_plain_name, label_name
-from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.refusals import Refusal
 from lineclear.settings.env_tables import read_variables
 from lineclear.settings.setting import CHOICE, COUNT, LIST, SWITCH, TEXT, WORD, WORDS, rows_of, setting
 from lineclear.settings.sources import rank
 from lineclear.settings.table import DEFAULT, SETTINGS
 from lineclear.settings.unknown import warn_of_unknown
-from lineclear.settings.values import describe, read_value
+from lineclear.settings.values import bad_value, describe, read_value
 
 if TYPE_CHECKING:
     from typing import Any
@@ -103,42 +103,22 @@ def worker_named(settings: Settings, name: str) -> Worker:
 
 def take_workers(settings: Settings, origin: str, given: object, _folds_case: bool) -> None:
     if not isinstance(given, dict):
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name="workers",
-            given=describe(given),
-            expected="tables, [workers.NAME]",
-        )
+        raise bad_value(origin, "workers", describe(given), "tables, [workers.NAME]")
     known = {worker.name: worker for worker in settings.workers}
     for name, table in given.items():
         if not is_plain_name(name) or name.lower() in RESERVED:
             rule = 'a name of at most 64 of A-Z a-z 0-9 "." "_" "-", a letter or digit first'
-            raise refuse(
-                "settings.value", origin=origin, name=f"workers.{name}", given="its name", expected=rule
-            )
+            raise bad_value(origin, f"workers.{name}", "its name", rule)
         if not isinstance(table, dict):
             expected = f"a table, [workers.{name}]"
-            raise refuse(
-                "settings.value",
-                origin=origin,
-                name=f"workers.{name}",
-                given=describe(table),
-                expected=expected,
-            )
+            raise bad_value(origin, f"workers.{name}", describe(table), expected)
         if name not in known:
             known[name] = Worker(settings, name)
             settings.workers.append(known[name])
         _take_keys(settings, origin, known[name], table)
     if len(settings.workers) > MAX_WORKERS:
         found = f"{len(settings.workers)} of them"
-        raise refuse(
-            "settings.value",
-            origin=origin,
-            name="workers",
-            given=found,
-            expected=f"at most {MAX_WORKERS} workers",
-        )
+        raise bad_value(origin, "workers", found, f"at most {MAX_WORKERS} workers")
 
 
 def _take_keys(settings: Settings, origin: str, worker: Worker, table: dict[str, Any]) -> None:
@@ -173,6 +153,4 @@ def _check_labels(origin: str, name: str, labels: tuple[str, ...]) -> None:
             label_name(label)
         except Refusal:
             rule = 'labels of at most 40 of a-z 0-9 "." "_" "/" "-", a letter or digit first'
-            raise refuse(
-                "settings.value", origin=origin, name=name, given=describe(label), expected=rule
-            ) from None
+            raise bad_value(origin, name, describe(label), rule) from None

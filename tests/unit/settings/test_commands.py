@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lineclear.settings import LIST, SETTINGS, build_settings
+from lineclear.settings import SETTINGS, build_settings
 from lineclear.settings.commands import commands_of
+from lineclear.settings.setting import LIST
 
 EVERYTHING = """
 [worktrees]

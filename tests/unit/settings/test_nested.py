@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.settings import Settings, build_settings, show, worker_named
+from lineclear.settings import Settings, build_settings
 from lineclear.settings.checks import MAX_CHECK_PATHS
 from lineclear.settings.env_tables import MAX_VARIABLES
 from lineclear.settings.prices import MAX_PRICES
-from lineclear.settings.workers import MAX_WORKERS
+from lineclear.settings.showing import show
+from lineclear.settings.workers import MAX_WORKERS, worker_named
 
 TEAM, LOCAL = "lineclear.toml", "local.toml"
 

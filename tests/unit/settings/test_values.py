@@ -7,16 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineclear.core.words.refusals import Refusal
-from lineclear.settings import (
-    CHOICE,
-    MONEY,
-    OTHER_VARIABLES,
-    SETTINGS,
-    SIZE,
-    Setting,
-    Settings,
-    build_settings,
-)
+from lineclear.settings import OTHER_VARIABLES, SETTINGS, Setting, Settings, build_settings
+from lineclear.settings.setting import CHOICE, MONEY, SIZE
 from lineclear.settings.values import expected, write_value
 
 

@@ -12,7 +12,7 @@ from lineclear.core.words.row import FAILED
 from lineclear.mirror.checking import examine_files
 from lineclear.mirror.switching import take_away
 from lineclear.serve.installing import uninstall as uninstall_service
-from lineclear.settings import show
+from lineclear.settings.showing import show
 from lineclear.wiring.doctor import examine
 from lineclear.wiring.setup import open_clone
 from lineclear.wiring.starting import find_settings, init_repo, plan_uninstall, remove_all

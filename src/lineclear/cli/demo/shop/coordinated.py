@@ -43,9 +43,7 @@ class CoordinatedRun:
         self._ask(show, "init")
         imported = self._ask(show, "task", "import", "TASKS.md")
         for task, other in self._twins(imported):
-            show(
-                f"  lineclear suggests that {task} and {other} are the same; a person confirms it:"
-            )
+            show(f"  lineclear suggests that {task} and {other} are the same; a person confirms it:")
             self._ask(show, "task", "same", task, other)
         self._supervise(show, is_quiet=is_quiet)
         return time.monotonic() - started
