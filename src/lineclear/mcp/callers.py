@@ -1,10 +1,11 @@
-"""How a client shows itself where its environment does not: as the variables that it sets for its shell.
+"""Recognise a client by its call, and name the variables that it would set for its shell.
 
-The caller of a tool is an agent, never the person: the last sign is always there.
+The caller of a tool is always an agent, never a person.
 """
 
 from __future__ import annotations
 
+from json import loads
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,14 +13,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 CODEX_TURN = "x-codex-turn-metadata"
-# How the name in a client's greeting begins -> the variable that it sets in its shell.
+# The start of a client's name -> the variable that it sets in its shell.
 GREETINGS = (("claude", "CLAUDECODE"), ("gemini", "GEMINI_CLI"), ("grok", "GROK_AGENT"),
              ("kimi", "LINECLEAR_KIMI"))  # fmt: skip
 DROID_SESSION = "assemblySessionId"
 
 
 def signs_of(client: str, meta: Mapping[str, Any]) -> dict[str, str]:
-    """`client` is the name it gave itself, `meta` what it sends where no model can write."""
+    """`client` is the name it gave itself, `meta` its metadata, which no model can write."""
     thread = _codex_thread(meta.get(CODEX_TURN))
     if thread:
         return {"CODEX_THREAD_ID": thread}
@@ -34,8 +35,6 @@ def signs_of(client: str, meta: Mapping[str, Any]) -> dict[str, str]:
 
 def _codex_thread(turn: Any) -> str:
     if isinstance(turn, str):
-        from json import loads
-
         try:
             turn = loads(turn)
         except ValueError:

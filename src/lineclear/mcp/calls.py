@@ -1,4 +1,4 @@
-"""A call from outside: who sent it, how it is stopped, what it answers; and the port that runs it."""
+"""A call from outside: who sent it, how to stop it, its reply; and the port that runs it."""
 
 from __future__ import annotations
 
@@ -15,33 +15,32 @@ if TYPE_CHECKING:
         """Safe to call from several threads at once."""
 
         def perform(self, verb: str, given: dict[str, Any], call: VerbCall, /) -> Reply:
-            """Do a verb as the command line does: the same checks, words and data. A refusal is a reply too;
-            `Stopped` is raised when the call was stopped while it waited; it stands in no line then."""
+            """Run a verb as the command line does: the same checks, words and data. A refusal is a reply.
+            Raises `Stopped` if the call was stopped while it waited; it then has left every line."""
 
         def refuse(self, refusal: Refusal, /) -> Reply:
-            """A refusal in the same form as those that verbs give."""
+            """The refusal as a reply, in the form of a verb's refusals."""
 
         def follow(self, call: VerbCall, /) -> Iterator[list[dict[str, Any]]]:
-            """Events of the log as they come, until the call is stopped; at first none, once it has begun.
-            It ends by itself where the store cannot be reached."""
+            """Yields events as they come, until the call is stopped; first an empty list, once it listens.
+            Ends if the store cannot be reached."""
 
         def command(self, words: list[str], call: VerbCall, out: TextIO, err: TextIO, /) -> int:
-            """Do a command line's words where the requester works, in its environment: the exit code of the
-            process it would have been, and what that would have written. `Stopped` as above; it is also
-            raised, before anything is done, for words that are not ours to do."""
+            """Run a command line in the requester's directory and environment: write its output, return its
+            exit code. Raises `Stopped` as above, and also at once for a command that we must not run."""
 
         def close(self) -> None: ...
 
 
-# Keys in a request's scope: who asks, and what is at work for this one request.
+# Keys in a request's scope: its requester, and its exchange.
 REQUESTER, EXCHANGE = "lineclear.requester", "lineclear.exchange"
 
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """Who sent a request, once that is proved: its environment, where it works ("" if it does not say), and
-    whether it showed that it is a person. `agent` is the name that it gave or proved, "" if none. `proof`
-    tells requesters with different proofs apart."""
+    """Who sent a request, after authentication: its environment, its directory ("" if not given), and
+    whether it proved to be a person. `agent` is the name that it gave or proved, or "". `proof` tells
+    requesters with different proofs apart."""
 
     environ: Mapping[str, str]
     _: KW_ONLY
@@ -52,8 +51,8 @@ class Requester:
 
 
 class Exchange:
-    """One request over HTTP. `session`: the one that is kept for whoever asks, "" if none is. `client`: the
-    name that the client gave itself, as far as it is known."""
+    """One request over HTTP. `session`: the session that we keep for it, or "". `client`: the name that the
+    client gave itself, if known."""
 
     def __init__(self, session: str, client: str = "") -> None:
         self.session, self.client = session, client
@@ -66,18 +65,18 @@ class Exchange:
             call.stop()
 
     def end(self) -> None:
-        """It was answered, or nobody is there any more to be answered: whatever still waits is stopped."""
+        """Stop all calls that still wait: the request is answered, or the requester has gone."""
         self._is_over = True
         for call in self._calls:
             call.stop()
 
 
 class Stopped(Exception):
-    """Who asked does not want the answer any more."""
+    """The requester no longer wants the answer."""
 
 
 class VerbCall:
-    """One question: under which operation id, with which signs of who asks, and how it is stopped."""
+    """One call: its operation id, the signs of who asks, and a way to stop it."""
 
     def __init__(
         self,
@@ -87,8 +86,8 @@ class VerbCall:
         on_hint: Callable[[str], None] | None = None,
         requester: Requester | None = None,
     ) -> None:
-        """`signs`: variables as an agent's environment would show them. `on_hint` is told, from the thread
-        that waits, what it waits for. Without a `requester` it is asked by whoever started us."""
+        """`signs`: variables as in an agent's environment. The waiting thread passes to `on_hint` what it
+        waits for. Without a `requester`, the process that started us asks."""
         self.key, self.signs, self.on_hint, self.requester = key, signs or {}, on_hint, requester
         self._is_stopped = False
 
@@ -101,8 +100,8 @@ class VerbCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`content` is the envelope that `--json` prints; `text` is what a reader is told. `is_short`: it was
-    done, and came to less than was asked for, as the exit code of the command says."""
+    """`content` is the envelope that `--json` prints, `text` is for readers. `is_short`: the verb ran but did
+    not fully succeed, as its exit code says."""
 
     content: dict[str, Any]
     text: str

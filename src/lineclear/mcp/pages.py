@@ -1,4 +1,4 @@
-"""What can be read without calling a tool: live pages, each the answer of a verb, and when one changes."""
+"""MCP resources: live pages, each the answer of a verb, and which events change them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEMPLATES = {
 
 
 def verb_of(address: str) -> tuple[str, dict[str, Any]] | None:
-    """The verb that shows the page, and what it is given; nothing for an address that is not ours."""
+    """The verb that shows the page, and its arguments; None for an unknown address."""
     if address == STATUS:
         return "status", {}
     if address == TASKS:
@@ -36,7 +36,7 @@ def verb_of(address: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def is_touched(address: str, event: dict[str, Any]) -> bool:
-    """May this event have changed the page? A page that is read once too often does no harm."""
+    """May this event have changed the page? One read too many does no harm."""
     kind: str = event["kind"]
     if address == STATUS:
         return True

@@ -1,4 +1,4 @@
-"""What a person can have an agent begin with: the words, and which tools they lead to."""
+"""MCP prompts: texts that a person can start an agent with."""
 
 from __future__ import annotations
 

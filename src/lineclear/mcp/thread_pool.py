@@ -1,7 +1,7 @@
-"""Threads that do the quick calls.
+"""Threads for quick calls.
 
-A hand-over takes two turns of the event loop. anyio's own takes seven, and for as long as they last the loop
-keeps the interpreter from the thread that is to begin.
+Handing work to a thread takes two turns of the event loop here. anyio takes seven, and meanwhile the loop
+keeps the interpreter lock from the thread.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class _Job:
     def __init__(self, work: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
         self.work, self.loop = work, loop
-        # Taken by the thread that begins it, or by who gives it up before that.
+        # Taken by the thread that begins the job, or by the caller that cancels it before.
         self.turn = threading.Lock()
         self.answered = loop.create_future()
         self.is_done, self.found = False, None
@@ -32,16 +32,15 @@ class _Job:
 
 
 class CallThreadPool:
-    """At most so many jobs at once, begun in the order in which they were asked for. All but `do`'s work
-    happens in the thread of one event loop."""
+    """Runs at most `most` jobs at once, in the order of the calls. Use it from one event loop only."""
 
     def __init__(self, most: int) -> None:
         self._most, self._threads, self._wanted = most, 0, 0
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
 
     async def do(self, work: Callable[[], T]) -> T:
-        """What the work gives or raises. Whoever is cancelled comes back when it has ended, if it has begun:
-        a thread cannot be interrupted, and what it holds must not outlive who asked for it."""
+        """Return or raise what `work` does. A cancelled caller waits for work that has begun: a thread
+        cannot be interrupted, and what it holds must not outlive the call."""
         job = _Job(work, asyncio.get_running_loop())
         self._wanted += 1
         if self._wanted > self._threads and self._threads < self._most:
@@ -55,11 +54,11 @@ class CallThreadPool:
             raise
         if job.error is not None:
             raise job.error
-        found: T = job.found  # type: ignore[assignment]  # what the work gave
+        found: T = job.found  # type: ignore[assignment]  # what the work returned
         return found
 
     def close(self) -> None:
-        """The threads end once all is done that was asked for."""
+        """End the threads after the jobs that are already queued."""
         for _ in range(self._threads):
             self._jobs.put(None)
         self._threads = 0
@@ -69,11 +68,11 @@ class CallThreadPool:
             if job.turn.acquire(blocking=False):
                 try:
                     job.found = job.work()
-                except BaseException as error:  # noqa: BLE001 - raised where it was asked for
+                except BaseException as error:  # noqa: BLE001 - raised in the caller
                     job.error = error
-            with suppress(RuntimeError):  # the loop is over, and nobody waits any more
+            with suppress(RuntimeError):  # the loop has ended, and nobody waits
                 job.loop.call_soon_threadsafe(self._hand_back, job)
-            del job  # nothing of it is kept until the next one comes
+            del job  # do not keep it alive until the next one comes
 
     def _hand_back(self, job: _Job) -> None:
         self._wanted -= 1

@@ -1,4 +1,4 @@
-"""Who wants to hear that a page has changed, and the one thread that follows the log for them."""
+"""Notify clients when a page changes; one thread follows the log for all of them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from lineclear.mcp.calls import VerbRunner
 
 MOST_TEXT = 200
-# Of one session; a page that is asked for beyond that is still there to be read.
+# Subscriptions of one session.
 MOST_PAGES = 100
-# One that does not take its news must not keep them from the others.
+# A client that does not read its notifications must not delay the others.
 TELL_WITHIN_S = 1.0
 BEGIN_WITHIN_S, AGAIN_S = 5.0, 1.0
 
 
 class Watch:
-    """Clients of 2026-07-28 listen on a stream, older ones subscribe; both are told of the same changes."""
+    """Notifies clients of protocol 2026-07-28 on a stream, and older ones by subscription."""
 
     def __init__(self, runner: VerbRunner) -> None:
         self._runner = runner
         self._bus = InMemorySubscriptionBus()
         self._streams = ListenHandler(self._bus)
-        # session ("" over stdin and stdout) -> address -> how it is told
+        # session ("" over stdin and stdout) -> address -> the session to notify
         self._subscribed: dict[str, dict[str, ServerSession]] = {}
         self._listened: Counter[str] = Counter()
         self._is_wanted, self._is_following = anyio.Event(), anyio.Event()
@@ -56,7 +56,7 @@ class Watch:
         if address not in wanted and len(wanted) >= MOST_PAGES:
             raise _too_many()
         wanted[address] = asked.session
-        await self._be_heard()
+        await self._start_following()
         return types.EmptyResult()
 
     async def unsubscribe(
@@ -80,27 +80,27 @@ class Watch:
         self._listened.update(wanted)
         try:
             if wanted:
-                await self._be_heard()
+                await self._start_following()
             return await self._streams(asked, params)
         finally:
             self._listened.subtract(wanted)
             self._listened += Counter()  # forgets what nobody listens to
 
-    async def _be_heard(self) -> None:
-        """Whoever is told that it is subscribed misses nothing from then on."""
+    async def _start_following(self) -> None:
+        """Wait until we follow the log, so that a new subscriber misses nothing."""
         self._is_wanted.set()
         with anyio.move_on_after(BEGIN_WITHIN_S):
             await self._is_following.wait()
 
     async def run(self) -> None:
-        """Follows the log from the moment that somebody first wants to hear of it."""
+        """Follow the log from the first subscription on."""
         await self._is_wanted.wait()
         call = VerbCall()
         async with anyio.create_task_group() as group:
             group.start_soon(stop_when_cancelled, call)
             while True:
                 await to_thread.run_sync(self._follow, call, limiter=anyio.CapacityLimiter(1))
-                # The store is away. What happens meanwhile is unknown, so every page may be another one.
+                # The store was out of reach, so every page may have changed.
                 await anyio.sleep(AGAIN_S)
                 await self._tell(None)
 
@@ -109,7 +109,7 @@ class Watch:
             from_thread.run(self._tell, events)
 
     async def _tell(self, events: list[dict[str, Any]] | None) -> None:
-        """None: whatever may have happened."""
+        """Notify the clients of the pages that the events touch; None means all pages."""
         self._is_following.set()
         for session, wanted in list(self._subscribed.items()):
             with anyio.move_on_after(TELL_WITHIN_S) as patience:
@@ -132,7 +132,7 @@ def _too_many() -> MCPError:
 
 
 def _session_of(asked: ServerRequestContext[Any, Any]) -> str | None:
-    """ "" over stdin and stdout; None where no session is kept, and so nothing to be told on."""
+    """ "" over stdin and stdout; None if we keep no session to notify."""
     if asked.request is None:
         return ""
     exchange = asked.request.scope.get(EXCHANGE)
@@ -144,7 +144,7 @@ def _is_touched(address: str, events: list[dict[str, Any]] | None) -> bool:
 
 
 async def stop_when_cancelled(call: VerbCall) -> None:
-    """The thread is not interrupted: it is told, and comes to its end by itself."""
+    """On cancellation, ask the call's thread to stop; it cannot be interrupted."""
     try:
         await anyio.sleep_forever()
     finally:

@@ -1,5 +1,5 @@
-"""Files for agents that only read files: the task page, who holds what, lock files, the conventions block.
+"""Files for agents that can only read files: the task page, the claims, lock files, the conventions block.
 
-A surface like the command line, with files in place of words; no rule is made here. It lies below the other
-surfaces, since each of them brings the files up to date when it has changed something.
+A surface like the command line, without rules of its own. It lies below the other surfaces, since each of
+them updates the files after a change.
 """

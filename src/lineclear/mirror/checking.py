@@ -1,4 +1,4 @@
-"""For the doctor: do the files for agents say what the store says, and the block what the settings say?"""
+"""For `doctor`: do the files for agents match the store, and the conventions block the settings?"""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _BLOCK = {
 
 
 def examine_files(cwd: str, environ: Mapping[str, str]) -> list[dict[str, str]]:
-    """Findings in the doctor's form; nothing is changed, and nothing raises."""
+    """Findings in the doctor's form. Changes nothing, and turns errors into findings."""
     found: list[tuple[str, str, str]] = []
     try:
         found += [("conventions", state, text) for state, text in _conventions(cwd, environ)]
         repo = open_repo(cwd, environ)
     except Refusal:
-        return _shown(found)  # the doctor has said why
+        return _shown(found)  # the doctor has already said why
     try:
         found += [("mirror", state, text) for state, text in _mirror(repo)]
     except (OSError, Refusal) as error:
@@ -66,7 +66,7 @@ def _conventions(cwd: str, environ: Mapping[str, str]) -> Iterator[tuple[str, st
         return
     is_used = found["AGENTS.md"] != "missing"
     for name, state in found.items():
-        # Without the block itself nothing has to lead to it.
+        # Without the block, nothing has to point to it.
         if name == "AGENTS.md" or (is_used and state != "current"):
             how, words = _BLOCK[state]
             if name != "AGENTS.md" and state == "missing":

@@ -1,7 +1,7 @@
-"""The conventions block in the files that coding agents read: planned, shown, applied, taken out.
+"""Plan, apply and remove the conventions block in the files that coding agents read.
 
-AGENTS.md holds it. An existing CLAUDE.md gets a line that leads there (Claude reads AGENTS.md only where no
-CLAUDE.md is), and so does GEMINI.md, made if it is missing: Gemini reads no other file.
+AGENTS.md holds the block. An existing CLAUDE.md gets a line that points there (Claude reads AGENTS.md only
+if there is no CLAUDE.md), and so does GEMINI.md, created if missing: Gemini reads no other file.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ def facts_of(settings: Settings) -> ConventionFacts:
 
 
 def plan(root: str, facts: ConventionFacts, *, force: bool = False) -> list[ConventionChange]:
-    """What has to be changed, file by file; refuses what would overwrite somebody's words."""
+    """The changes, file by file; refuses to overwrite somebody's words."""
     changes = [plan_block(AGENTS_FILE, _read(root, AGENTS_FILE), write_conventions(facts), force=force)]
     for name in _pointing(root):
         changes.append(plan_pointer(name, _read(root, name), force=force))
     return changes
 
 
-def plan_away(root: str, *, force: bool = False) -> list[ConventionChange]:
+def plan_removals(root: str, *, force: bool = False) -> list[ConventionChange]:
     names = [AGENTS_FILE, *_pointing(root)]
     return [plan_removal(name, _read(root, name), force=force) for name in names]
 
 
 def states(root: str, facts: ConventionFacts) -> dict[str, str]:
-    """How each file stands to what it should say. Never raises for what it finds in them."""
+    """The state of each file: current, missing, outdated, edited or broken."""
     found = {AGENTS_FILE: state_of(_read(root, AGENTS_FILE), write_conventions(facts))}
     for name in _pointing(root):
         text = _read(root, name)
@@ -75,7 +75,7 @@ def apply(root: str, changes: list[ConventionChange]) -> None:
 
 
 def _pointing(root: str) -> list[str]:
-    """Files of one client that lead to AGENTS.md; one that is a link to it needs nothing."""
+    """The files that must point to AGENTS.md; one that is a link to it need not."""
     agents = os.path.realpath(os.path.join(root, AGENTS_FILE))
     names = [CLAUDE_FILE] if os.path.lexists(os.path.join(root, CLAUDE_FILE)) else []
     names.append(GEMINI_FILE)
@@ -97,7 +97,7 @@ def _read(root: str, name: str) -> str | None:
 
 
 def _real(root: str, name: str) -> str:
-    """The file itself: a link is followed, but not out of the repository."""
+    """The path with links followed, but not out of the repository."""
     path = os.path.realpath(os.path.join(root, name))
     if not path.startswith(os.path.realpath(root) + "/"):
         raise refuse("conventions.broken", path=name, why="it is a link that points outside the repository")

@@ -1,6 +1,6 @@
-"""Reading and replacing small files in somebody's worktree: whole, bounded, and never through a link.
+"""Read and replace small files in a worktree: whole, bounded, and never through a link.
 
-What is written here is made from the store and can be made again, so nothing waits for the disk.
+The files can be written again from the store, so nothing waits for the disk.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PRIVATE = ".lineclear"
 
 
 def read_small(path: str, most_bytes: int) -> bytes | None:
-    """The content of a plain file; None if there is none, OSError for anything that is not one."""
+    """The content of a plain file; None if it does not exist, OSError if it is something else."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -39,7 +39,7 @@ def _read_up_to(fd: int, size_bytes: int) -> bytes:
 
 
 def private_directory(root: str) -> str:
-    """The worktree's own directory for our files; a link in its place could lead anywhere."""
+    """The directory for our files in the worktree; never a link, which could lead anywhere."""
     path = os.path.join(root, PRIVATE)
     try:
         os.mkdir(path)
@@ -50,21 +50,21 @@ def private_directory(root: str) -> str:
 
 
 def replace(root: str, path: str, data: bytes) -> None:
-    """A reader sees the old or the new content. The temporary file is in our directory, unseen by git."""
+    """Replace atomically: a reader sees the old or the new content, and git never sees the temporary file."""
     write_atomically(path, data, is_durable=False, temporary=_fresh_name(root))
 
 
 def replace_and_look(root: str, path: str, data: bytes, expected: bytes | None, most_bytes: int) -> bytes:
-    """Replace the file, and give what was really in it: somebody may have written since we read it.
+    """Replace the file and return its last content: somebody may have written after we read it.
 
-    The old file is kept under a second name until its content was looked at once more.
+    A second link keeps the old file until we have read it again.
     """
     temporary, kept = _written(root, data), f"{_fresh_name(root)}.old"
     try:
         try:
             os.link(path, kept, follow_symlinks=False)
         except OSError:
-            kept = ""  # there was none, or this file system knows no second names
+            kept = ""  # it did not exist, or this file system has no links
         os.replace(temporary, path)
         found = read_small(kept, most_bytes) if kept else expected
     finally:
@@ -75,7 +75,7 @@ def replace_and_look(root: str, path: str, data: bytes, expected: bytes | None, 
 
 
 def create(root: str, path: str, data: bytes) -> bool:
-    """Make the file if nothing has that name; False if something has."""
+    """Create the file; False if the name is taken."""
     temporary = _written(root, data)
     try:
         os.link(temporary, path, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""Lock files in worktrees: ours written and removed, those of others found and never touched."""
+"""Lock files in worktrees: write and remove our own, find and never touch those of other tools."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from lineclear.wiring.mirroring import Tree
     from lineclear.wiring.repo import Repo
 
-# How much of a claimed directory is searched for locks of others.
+# How many entries of a claimed directory we search for other tools' locks.
 MOST_ENTRIES = 20_000
 
 
 def write_locks(trees: list[Tree], locks: list[Lock], earlier: list[str]) -> tuple[list[str], list[str]]:
-    """(the lock files that are ours now, troubles). Those written earlier and no longer wanted go."""
+    """Write these locks and remove other earlier ones; return our lock files and the problems."""
     written, troubles = [], []
     for tree in trees:
         for lock in locks:
@@ -51,7 +51,7 @@ def write_locks(trees: list[Tree], locks: list[Lock], earlier: list[str]) -> tup
 
 
 def _place(tree: Tree, path: str) -> str:
-    """Where the lock belongs; "" where the directory is not there, or leads out of the worktree."""
+    """The lock file's path; "" if its directory is missing or leads out of the worktree."""
     name = lock_name(path)
     target = os.path.join(tree.path, name) if name else ""
     parent = os.path.dirname(target)
@@ -62,7 +62,7 @@ def _place(tree: Tree, path: str) -> str:
 
 
 def _write(root: str, path: str, data: bytes) -> bool:
-    """False where somebody else's lock is: it stays, and the claim is known by the store alone."""
+    """Write our lock file; False if another tool's lock is there, which stays."""
     found = read_small(path, MOST_READ_BYTES)
     if found is None:
         return create(root, path, data)
@@ -85,7 +85,7 @@ def _is_ours(path: str) -> bool:
 
 
 def refuse_foreign(repo: Repo, request: Request) -> None:
-    """Refuse an exclusive claim of what somebody locked by a file, as long as that lock is not stale."""
+    """Refuse an exclusive claim of a path that another tool's fresh lock file covers."""
     if request.mode != EXCLUSIVE or LOCKS not in parts_on(repo.settings):
         return
     trees = live_trees(repo)
@@ -132,7 +132,7 @@ def _refuse_if_held(resource: Resource, path: str) -> None:
 
 
 def _held(path: str) -> tuple[str, int] | None:
-    """(what a lock of somebody else says, its age); None if there is none that counts."""
+    """(the text of another tool's lock, its age); None if there is none, or it is stale."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -140,7 +140,7 @@ def _held(path: str) -> tuple[str, int] | None:
     try:
         data = read_small(path, MOST_READ_BYTES) or b""
     except OSError:
-        data = b""  # a link or something large: it is there, and says nothing
+        data = b""  # a link, or too large: it exists, but we cannot read it
     text = data.decode("utf-8", "replace")
     if is_ours(text):
         return None
@@ -159,5 +159,5 @@ def _is_alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        return True  # it is there and not ours
+        return True  # it belongs to another user
     return True

@@ -1,7 +1,7 @@
-"""One pass over the files for agents: take in what was edited, write what the store says now.
+"""One pass over the files for agents: take in edits, then write the current state.
 
-One process at a time, under a lock, and each reads the store inside it: an older picture can never be
-written over a newer one. A pass that dies half-way is done again by the next one, with the same effect.
+A pass holds a lock and reads the store inside it, so an older state never overwrites a newer one. If a pass
+dies halfway, the next one repeats it with the same effect.
 """
 
 from __future__ import annotations
@@ -49,27 +49,27 @@ PRIVATE_PAGE = f"{PRIVATE}/{PAGE}"
 COORDINATION_FILE = f"{PRIVATE}/coordination.json"
 
 WAIT_S = 2.0
-# A file that was written so shortly ago may be half written: its writer is given time to finish.
+# A file that changed this recently may be half written: give its writer time to finish.
 SETTLE_S, SETTLE_LIMIT_S = 0.15, 0.5
-# Renewed leases are no events; what is shown of them is refreshed when it is older than this.
+# A renewed lease is not an event: refresh the files when they are older than this.
 REFRESH_S = 60.0
 MOST_ROUNDS = 8
 
 
 class Page:
-    """The task page in one worktree: as it was published, and as it is."""
+    """The task page of one worktree: as we published it, and as it is now."""
 
     def __init__(self, tree: Tree, where: str, base: Base | None, current: bytes | None) -> None:
         self.tree, self.where = tree, where
-        # What was published here last, and what the author of an edit had seen: often the same.
+        # What we published here last, and the page that the author of an edit had seen: often the same.
         self.published = self.base = base
         self.path = os.path.join(tree.path, where)
-        # What is to be taken in, and what lies on the disk; the same until somebody writes in between.
+        # The content to take in, and the content on disk: the same unless somebody writes in between.
         self.current = self.disk = current
 
     @property
     def is_edited(self) -> bool:
-        """An empty file asks for nothing: it was cut, or is about to be written."""
+        """An empty file is not an edit: it was truncated, or is about to be written."""
         has_words = bool((self.current or b"").strip())
         return has_words and (self.base is None or self.current != self.base.text)
 
@@ -79,8 +79,8 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What a pass did, for its caller."""
+class PublishResult:
+    """The result of a pass."""
 
     head: int
     trees: int
@@ -88,10 +88,10 @@ class Done:
     troubles: list[str]
 
 
-def publish(repo: Repo, *, wait_s: float = WAIT_S, is_forced: bool = False) -> Done | None:
-    """Bring the files up to date; None if nothing is mirrored here, or another process is at it.
+def publish(repo: Repo, *, wait_s: float = WAIT_S, is_forced: bool = False) -> PublishResult | None:
+    """Update the files; None if nothing is mirrored here, or another process is doing it.
 
-    `is_forced` writes everything, also when nothing seems to have changed.
+    `is_forced` writes everything, even if nothing seems to have changed.
     """
     parts = parts_on(repo.settings)
     if not parts:
@@ -101,7 +101,7 @@ def publish(repo: Repo, *, wait_s: float = WAIT_S, is_forced: bool = False) -> D
 
 
 class _Pass:
-    """The surroundings of one pass; the lock of `state` is held."""
+    """One pass; it holds the lock of `state`."""
 
     def __init__(self, repo: Repo, state: MirrorState, parts: tuple[str, ...]) -> None:
         self.repo, self.state, self.parts = repo, state, parts
@@ -109,12 +109,12 @@ class _Pass:
         self.troubles: list[str] = []
         self.edits = 0
 
-    def run(self, is_forced: bool) -> Done:
+    def run(self, is_forced: bool) -> PublishResult:
         head = self.repo.store.read(head_of)
         pages = self._pages() if TASKS in self.parts else []
         published = self.state.published()
         if not is_forced and self._is_current(head, published, pages):
-            return Done(head, len(self.trees), 0, [])
+            return PublishResult(head, len(self.trees), 0, [])
         hide_from_git(self.repo, is_hidden=True)
         seen = self.repo.store.read(picture)
         if TASKS in self.parts:
@@ -126,7 +126,7 @@ class _Pass:
         self.troubles += troubles
         self.state.save(seen.head, locks, self.troubles)
         self.state.forget_all_but([tree.name for tree in self.trees])
-        return Done(seen.head, len(self.trees), self.edits, self.troubles)
+        return PublishResult(seen.head, len(self.trees), self.edits, self.troubles)
 
     def _is_current(self, head: int, published: dict[str, object], pages: list[Page]) -> bool:
         at = published.get("at")
@@ -164,7 +164,7 @@ class _Pass:
         page = Page(tree, where, base, read_small(os.path.join(tree.path, where), task_page.MOST_BYTES))
         is_foreign = page.is_edited and task_page.MARK.encode() not in (page.current or b"")
         if is_foreign and where == PAGE and is_tracked(tree, PAGE):
-            # A branch brought a file of that name: it is the repository's, ours moves away.
+            # A branch added its own TASKS.md: that file is the repository's, so ours moves.
             where = PRIVATE_PAGE
             page = Page(tree, where, None, read_small(os.path.join(tree.path, where), task_page.MOST_BYTES))
         if self._is_moving(page):
@@ -173,18 +173,18 @@ class _Pass:
         return page
 
     def _find_base(self, page: Page) -> None:
-        """Which page its author had seen: the one whose number it carries, though it may be an old one."""
+        """Find the page that the edit's author had seen, by the number in it; it may be an old one."""
         number = task_page.page_number(_decoded(page.current))
         if number and page.is_edited:
             seen = self.state.old_page(number)
             if seen is not None:
                 page.base = Base(seen, number, page.where)
             elif page.base is None:
-                # A page of ours that came from elsewhere: nobody can tell what was edited in it.
+                # A page of ours from elsewhere: we cannot tell what was edited in it.
                 page.base = Base(page.current or b"", number, page.where)
 
     def _is_moving(self, page: Page) -> bool:
-        """Is it being written just now? Waits a little for the end of it."""
+        """Is somebody writing it right now? Waits briefly for the end."""
         is_emptied = page.current is not None and not page.current.strip() and page.base is not None
         if not page.is_edited and not is_emptied:
             return False
@@ -218,7 +218,7 @@ class _Pass:
     def _next_page(
         self, text: bytes, shared: list[Item], seen: MirroredState, notes: dict[int | str, list[str]]
     ) -> tuple[bytes, int]:
-        """(the page, its number): the one we have if it says all there is to say, else the next."""
+        """(the page, its number): the one we have if it is up to date, else the next."""
         number = task_page.page_number(_decoded(text))
         same = _encoded(render_page(shared, seen.tasks, seen.newest, notes, number))
         if number and same == text:
@@ -231,7 +231,7 @@ class _Pass:
     def _take_in(
         self, pages: Iterable[Page], shared: list[Item], seen: MirroredState
     ) -> tuple[list[Item], dict[int | str, list[str]], bool]:
-        """The shared page with everybody's edits, what is to be said about them, and if any was a command."""
+        """The shared page with all edits, the notes about them, and whether any edit was a command."""
         notes: dict[int | str, list[str]] = {}
         is_changed = False
         for page in pages:
@@ -265,7 +265,7 @@ class _Pass:
                 notes.setdefault(item.key, []).append(words)
 
     def _is_overtaken(self, page: Page, text: bytes, number: int) -> bool:
-        """Write the page; True if somebody wrote it in between, and its words have to be taken in again."""
+        """Write the page; True if somebody wrote it in between, so that we must take it in again."""
         before = page.disk or b""
         try:
             found = before
@@ -276,14 +276,14 @@ class _Pass:
             self._trouble(page.where, page.tree, error)
             return False
         is_overtaken = found != before and bool(found.strip())
-        # Who wrote in between had seen the page of before, which has been taken in by now.
+        # That writer had seen the previous page, which we have already taken in.
         page.base = Base(before if is_overtaken else text, number, page.where)
         page.current, page.disk = found if is_overtaken else text, text
         self.state.save_base(page.tree.name, Base(text, number, page.where))
         return is_overtaken
 
     def _give_back(self, page: Page) -> None:
-        """Somebody writes faster than we can: their words go back to the disk, for the next pass."""
+        """Somebody writes faster than we do: put their text back for the next pass."""
         try:
             replace(page.tree.path, page.path, page.current or b"")
         except OSError as error:
@@ -307,8 +307,8 @@ class _Pass:
         self.troubles.append(f"{what} in {tree.name}: {error}")
 
 
-def publish_noted(repo: Repo, *, wait_s: float = WAIT_S) -> Done | None:
-    """As `publish`; what goes wrong is written down for the doctor, and raised."""
+def publish_noted(repo: Repo, *, wait_s: float = WAIT_S) -> PublishResult | None:
+    """Like `publish`, but record an error for the doctor before raising it."""
     try:
         done = publish(repo, wait_s=wait_s)
     except Exception as error:
@@ -319,13 +319,13 @@ def publish_noted(repo: Repo, *, wait_s: float = WAIT_S) -> Done | None:
 
 
 def publish_quietly(repo: Repo, *, wait_s: float = WAIT_S) -> None:
-    """Called after a change by its author: a failure here never becomes a failure of the caller."""
-    with suppress(Exception):  # the one boundary of this surface; the doctor tells of it
+    """Publish after a command; a failure here never fails the command."""
+    with suppress(Exception):  # the one boundary of this surface; the doctor reports it
         publish_noted(repo, wait_s=wait_s)
 
 
 def look_of(trees: Iterable[Tree]) -> list[tuple[str, int, int]]:
-    """What changes when somebody edits or removes a file of ours: (path, time, size), -1 for none."""
+    """(path, time, size) of our files, to notice when somebody edits or removes one; -1 if missing."""
     seen = []
     for tree in trees:
         for name in (PAGE, PRIVATE_PAGE, COORDINATION_FILE):
@@ -339,7 +339,7 @@ def look_of(trees: Iterable[Tree]) -> list[tuple[str, int, int]]:
 
 
 def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:
-    """Take our files out of all worktrees; a page that was edited since is kept. Says what went."""
+    """Remove our files from all worktrees, except edited pages; return what was removed."""
     gone = []
     wanted = set(parts)
     with MirrorState(repo.state_directory, WAIT_S) as state:
@@ -380,7 +380,7 @@ def _remove_empty(directory: str) -> None:
     try:
         os.rmdir(directory)
     except OSError:
-        pass  # somebody else's files are in it, or it is not there
+        pass  # it holds other files, or does not exist
 
 
 def _decoded(data: bytes | None) -> str:

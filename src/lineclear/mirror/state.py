@@ -1,6 +1,6 @@
-"""What was last published, per worktree, and the one lock that lets one process publish at a time.
+"""What was last published in each worktree, and the lock that lets one process publish at a time.
 
-Kept in `.git/lineclear/mirror/`. All of it can be lost: the next pass writes it again.
+Kept in `.git/lineclear/mirror/`. If it is lost, the next pass writes it again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Base:
 
 
 class MirrorState:
-    """Open it with `with`; `is_mine` says whether the lock was to be had in time."""
+    """A context manager; `is_mine` says whether we got the lock in time."""
 
     def __init__(self, state_directory: str, wait_s: float) -> None:
         self.directory = os.path.join(state_directory, DIRECTORY)
@@ -61,7 +61,7 @@ class MirrorState:
         return _object(read_small(self._path("published.json"), _MOST_BYTES))
 
     def old_page(self, number: int) -> bytes | None:
-        """An earlier page, for edits of somebody who has not seen the later ones; kept for a while."""
+        """An earlier page, for edits by somebody who has not seen the later ones; kept for a while."""
         return read_small(self._path(f"pages/{number}.md"), _MOST_BYTES)
 
     def save_page(self, number: int, text: bytes) -> None:
@@ -103,7 +103,7 @@ class MirrorState:
 
 
 def note_failure(state_directory: str, words: str) -> None:
-    """Why the last pass could not be made, for the doctor; nothing when it could."""
+    """Record for the doctor why the last pass failed; an empty text removes the record."""
     path = os.path.join(state_directory, DIRECTORY, FAILURE)
     try:
         if words:
@@ -112,7 +112,7 @@ def note_failure(state_directory: str, words: str) -> None:
         elif os.path.exists(path):
             os.unlink(path)
     except OSError:
-        pass  # where nothing can be written there is nothing to be told
+        pass  # nothing can be written here
 
 
 def read_failure(state_directory: str) -> str:

@@ -1,4 +1,4 @@
-"""Turning the files for agents on and off for one clone. Off takes out exactly what on put in."""
+"""Turn the files for agents on and off for one clone. Off removes exactly what on added."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lineclear.wiring.repo import open_repo
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lineclear.mirror.publishing import Done
+    from lineclear.mirror.publishing import PublishResult
     from lineclear.wiring.repo import Repo
 
 
 def turn_on(repo: Repo, parts: Iterable[str]) -> tuple[str, ...]:
-    """The parts that are on from now on."""
+    """Turn these parts on; return all parts that are on now."""
     wanted = {*parts_on(repo.settings), *parts}
     chosen = tuple(part for part in PARTS if part in wanted)
     choose_parts(repo, chosen)
@@ -25,9 +25,9 @@ def turn_on(repo: Repo, parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def turn_off(repo: Repo, parts: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
-    """(the parts that are still on, the files that went)."""
+    """Turn these parts off; return the parts that are still on, and the files that were removed."""
     unwanted = set(parts)
-    publish(repo)  # what was edited and not yet taken in is not lost with the file
+    publish(repo)  # take in the last edits before the file goes
     chosen = tuple(part for part in parts_on(repo.settings) if part not in unwanted)
     choose_parts(repo, chosen)
     gone = remove_files(repo, unwanted)
@@ -37,13 +37,13 @@ def turn_off(repo: Repo, parts: Iterable[str]) -> tuple[tuple[str, ...], list[st
 
 
 def take_away(repo: Repo) -> None:
-    """For `uninstall`: no file of ours stays in a worktree, no line in git's list."""
+    """For `uninstall`: remove our files from all worktrees and our lines from git's exclude file."""
     remove_files(repo, PARTS)
     hide_from_git(repo, is_hidden=False)
 
 
-def publish_anew(cwd: str, environ: Mapping[str, str]) -> Done | None:
-    """A first pass under settings that have just been changed."""
+def publish_with_new_settings(cwd: str, environ: Mapping[str, str]) -> PublishResult | None:
+    """Open the repository again, with the settings that were just changed, and publish."""
     repo = open_repo(cwd, environ)
     try:
         return publish(repo, is_forced=True)

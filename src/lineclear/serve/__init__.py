@@ -1,1 +1,1 @@
-"""One process that stays: it answers hooks, tools and commands, and works in the background."""
+"""The server: it answers hooks, tools and commands, and works in the background."""

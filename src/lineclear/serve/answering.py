@@ -1,6 +1,6 @@
-"""What a server answers besides tools: a client's hooks under /hook, verbs under /command.
+"""Answer hooks under /hook and commands under /command.
 
-Plain ASGI, and nothing of the SDK: a process with other work answers these too.
+Plain ASGI without the MCP SDK, since `lineclear run` answers these too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from lineclear.mcp.calls import Requester, VerbRunner
     from lineclear.serve.authentication import Receive, Scope, Send
 
-    # (client, event, the host's words, environment, where) -> (the answer, exit code)
+    # (client, event, the client's JSON, environment, directory) -> (the answer, exit code)
     AnswerHook = Callable[[str, str, bytes, Mapping[str, str], str], tuple[bytes, int]]
 
 MOST_BODY_BYTES, MOST_HOOK_BYTES = 4 << 20, 16 << 20
 HOOKS_AT_ONCE = 8
-# A stub gives up before that and asks by itself; a client's own http hook would wait for ever.
+# A stub gives up earlier and does the work itself; a client's own HTTP hook would wait for ever.
 HOOK_WITHIN_S = 30.0
 
 
@@ -43,7 +43,7 @@ class HooksAndCommands:
         self._commands.stop()
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """False, and nothing said, if something else is asked for."""
+        """Answer a hook or a command; False, with nothing sent, for any other request."""
         path = scope["path"]
         if scope["method"] == "POST" and path.startswith("/hook/"):
             await self._hook(scope, receive, send)

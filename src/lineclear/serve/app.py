@@ -1,6 +1,6 @@
-"""What is served, and where: tools under /mcp, a client's hooks under /hook, verbs under /command.
+"""The server's routes: tools under /mcp, hooks under /hook, commands under /command.
 
-Plain ASGI: three kinds of requests need no framework beside the SDK's own.
+Plain ASGI: three kinds of requests need no framework besides the SDK.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 SESSION, REVISION, METHOD, NAME = b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name"
 NEWEST = types.LATEST_PROTOCOL_VERSION.encode()
 MOST_SESSIONS = 1_000
-# Where more ask at once, nobody's call is to take fewer turns of the loop than those of the others.
+# With more requests than this at once, all take the same path, so that none overtakes the others.
 BRIEF_AMONG = 8
 
 
 class ServerApp:
-    """The application. `on_stop` is called by whoever may stop the server, `describe` tells of it."""
+    """The application. `on_stop` stops the server, `describe` returns its status."""
 
     def __init__(
         self,
@@ -58,13 +58,13 @@ class ServerApp:
             server,
             max_request_body_size=MOST_BODY_BYTES,
             max_sessions=MOST_SESSIONS,
-            session_idle_timeout=IDLE_S + 60,  # we give one up first, and so never ask for one that is gone
+            session_idle_timeout=IDLE_S + 60,  # longer than ours, so that we never ask for one that is gone
         )
-        # For sessions that a server before us began: a restart is no reason to turn a client away.
+        # For sessions that began before this server was restarted.
         self._passing = StreamableHTTPSessionManager(
             server, stateless=True, max_request_body_size=MOST_BODY_BYTES
         )
-        # For calls that are answered in a moment: nothing is told before, so no stream is kept ready for it.
+        # For calls that are answered at once: they report no progress, so they need no stream.
         self._brief = StreamableHTTPSessionManager(
             server, stateless=True, json_response=True, max_request_body_size=MOST_BODY_BYTES
         )
@@ -90,7 +90,7 @@ class ServerApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return  # we open and close by ourselves, and speak no websockets
+            return  # `open` starts and ends us, and we speak no websockets
         try:
             await self._serve(scope, receive, send)
         except Refusal as refusal:
@@ -133,7 +133,7 @@ class ServerApp:
             self._sessions.put_back(session, requester.proof, client=exchange.client, is_told=is_told)
 
     async def _answer_newest(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Without sessions; what it says in its headers is compared with its body by the SDK."""
+        """Answer a client of the newest revision, which has no sessions."""
         first = await receive()
         body, headers = first.get("body", b""), scope["headers"]
         is_whole = self._asking <= BRIEF_AMONG and not first.get("more_body")
@@ -143,7 +143,7 @@ class ServerApp:
         await manager.handle_request(scope, _again(first, receive), send)
 
     def _noting(self, scope: Scope, owner: str, send: Send) -> Send:
-        """Sends on, and notices which session begins or ends."""
+        """Pass messages on, and record which session begins or ends."""
         asked = one(scope["headers"], SESSION)
 
         async def noting(message: Message) -> None:
@@ -160,7 +160,7 @@ class ServerApp:
         return noting
 
     def _let_go(self, session: str, owner: str) -> None:
-        """The SDK forgets it as if its client had said goodbye."""
+        """Make the SDK drop the session, as if its client had ended it."""
         self._service.forget(session)
         headers = [(SESSION, session.encode("latin-1"))]
         scope = {"type": "http", "method": "DELETE", "path": "/mcp", "headers": headers, "user": _user(owner)}
@@ -168,7 +168,7 @@ class ServerApp:
             self._group.start_soon(self._lasting.handle_request, scope, _nothing_more, _to_nobody)
 
     async def _answer_once(self, scope: Scope, receive: Receive, send: Send, client: str) -> None:
-        """For a session that is not kept: each request stands by itself, and there is no news to wait for."""
+        """Answer a request of a session that we no longer keep, by itself and without news."""
         if scope["method"] == "GET":
             await answer(send, 405, b"", b"text/plain", (b"allow", b"POST"))
             return
@@ -181,7 +181,7 @@ class ServerApp:
 
 @lru_cache(maxsize=256)
 def _user(proof: str) -> AuthenticatedUser:
-    """A session can only be used by who began it."""
+    """The SDK's user: only the requester that began a session may use it."""
     return AuthenticatedUser(AccessToken(token="", client_id=proof, scopes=[]))
 
 
@@ -194,7 +194,7 @@ async def _to_nobody(_message: Message) -> None:
 
 
 def _again(first: Message, receive: Receive) -> Receive:
-    """Begins with a message that was looked at already."""
+    """A `receive` that returns `first`, which was already read, once more."""
     kept = [first]
 
     async def again() -> Message:

@@ -1,12 +1,13 @@
-"""Who may come in: the right Host, no foreign Origin, and a proof of who it is.
+"""Check every request: the right Host, no foreign Origin, and a proof of identity.
 
-On the Unix socket the file system has checked already: only this user reaches it. Over TCP anybody on this
-machine does, a page in a browser among them, so a key or a token is asked of everybody.
+Only this user can reach the Unix socket: the file system checks that. Everybody on this machine, also a page
+in a browser, can reach the TCP port, so it asks for a key or a token.
 """
 
 from __future__ import annotations
 
 from hmac import compare_digest
+from json import dumps
 from typing import TYPE_CHECKING
 
 from lineclear.core.agents.identity import AGENT as OF_AGENT
@@ -23,22 +24,22 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[Message]]
     Send = Callable[[Message], Awaitable[None]]
     App = Callable[[Scope, Receive, Send], Awaitable[None]]
-    # A token -> its id, and the name and kind behind it; refuses one that is not good.
+    # A token -> its id, and the name and kind of its owner; refuses an invalid one.
     Admit = Callable[[str], Awaitable[tuple[str, str, str]]]
 
 AGENT, WORKTREE, VARIABLE = b"x-lineclear-agent", b"x-lineclear-worktree", b"x-lineclear-env"
 LOCAL = "local"
-# They say who started us, which says nothing of who calls.
+# These say who started the server, not who calls it.
 _OWN_SIGNS = frozenset((*SIGNS, "LINECLEAR_TOKEN", "LINECLEAR_TASK", "LINECLEAR_KEY", "CLAUDE_PROJECT_DIR"))
 
 
 class Authenticator:
-    """Wraps an application: what comes through has a requester in its scope."""
+    """Wraps an application and puts the requester into the scope of every request."""
 
     def __init__(self, app: App, environ: Mapping[str, str], *, key: str, admit: Admit) -> None:
         self._app, self._key, self._admit = app, key.encode(), admit
         self._environ = plain_environ(environ)
-        # Known when the port is.
+        # Set when the port is known.
         self.hosts: frozenset[bytes] = frozenset()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,7 +67,7 @@ class Authenticator:
         return await self._bearer(proof.decode("utf-8", "replace"), headers)
 
     def _check_origin(self, headers: list[tuple[bytes, bytes]]) -> None:
-        """A page that a browser shows cannot call us under another name, nor for another site."""
+        """Refuse a page in a browser that calls us under another host name or from another site."""
         host, origin = one(headers, b"host").lower(), one(headers, b"origin").lower()
         if host not in self.hosts:
             raise refuse("serve.host", host=host.decode("latin-1"))
@@ -74,9 +75,9 @@ class Authenticator:
             raise refuse("serve.origin", origin=origin.decode("latin-1"))
 
     def _local(self, headers: list[tuple[bytes, bytes]]) -> Requester:
-        """A process of this user: it says who it is, as the environment of a command does."""
+        """A process of this user: its variables say who it is, as they do for a command."""
         sent = [value.decode("utf-8", "surrogateescape") for name, value in headers if name == VARIABLE]
-        # Who sends variables sends all that count: ours are not to be mixed with them.
+        # A caller that sends variables sends all that matter: do not mix ours in.
         environ = impersonal(self._environ) if sent else dict(self._environ)
         environ.update(dict(text.partition("=")[::2] for text in sent))
         agent = environ.get("LINECLEAR_AGENT", "")
@@ -93,7 +94,7 @@ class Authenticator:
 def _requester(
     environ: dict[str, str], headers: list[tuple[bytes, bytes]], *, is_person: bool, proof: str, agent: str
 ) -> Requester:
-    """`agent`: whom the proof names; a header that names another is judged where all signs are."""
+    """`agent` is the name that the proof gives; identity.resolve judges a header with another name."""
     given = one(headers, AGENT).decode("utf-8", "replace")
     if given:
         environ["LINECLEAR_AGENT"] = given
@@ -102,7 +103,7 @@ def _requester(
 
 
 def plain_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """What we were started with, without what says who started us."""
+    """The server's environment without the variables that say who started it."""
     return {
         name: value
         for name, value in environ.items()
@@ -111,7 +112,7 @@ def plain_environ(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def impersonal(environ: Mapping[str, str]) -> dict[str, str]:
-    """Without what the answer to a caller depends on: that is the caller's to say."""
+    """The environment without all variables that the caller must supply itself."""
     return {name: value for name, value in environ.items() if not is_about_caller(name)}
 
 
@@ -121,7 +122,7 @@ def is_from_socket(scope: Scope) -> bool:
 
 
 def one(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:
-    """A header's value; "" if it is not there, or there twice with two meanings."""
+    """A header's value; "" if it is missing, or given twice with different values."""
     found = None
     for key, value in headers:
         if key == name:
@@ -145,12 +146,10 @@ _STATUS = {
 
 
 async def turn_away(send: Send, refusal: Refusal) -> None:
-    from json import dumps
-
     body = dumps({"schema": "lineclear/1", "error": refusal.as_data(), "warnings": []}).encode()
     status = _STATUS.get(refusal.code, 403)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    # Who is turned away does not keep a connection, nor has us read the rest of what it sends.
+    # Close the connection, so that we need not read the rest of the request.
     headers.append((b"connection", b"close"))
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="lineclear"'))

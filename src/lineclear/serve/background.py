@@ -1,8 +1,8 @@
-"""What `serve` does while nobody asks: queue, snapshots, files for agents, ends of leases.
+"""The background work of `serve`: the queue, snapshots, files for agents, ends of leases.
 
-Each job is a thread with a repository of its own, opened again after every failure and whenever the settings
-have changed. Nothing here is needed for the truth: without it the same happens in the commands, later. So a
-job that fails says so, rests, and goes on; and all of them may be killed at any instant.
+Each job is a thread with its own repository, reopened after every failure and whenever the settings change.
+Without these jobs the commands do the same work, only later. So a job that fails reports it, rests and
+continues, and all of them may be killed at any time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ def _write_down(words: str, is_trouble: bool) -> None:
 
 
 class Background:
-    """All jobs of one repository. `tell` gets lines for the log of the server, and whether they are of a
-    trouble; `on_gone` is called once, from a thread of ours, when the repository (or what lineclear keeps in
-    it) is not there any more."""
+    """All jobs of one repository. `tell` gets a line for the server's log, and whether it reports a problem;
+    a job's thread calls `on_gone` once when the repository or its state directory is gone."""
 
     def __init__(
         self,
@@ -68,7 +67,7 @@ class Background:
             thread.start()
 
     def stop(self, within_s: float = 10.0) -> bool:
-        """End all jobs; a running check is called off as by Ctrl-C. False: some still end by themselves."""
+        """End all jobs; a running check stops as after Ctrl-C. False if some have not ended in time."""
         self._stopped.set()
         self.ring()
         deadline = time.monotonic() + within_s
@@ -79,13 +78,13 @@ class Background:
         return not any(thread.is_alive() for thread in threads)
 
     def status(self) -> dict[str, dict[str, Any]]:
-        """By job: its state, what it did last, what went wrong last; each with its time."""
+        """For each job its state, its last action and its last error, with their times."""
         return {thread.name: thread.status() for thread in self._jobs}
 
     # -- for the threads ----------------------------------------------------------------------
 
     def ring(self) -> None:
-        """The log has changed, or somebody said stop."""
+        """Wake all jobs: the log has changed, or we stop."""
         self.rings += 1
         for thread in (self._bell, *self._jobs):
             thread.rung.set()
@@ -95,11 +94,11 @@ class Background:
         return self._stopped.is_set()
 
     def rest(self, seconds: float) -> bool:
-        """False when we are to stop."""
+        """Sleep; False if we must stop."""
         return not self._stopped.wait(seconds)
 
     def open(self) -> tuple[Repo, Marks]:
-        """The repository, and the marks of the settings that it was opened with."""
+        """The repository, and the marks of the settings it was opened with."""
         before = self.marks()
         repo = self._open_repo()
         with self._lock:
@@ -108,7 +107,7 @@ class Background:
         return repo, before or self.marks()
 
     def marks(self) -> Marks:
-        """Differ when the settings or what is trusted has changed; empty until they have been found."""
+        """File times and sizes that change with the settings or the trust; empty before the first open."""
         if self._surroundings is None:
             return ()
         if not self._surroundings.is_there():
@@ -129,7 +128,7 @@ class Background:
 
 
 class _Surroundings:
-    """What decides how the jobs are done, besides the store; looked at every few seconds, for all."""
+    """The files that decide how jobs run; checked every few seconds for all of them."""
 
     def __init__(self, repo: Repo) -> None:
         self._directory = repo.state_directory
@@ -164,22 +163,22 @@ def _mark(path: str) -> tuple[int, int, int]:
 
 
 class JobContext:
-    """What a job is given while it runs: its repository, who acts, and when to end."""
+    """What a running job has to work with: its repository, who acts, and when to end."""
 
     def __init__(self, thread: _Thread, repo: Repo, marks: Marks) -> None:
         self.repo, self._thread, self._marks = repo, thread, marks
         self._judged, self._is_off = marks, False
-        # What serve does of itself is done for whoever started it, an agent in whose shell that was or not.
+        # The server acts for the person on this machine, even if it was started in an agent's shell.
         name = person_name(repo.settings.agents_person, repo.environ)
         self.caller = Caller(name, is_person=True, tree=repo.tree)
 
     def goes_on(self) -> bool:
-        """False: come back, because we stop or because the settings have changed."""
+        """False if the job must return: we stop, or the settings have changed."""
         background = self._thread.background
         return background.marks() == self._marks and not background.is_stopped
 
     def is_stopped(self) -> bool:
-        """For what should not be cut short by any change of the settings: we stop, or this is off now."""
+        """True if we stop or this job was turned off; other changes of the settings do not interrupt it."""
         marks = self._thread.background.marks()
         if marks != self._judged:
             self._judged, self._is_off = marks, not self._thread.is_wanted(self._settings_now())
@@ -192,12 +191,12 @@ class JobContext:
             return self.repo.settings
 
     def wait(self, timeout_s: float) -> None:
-        """Until the log has changed, the time is over, or we stop."""
+        """Sleep until the log changes, the time is over, or we stop."""
         if self._thread.rung.wait(max(0.0, timeout_s)):
             self._thread.rung.clear()
 
     def rest(self, seconds: float) -> None:
-        """Until the time is over, or we stop."""
+        """Sleep until the time is over, or we stop."""
         self._thread.background.rest(seconds)
 
     def ring(self) -> None:
@@ -205,19 +204,19 @@ class JobContext:
 
     @property
     def rings(self) -> int:
-        """How often it rang: another number, and the log has changed."""
+        """How often the bell rang: if the number differs, the log has changed."""
         return self._thread.background.rings
 
     def is_at(self, state: str) -> None:
-        """A word for the status; the state that was before a failure has ended with it."""
+        """Set the state that the status shows."""
         self._thread.state = state
 
     def did(self, words: str = "", *, is_news: bool = True) -> None:
-        """Something was done: `words` for the status and, if it is news, for the log."""
+        """Record an action: `words` for the status and, if `is_news`, for the log."""
         self._thread.did(words, is_news)
 
     def failed(self, words: str) -> None:
-        """A part of the job failed, and the rest goes on."""
+        """Record that a part of the job failed; the rest continues."""
         self._thread.failed(words)
 
 
@@ -255,7 +254,7 @@ class _Thread(threading.Thread):
 
     def failed(self, words: str) -> None:
         self._last_error, self._failed_at_ns = words, time.time_ns()
-        # The same again and again fills logs and says nothing.
+        # Do not fill the log with the same line.
         if words != self._told or time.monotonic() - self._told_at_s > TELL_AGAIN_S:
             self._told, self._told_at_s = words, time.monotonic()
             self.background.tell(f"{self.name}: {words}", is_trouble=True)
@@ -265,7 +264,7 @@ class _Thread(threading.Thread):
         while not self.background.is_stopped:
             try:
                 self._open_and_work()
-            except Exception as error:  # noqa: BLE001 - the one boundary of this surface: it goes on
+            except Exception as error:  # noqa: BLE001 - the one boundary of this surface: the job continues
                 self._rest_after(error)
         self.state = ENDED
 
@@ -282,7 +281,7 @@ class _Thread(threading.Thread):
                 job.rest(SETTINGS_EVERY_S)
 
     def _rest_after(self, error: Exception) -> None:
-        """Longer after each failure in a row; not at all when there is a new reason to hope."""
+        """Rest longer after each failure in a row; return at once when the settings change."""
         words = error.what if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
         self.failed(words)
         self.state = FAILING

@@ -1,6 +1,6 @@
-"""The background jobs, one function each: look, do what is due, and wait until the log changes.
+"""The background jobs, one function each: do what is due, then wait until the log changes.
 
-A function comes back when its context says so, and is called again with fresh settings.
+A function returns when its context says so, and is called again with fresh settings.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from lineclear.serve.background import JobContext
     from lineclear.settings import Settings
 
-# Beneath the bell: how late a change is noticed whose ring was lost.
+# How late we notice a change if its ring is lost.
 HEAD_EVERY_S = 0.5
-# Calls come in bursts, and everything that is done beside them costs them time: changes are heard together.
+# Calls come in bursts, and background work slows them down: handle changes together.
 GATHER_S = 0.1
 TREES_EVERY_S, TREES_AT_MOST_EVERY_S = 2.5, 1.0
-# A file that somebody edits rings no bell.
+# An edited file rings no bell.
 PAGES_EVERY_S = 0.5
 SAVES_EVERY_S = 0.25
 SAVES_END_WITHIN_S = 5.0
-# All leases are looked through at most so often, and at most for this share of the time.
+# Check all leases at most this often, and for at most this share of the time.
 LEASES_EVERY_S, LEASES_SHARE = 1.0, 0.05
 # Nobody rings when a process dies.
 DEATHS_EVERY_S = 2.0
-# A supervisor at work runs the queue itself, and learns more by that: it goes first.
+# A running supervisor runs the queue itself and learns more from it, so let it go first.
 YIELD_S = 5.0
 TURN_EVERY_S = 1.0
-# What stands in a candidate's way (a person's files, a main that fails) may go without a word.
+# An obstacle (a person's files, a main that fails) may disappear without an event.
 FIRST_RETRY_S, LONGEST_RETRY_S = 5.0, 60.0
 RUNNING, ELSEWHERE, WAITING = "running", "another process runs it", "waiting"
 
 
 def hear(job: JobContext) -> None:
-    """Listens for all jobs: wakes them when the log has grown."""
+    """Listen for all jobs, and wake them when the log has grown."""
     store, head = job.repo.store, -1
     with store.listen() as ear:
         while job.goes_on():
@@ -73,7 +73,7 @@ def keep_files(job: JobContext) -> None:
         now_s = time.monotonic()
         if now_s - listed_at_s >= TREES_EVERY_S:
             trees, listed_at_s = live_trees(repo), now_s
-        # Looked at before it is published: what changes meanwhile is different the next time.
+        # Read before publishing, so that a change in between shows the next time.
         now = (repo.store.read(lambda view: view.head), look_of(trees))
         if now != seen or now_s - published_at_s > REFRESH_S:
             done = publish_noted(repo)
@@ -94,7 +94,7 @@ def save_work(job: JobContext) -> None:
     chosen_at_s, rings, looked = float("-inf"), -1, 0
     try:
         while job.goes_on():
-            # Agents come and go with an event; a supervisor may die without.
+            # Agents come and go with an event; a supervisor may die without one.
             is_new = job.rings != rings
             if time.monotonic() - chosen_at_s >= (TREES_AT_MOST_EVERY_S if is_new else TREES_EVERY_S):
                 rings, chosen_at_s = job.rings, time.monotonic()
@@ -128,8 +128,8 @@ def end_lapses(job: JobContext) -> None:
 
 
 def run_queue(job: JobContext) -> None:
-    """As `queue run`, but the turn is taken only for as long as something can be done: whoever wants to run
-    the queue while it rests finds it free."""
+    """Like `queue run`, but hold the queue only while something can be done, so that others can run it
+    meanwhile."""
     seen, again_at_s, retry_s = -1, 0.0, FIRST_RETRY_S
     while job.goes_on():
         head, has_work = job.repo.store.read(_has_work)
@@ -153,7 +153,7 @@ def _has_work(view: View) -> tuple[int, bool]:
 
 
 def _run_once(job: JobContext) -> int:
-    """How far the log was when nothing more could be done; -1 while somebody else runs the queue."""
+    """The log's head when nothing more could be done; -1 while another process runs the queue."""
 
     def tell(news: QueueNews) -> None:
         name = show_number(news.candidate) if news.candidate else ""
@@ -166,7 +166,7 @@ def _run_once(job: JobContext) -> int:
         if refusal.code == "queue.running":
             job.is_at(ELSEWHERE)
             return -1
-        if job.is_stopped():  # programs that were ended with us fail; that is what was asked for
+        if job.is_stopped():  # the processes that we stopped fail; that is expected
             return -1
         raise
     job.is_at(WAITING)

@@ -1,6 +1,6 @@
-"""One connection of many: who does not come to the point is hung up on, so that nobody can use them all up.
+"""Close connections that stay silent, so that nobody can use them all up.
 
-The HTTP server has no such limits of its own. A request at work and a stream of news may take for ever.
+The HTTP server has no such limits. A running request and a stream of news may take for ever.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 LOOK_EVERY_S = 5.0
-# Until the first line and its headers are there; until a body is; between two requests.
+# How long we wait for a request's head, and for its body.
 HEAD_WITHIN_S, BODY_WITHIN_S = 15.0, 60.0
-# Longer than most clients keep one: it is they who end it, not we at the moment that they ask again.
+# Longer than most clients keep a connection: they should close it, not we just when they ask again.
 KEEP_ALIVE_S = 120
-# Over TCP, where anybody on this machine can come; our own socket stays open whatever happens there.
+# Over TCP, which everybody on this machine can reach; our Unix socket has no such limit.
 MOST_CONNECTIONS = 1_000
 HEAD, BODY, NEXT = "head", "body", "next"
 
@@ -44,7 +44,7 @@ class LimitedConnection(H11Protocol):
             self._timer.cancel()
         cycle: Any = self.cycle
         if cycle is not None and EXCHANGE in cycle.scope:
-            # Whoever asked is gone: what was not begun for it is not begun any more.
+            # The requester is gone: do not begin what it asked for.
             cycle.scope[EXCHANGE].end()
         super().connection_lost(exc)
 
@@ -58,7 +58,7 @@ class LimitedConnection(H11Protocol):
         self._timer = self.loop.call_later(LOOK_EVERY_S, self._look)
 
     def _awaited(self) -> tuple[str, int] | None:
-        """What we wait for from the other side, and of which request; None while it is our turn."""
+        """What we wait for from the client, and for which request; None while it is our turn."""
         cycle: Any = self.cycle
         if cycle is None:
             return HEAD, 0

@@ -1,7 +1,7 @@
-"""Hooks and commands, answered from a thread of a process that has other work: `lineclear run`.
+"""Answer hooks and commands from a thread of `lineclear run`.
 
-`lineclear serve` answers more, and goes first: while one runs, the address is its own, and we are not asked.
-Whatever goes wrong here, hooks do their work alone.
+While `lineclear serve` runs, the published address is its own, and nobody asks us. If anything fails here,
+hooks do their work alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ END_WITHIN_S = 5.0
 
 
 class HookServer:
-    """A context: it answers from its beginning to its end."""
+    """A context manager that answers while it is open."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class HookServer:
     def _start(self) -> None:
         directory = server_address.directory_of(self._directory)
         os.makedirs(directory, mode=0o700, exist_ok=True)
-        # Here and not in the thread: for an instant the socket needs another umask, which all threads share.
+        # Not in the thread: binding the socket changes the umask for a moment, which all threads share.
         local = self._ending.enter_context(listen_locally(self._directory, self._environ, SOCKET))
         place = os.fsdecode(local.getsockname())
         self._ending.callback(_remove, place)
@@ -99,7 +99,7 @@ class HookServer:
         anyio.run(serve)
 
     async def _announce(self, address: server_address.ServerAddress) -> None:
-        """Again and again: a server may come, and end, while we are at work."""
+        """Publish our address repeatedly, since a `serve` may start and end meanwhile."""
         while True:
             with suppress(OSError):
                 server_address.announce(self._directory, address)

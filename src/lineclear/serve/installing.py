@@ -1,14 +1,16 @@
-"""`serve` as a service of the user: started at login, and again when it fails. One for each clone.
+"""Install `serve` as a user service, one for each clone: it starts at login and restarts after a failure.
 
-Linux with systemd; macOS with launchd, which is untested. What is written is planned first, from facts alone.
+Linux with systemd; macOS with launchd, which is untested. `plan` says what to write and run.
 """
 
 from __future__ import annotations
 
 import os
+import plistlib
 import sys
 from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
+from shutil import which
 from typing import TYPE_CHECKING
 
 from lineclear.clients.templating import fill
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 _TEMPLATES = os.path.join(os.path.dirname(__file__), "templates")
 SYSTEMD, LAUNCHD = "systemd", "launchd"
 MARK = b"lineclear serve --install"
-# What the service finds of the environment that it was installed from; secrets do not belong in such a file.
+# Variables that the service inherits; secrets do not belong in such a file.
 _CARRIED = ("PATH", "LINECLEAR_PERSON")
 _MOST_NAME = 40
 _LIMIT_S = 60.0
@@ -37,10 +39,10 @@ _LIMIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SystemService:
-    """What is written where, and the commands that start it and end it.
+    """The file to write, and the commands that start and end the service.
 
-    `clears` end a service that runs as it was written before; they may fail. The last of `ends` runs when the
-    file is gone.
+    `clears` end a service that runs with the old file; they may fail. The last of `ends` runs after the file
+    is removed.
     """
 
     manager: str
@@ -54,7 +56,7 @@ class SystemService:
 
 
 def install(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Write the service and start it; again, it is brought up to date. The report has all of it."""
+    """Write the service file, or update it, and start the service; return a report."""
     service = plan(repo, environ)
     before = _read(service.path)
     if before is not None and MARK not in before:
@@ -78,7 +80,7 @@ def install(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def uninstall(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
-    """End the service and take its file away; nothing to do is fine too."""
+    """End the service and remove its file, if there is one; return a report."""
     service = plan(repo, environ)
     before = _read(service.path)
     if before is not None and MARK not in before:
@@ -99,8 +101,6 @@ def uninstall(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def plan(repo: Repo, environ: Mapping[str, str]) -> SystemService:
-    from shutil import which
-
     root, path = settings_root(repo.layout), environ.get("PATH", os.defpath)
     command = [sys.executable, "-P", "-m", "lineclear", "serve", "-C", root]
     carried = {name: environ[name] for name in _CARRIED if environ.get(name)}
@@ -140,6 +140,7 @@ def _is_text(text: str) -> bool:
 
 
 def systemd_unit(root: str, state: str, command: Sequence[str], environ: Mapping[str, str]) -> bytes:
+    # systemd expands `$` in every word of a command but the first.
     words = [_quoted(command[0]), *(_quoted(word.replace("$", "$$")) for word in command[1:])]
     text = fill(
         "systemd.service",
@@ -153,12 +154,12 @@ def systemd_unit(root: str, state: str, command: Sequence[str], environ: Mapping
 
 
 def _plain(text: str) -> str:
-    """A percent sign would begin one of systemd's own words."""
+    """Escape percent signs, which systemd would expand."""
     return text.replace("%", "%%")
 
 
 def _quoted(text: str) -> str:
-    """One word, whatever is in it. In a command `$` means a variable, except in its first word."""
+    """Quote any text as one word."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     return f'"{_plain(escaped)}"'
 
@@ -167,7 +168,7 @@ def _for_systemd(systemctl: str, label: str, path: str, text: bytes) -> SystemSe
     name, user = f"{label}.service", [systemctl, "--user"]
     return SystemService(
         SYSTEMD, name, path, text,
-        # To enable only writes a link, so that comes about even where no manager runs now.
+        # `enable` only writes a link, so it works even if no manager is running.
         clears=[[*user, "stop", name]],
         starts=[[*user, "enable", name], [*user, "daemon-reload"], [*user, "start", name]],
         ends=[[*user, "stop", name], [*user, "disable", name], [*user, "daemon-reload"]],
@@ -178,8 +179,6 @@ def _for_systemd(systemctl: str, label: str, path: str, text: bytes) -> SystemSe
 
 
 def launchd_list(label: str, command: Sequence[str], environ: Mapping[str, str]) -> bytes:
-    import plistlib
-
     return plistlib.dumps(
         {
             "Label": label,
@@ -240,7 +239,7 @@ def _run(service: SystemService, words: list[str], environ: Mapping[str, str]) -
 
 
 def _try(words: list[str], environ: Mapping[str, str]) -> list[str]:
-    """What it says when it fails."""
+    """Run the command; if it fails, return its last line of output."""
     done = run_to_end(words, cwd="/", env=environ, timeout_s=_LIMIT_S)
     if done.code == 0:
         return []

@@ -1,4 +1,4 @@
-"""Where a server listens: TCP for whoever has the key, and a socket for this user alone."""
+"""Where a server listens: a TCP port for callers with a key or token, and a Unix socket for this user."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from lineclear.serve.authentication import App
 
 LOOPBACK = "127.0.0.1"
-# Streams that a client keeps open for news end when we do.
+# How long open streams of news may delay our end.
 STREAMS_END_WITHIN_S = 1
 MOST_LOG_BYTES = 1 << 20
 
 
 def keep_log(path: str) -> None:
-    """What goes wrong beside the answers, for a person to read later."""
+    """Write warnings and errors to a log file for a person to read later."""
     handler = RotatingFileHandler(path, maxBytes=MOST_LOG_BYTES, backupCount=1, delay=True, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     handler.setLevel(logging.WARNING)
@@ -35,7 +35,7 @@ def keep_log(path: str) -> None:
 
 
 class HttpServer(uvicorn.Server):
-    """Signals are ours, and we are told when it listens."""
+    """uvicorn without its signal handlers; calls `on_open` when it listens."""
 
     def __init__(self, app: App, on_open: Callable[[], None] = lambda: None) -> None:
         config = uvicorn.Config(
@@ -58,7 +58,7 @@ class HttpServer(uvicorn.Server):
 
 def listen_on(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # By its name: asyncio sets TCP_NODELAY only then, and without it each answer waits 40 ms for an ACK.
+    # Name the protocol: only then asyncio sets TCP_NODELAY, without which each answer waits 40 ms for an ACK.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -71,12 +71,12 @@ def listen_on(host: str, port: int) -> socket.socket:
 
 
 def listen_locally(state_directory: str, environ: Mapping[str, str], name: str) -> socket.socket:
-    """The socket, which is open to this user alone from its first moment on."""
+    """A Unix socket that only this user can open, from the moment it exists."""
     local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         place = server_address.socket_place(state_directory, environ.get("XDG_RUNTIME_DIR", ""), name)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(place)  # left behind by one that was killed: we hold the lock
+            os.unlink(place)  # left behind by a server that was killed: we hold the lock
         before = os.umask(0o177)
         try:
             local.bind(place)
@@ -90,7 +90,7 @@ def listen_locally(state_directory: str, environ: Mapping[str, str], name: str) 
 
 
 def host_names(host: str, port: int, more: Iterable[str] = ()) -> frozenset[bytes]:
-    """How a Host header may call us."""
+    """The Host headers that we accept."""
     hosts = {"127.0.0.1", "localhost", "[::1]"} if host in (LOOPBACK, "::1", "localhost") else set()
     hosts.add(f"[{host}]" if ":" in host else host)
     return frozenset(f"{name.lower()}:{port}".encode() for name in (*hosts, *more))

@@ -1,7 +1,7 @@
-"""The command line's verbs, done here for a process that cannot write to the store: its words, place and
-environment come in; what it is to print, and its exit code, go out.
+"""Run commands for processes that cannot write to the store.
 
-A process that is gone is not waited for: nothing is begun for it any more.
+In: the command line, directory and environment. Out: what the process must print, and its exit code. If the
+process has gone, its command is stopped.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from lineclear.serve.authentication import Receive, Send
 
 QUICK, WAITING = 8, 64
-# Nothing was begun: whoever asked does it alone.
+# We did not begin: the caller must run the command itself.
 NOT_OURS = 421
 _FIELDS = {"words": list, "cwd": str, "environ": dict}
 _HEADERS = [(b"content-type", b"application/octet-stream")]
 
 
 class RemoteCommands:
-    """Does what processes of this user ask for."""
+    """Answers POST /command, for processes of this user only."""
 
     def __init__(self, runner: VerbRunner) -> None:
         self._runner = runner
@@ -53,7 +53,7 @@ class RemoteCommands:
         err = _Lines(lambda text: from_thread.run(answer.send, frame(ERR, _encode(text))))
 
         def work() -> int | None:
-            """The exit code; None when it was stopped, or is not ours to do."""
+            """The exit code; None if the call was stopped or we must not run it."""
             try:
                 return self._runner.command(words, call, out, err)
             except Stopped:
@@ -81,7 +81,7 @@ async def _stop_when_gone(receive: Receive, call: VerbCall) -> None:
 
 
 class _Answer:
-    """Begun with its first piece."""
+    """Sends the response's head together with its first piece."""
 
     def __init__(self, send: Send) -> None:
         self._send, self._is_begun = send, False
@@ -101,7 +101,7 @@ class _Answer:
 
 
 class _Lines(io.StringIO):
-    """Says at once what is written to it: a call that takes long tells what it waits for."""
+    """Sends at once what is written to it, so that a long call can say what it waits for."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ def _encode(text: str) -> bytes:
 
 
 def _read(body: bytes, requester: Requester) -> tuple[list[str], VerbCall]:
-    """What is asked: its words, and by whom and from where."""
+    """The words of the command, and the call with its requester."""
     try:
         given = loads(body.decode("utf-8", "surrogateescape"))
         fields = [given[name] for name in _FIELDS]

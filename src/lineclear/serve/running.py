@@ -1,4 +1,4 @@
-"""The server's life: the only one of its repository, to be found while its address is there."""
+"""Run the server from start to stop; only one server runs for each repository."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lineclear.serve.authentication import Admit
 
     class BackgroundWork(Protocol):
-        """What is done beside answering."""
+        """The jobs that run besides answering."""
 
         def start(self) -> None: ...
         def stop(self, within_s: float, /) -> object: ...
@@ -46,9 +46,11 @@ LOOK_EVERY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ServerPlan:
-    """Where the server is to be, and what it serves."""
+    """Where the server listens, and what it serves.
 
-    # `port`: -1 for the one of last time, or any; 0 for any. `names`: more names to be called by.
+    `port`: -1 for the last one used, or else any; 0 for any. `names`: more host names that clients use.
+    """
+
     state_directory: str
     repository: str
     environ: Mapping[str, str]
@@ -67,25 +69,25 @@ def run(
     work: BackgroundWork,
     on_open: Callable[[ServerAddress], None],
 ) -> int:
-    """Serve until a signal, a `--stop`, or the end of the repository; the exit code."""
+    """Serve until a signal, a `--stop` or the removal of the repository; return the exit code."""
     lock = server_address.be_the_only_one(plan.state_directory)
     if lock is None:
         found = server_address.read_address(plan.state_directory)
         raise refuse("serve.running", url=found.url if found else "", pid=found.pid if found else 0)
     keep_log(f"{server_address.directory_of(plan.state_directory)}/{server_address.LOG}")
     try:
-        _have_room()
+        _raise_file_limit()
         socket_at = (plan.state_directory, plan.environ, server_address.SOCKET)
         with _listen(plan) as listener, listen_locally(*socket_at) as local:
-            life = _Life(plan, runner, work, lock, on_open)
-            anyio.run(life.serve, listener, local, answer_hook, admit)
+            server_run = _ServerRun(plan, runner, work, lock, on_open)
+            anyio.run(server_run.serve, listener, local, answer_hook, admit)
     finally:
         runner.close()
         os.close(lock)
     return 0
 
 
-class _Life:
+class _ServerRun:
     def __init__(
         self,
         plan: ServerPlan,
@@ -124,12 +126,12 @@ class _Life:
             os.unlink(place)
 
     def _open(self) -> None:
-        """Everything listens: from now on others may find us."""
+        """Both sockets listen: publish the address and start the background work."""
         assert self._address is not None
         server_address.remember_port(self._plan.state_directory, self._address.port)
         server_address.write_address(self._plan.state_directory, self._address)
         self._work.start()
-        # What is there by now stays: looking through it again and again for what could go is in vain.
+        # Objects that exist by now stay: keep the garbage collector from scanning them again and again.
         gc.collect()
         gc.freeze()
         self._on_open(self._address)
@@ -149,7 +151,7 @@ class _Life:
     # -- the end -----------------------------------------------------------------------------------
 
     def _stop(self) -> None:
-        # First: nobody new comes, and nobody is turned away.
+        # First of all, so that no new caller finds us and is turned away.
         if self._is_ours():
             server_address.remove_address(self._plan.state_directory)
         if self._server is not None:
@@ -162,7 +164,7 @@ class _Life:
                 self._stop()
 
     async def _stop_when_gone(self) -> None:
-        """A repository that was removed, or put out of coordination, takes its server with it."""
+        """Stop when the repository was removed or uninstalled."""
         while True:
             await anyio.sleep(LOOK_EVERY_S)
             if not self._is_ours():
@@ -176,13 +178,13 @@ class _Life:
             return False
 
     async def _stop_calls_first(self, app: ServerApp) -> None:
-        """Calls that wait would otherwise be waited for."""
+        """Stop waiting calls, for which the server would otherwise wait."""
         await self._is_stopping.wait()
         await app.stop_calls()
 
 
-def _have_room() -> None:
-    """For every connection that we let stay, beside the files of the stores."""
+def _raise_file_limit() -> None:
+    """Raise the limit of open files, for connections and stores."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 4 * MOST_CONNECTIONS
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,8 +1,7 @@
-"""Which sessions of older protocol revisions are kept: those that began here and were used lately.
+"""Keep the sessions of older protocol revisions that began here and were used lately.
 
-A session is a convenience, not a right to be served: one that is not kept (any more) is answered without it.
-What the SDK holds for one is much, so it is let go soon where nothing would be missed but the client's name,
-which we remember.
+A request of a session that we no longer keep is still answered, without it. The SDK needs much memory for a
+session, so we drop one soon if only the client's name would be lost, which we remember.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 # A client that keeps a stream open for news is never idle.
 IDLE_S = 600.0
-# Of those whose client is known, and that have nothing to be told of.
+# For sessions with a known client and no subscription.
 BRIEFLY_IDLE_S = 60.0
 MOST_NAMES = 2_000
 
@@ -26,16 +25,15 @@ class _Kept:
 
 
 class Sessions:
-    """`on_end` is told of each that is kept no longer, and whose it was. Grows with those in use, not with
-    those that were."""
+    """Calls `on_end` with each session that it drops, and its owner. Its size follows the sessions in use."""
 
     def __init__(self, on_end: Callable[[str, str], None], clock: Callable[[], float] = monotonic) -> None:
         self._on_end, self._clock = on_end, clock
         self._busy: dict[str, _Kept] = {}
-        # Those that nobody uses now, in the order of their last use.
+        # Sessions that no request uses now, in the order of their last use.
         self._idle: dict[str, _Kept] = {}
         self._light: dict[str, _Kept] = {}
-        # (session, owner) -> its client, of those that were let go; the last ones
+        # (session, owner) -> its client, for the sessions dropped last
         self._names: dict[tuple[str, str], str] = {}
 
     def begin(self, session: str, owner: str) -> None:
@@ -44,7 +42,7 @@ class Sessions:
         kept.used_at = self._clock()
 
     def take(self, session: str, owner: str) -> bool:
-        """Is it kept? Then it stays so until it is put back. To anybody else it is not in use."""
+        """Is it kept? Its owner's request then holds it until `put_back`."""
         self._sweep()
         kept = self._idle.get(session) or self._light.get(session) or self._busy.get(session)
         if kept is None:
@@ -57,7 +55,7 @@ class Sessions:
         return True
 
     def put_back(self, session: str, owner: str, *, client: str = "", is_told: bool = False) -> None:
-        """`client`: the name it gave itself, if that was seen. `is_told`: it wants to hear of changes."""
+        """`client`: the name it gave itself, if known. `is_told`: it subscribed to changes."""
         kept = self._busy.get(session)
         if kept is None or kept.owner != owner:
             return
@@ -69,12 +67,12 @@ class Sessions:
             place[session] = self._busy.pop(session)
 
     def end(self, session: str) -> None:
-        """Its client said goodbye."""
+        """Its client ended it."""
         for place in (self._busy, self._idle, self._light):
             place.pop(session, None)
 
     def client_of(self, session: str, owner: str) -> str:
-        """The name that the client of one that was let go had given itself; "" if that is not known."""
+        """The client's name in a session that we dropped; "" if unknown."""
         return self._names.get((session, owner), "")
 
     def __len__(self) -> int:

@@ -133,7 +133,7 @@ def test_whoever_calls_wrongly_is_shown_a_call_with_the_argument_that_was_wrong(
 def test_a_refusal_that_names_the_help_of_the_verb_names_a_call_instead() -> None:
     refusal = refuse("usage", command="lineclear claim", message="mode must be one of shared, intent")
     reply = Reply({"error": refusal.as_data()}, str(refusal), is_refused=True)
-    told = TOOLS["claim"].retold(reply, {"resources": ["a"], "mode": "mine"})
+    told = TOOLS["claim"].with_example(reply, {"resources": ["a"], "mode": "mine"})
     example = 'claim {"resources": ["login.py"], "mode": "intent"}'
     assert told.content["error"]["next"] == example
     assert told.text == f"lineclear claim: mode must be one of shared, intent.\nNext: call `{example}`."
@@ -143,7 +143,7 @@ def test_a_refusal_that_names_the_help_of_the_verb_names_a_call_instead() -> Non
 @pytest.mark.parametrize("error", [{}, {"error": {"code": "claim.held", "next": "lineclear who a"}}])
 def test_every_other_answer_stays_as_it_is(error: dict[str, Any]) -> None:
     reply = Reply(error, "words")
-    assert TOOLS["claim"].retold(reply, ()) is reply
+    assert TOOLS["claim"].with_example(reply, ()) is reply
 
 
 @pytest.mark.parametrize("name", PROMPTS)

@@ -8,10 +8,10 @@ from lineclear.cli.command import Command
 from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.row import FINDINGS
-from lineclear.mirror.conventions import apply, facts_of, plan, plan_away, states
+from lineclear.mirror.conventions import apply, facts_of, plan, plan_removals, states
 from lineclear.mirror.publishing import publish
 from lineclear.mirror.state import MirrorState
-from lineclear.mirror.switching import publish_anew, turn_off, turn_on
+from lineclear.mirror.switching import publish_with_new_settings, turn_off, turn_on
 from lineclear.wiring.mirroring import live_trees, parts_on, root_and_settings
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def mirror(context: Context, args: Namespace) -> int | None:
 
 def _turn_on(context: Context, parts: tuple[str, ...]) -> int | None:
     chosen = turn_on(context.repo, parts)
-    done = publish_anew(context.cwd, context.environ)
+    done = publish_with_new_settings(context.cwd, context.environ)
     facts = {"on": list(chosen), "worktrees": done.trees if done else 0}
     lines = [f"Kept from now on: {', '.join(chosen)}, in {_trees(done.trees if done else 0)}."]
     lines += _moved_pages(context)
@@ -152,7 +152,7 @@ def conventions(context: Context, args: Namespace) -> int | None:
     facts = facts_of(settings)
     if args.check:
         return _check(context, states(root, facts))
-    changes = plan_away(root, force=args.force) if args.remove else plan(root, facts, force=args.force)
+    changes = plan_removals(root, force=args.force) if args.remove else plan(root, facts, force=args.force)
     if not args.dry_run:
         apply(root, changes)
     needed = [change for change in changes if change.is_needed]
