@@ -35,14 +35,21 @@ def gate(context: Context, args: Namespace) -> int:
         if _is_closed(context):
             refusal.exit_code = NOT_ALLOWED
             raise
-        findings, is_person = _judge_alone(context, args.hook, lines)
+        context.out.hint("lineclear: the shared store is out of reach. Git continues with your local copy.")
+        findings, is_person = judge_alone(context.cwd, context.environ, args.hook, lines, context.given)
     if not findings:
         context.out.data({"findings": []})
         return 0
     if is_person:
-        _warn(context, findings)
+        for finding in findings:
+            who = f" {finding.refusal.who}" if finding.refusal.who else ""
+            context.out.warn(f"{finding.refusal.what}{who} You are a person, so git continues.")
+        context.out.data({"findings": [finding.refusal.as_data() for finding in findings]})
         return 0
-    raise _first(findings)
+    # The first finding, with the other paths as data: one next action at a time.
+    first = findings[0].refusal
+    first.facts["paths"] = [finding.path for finding in findings]
+    raise first
 
 
 def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
@@ -52,30 +59,11 @@ def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFind
     return commit_gate_of(context.repo).judge(hook, caller, lines), caller.is_person
 
 
-def _judge_alone(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
-    context.out.hint("lineclear: the shared store is out of reach. Git continues with your local copy.")
-    return judge_alone(context.cwd, context.environ, hook, lines, context.given)
-
-
 def _is_closed(context: Context) -> bool:
     try:
         return is_closed(context.cwd, context.environ)
     except Refusal:
         return False
-
-
-def _warn(context: Context, findings: list[GateFinding]) -> None:
-    for finding in findings:
-        who = f" {finding.refusal.who}" if finding.refusal.who else ""
-        context.out.warn(f"{finding.refusal.what}{who} You are a person, so git continues.")
-    context.out.data({"findings": [finding.refusal.as_data() for finding in findings]})
-
-
-def _first(findings: list[GateFinding]) -> Refusal:
-    """The first finding as a refusal, with the other paths as data: one next action at a time."""
-    refusal = findings[0].refusal
-    refusal.facts["paths"] = [finding.path for finding in findings]
-    return refusal
 
 
 COMMANDS = {"gate": Command(gate, _declare)}

@@ -1,4 +1,7 @@
-"""land, check, undo: hand a branch to the queue, check whether it would land, undo a landing."""
+"""land, check, undo: hand a branch to the queue, check whether it would land, undo a landing.
+
+Only work for a task needs the supervisor's modules, so `_examine` imports them itself.
+"""
 
 from __future__ import annotations
 

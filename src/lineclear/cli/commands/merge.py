@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.app.queue.lock_making import LockMaker
 
 CONFLICTS = 1
 
@@ -103,10 +102,11 @@ def _declare_tree(parser: ArgumentParser) -> None:
 
 
 def merge_tree(context: Context, args: Namespace) -> int:
-    maker = _lock_maker(context) if args.regenerate else None
+    maker = lock_maker_by_hand(context.environ) if args.regenerate else None
     report = merging_at(context.cwd).merge_tree(args.base, args.left, args.right, maker)
     if not report["clean"]:
-        _add_sides(context, report, args)
+        touches = touches_at(context.cwd)
+        add_sides_to_report(touches, report, args.left, args.right, lambda: context.opened.store)
     lines, names = [report["tree"]], (_shown(args.left), _shown(args.right))
     for file in report["files"]:
         lines.append(f"{'merged  ' if file['clean'] else 'conflict'}  {file['path']}")
@@ -126,15 +126,6 @@ def _shown(name: str) -> str:
     """The name as given; a commit id is cut to 12 characters."""
     is_id = len(name) in (40, 64) and not set(name) - set("0123456789abcdef")
     return name[:12] if is_id else name
-
-
-def _lock_maker(context: Context) -> LockMaker:
-    return lock_maker_by_hand(context.environ)
-
-
-def _add_sides(context: Context, report: dict[str, Any], args: Namespace) -> None:
-    touches = touches_at(context.cwd)
-    add_sides_to_report(touches, report, args.left, args.right, lambda: context.opened.store)
 
 
 def _declare_setup(parser: ArgumentParser) -> None:

@@ -15,7 +15,6 @@ from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
     from typing import Any
 
 DAY_MS = 24 * 3_600_000
@@ -60,22 +59,19 @@ def inbox(context: Context, args: Namespace) -> int | None:
 
     With an operation id both happen at once: a caller that loses the answer repeats the command.
     """
+    store, caller = context.store, context.caller
     is_taken = bool(context.key) and not args.peek
-    look = _taker(context, args.limit) if is_taken else _reader(context, args.limit)
-    found = await_messages(context.store, args.wait, look) if args.wait else look()
+
+    def look() -> dict[str, Any]:
+        if is_taken:
+            return messages.take_messages(store, caller, args.limit)
+        return store.read(lambda view: messages.inbox(view, caller.name, args.limit))
+
+    found = await_messages(store, args.wait, look) if args.wait else look()
     context.out.data(found, *_lines(found))
     context.out.flush()
     context.delivered(found["position"])
     return None if is_taken or args.peek else _mark(context, found["messages"])
-
-
-def _reader(context: Context, limit: int) -> Callable[[], dict[str, Any]]:
-    name = context.caller.name
-    return lambda: context.store.read(lambda view: messages.inbox(view, name, limit))
-
-
-def _taker(context: Context, limit: int) -> Callable[[], dict[str, Any]]:
-    return lambda: messages.take_messages(context.store, context.caller, limit)
 
 
 def _lines(found: dict[str, Any]) -> list[str]:

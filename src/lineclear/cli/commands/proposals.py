@@ -1,4 +1,7 @@
-"""propose, proposal list, show, accept, reject."""
+"""propose, proposal list, show, accept, reject.
+
+Only a proposal for a file needs git and the queue, which take a tenth of a second to load.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app.queue import candidates as queue
-from lineclear.app.queue.candidates import check_records
 from lineclear.app.queue.overview import explain
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import candidate_number
@@ -17,7 +16,6 @@ from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host.stopping import Stopping
 from lineclear.wiring import queue as wired
-from lineclear.wiring.queue import landings_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -39,7 +37,7 @@ def _declare_list(parser: ArgumentParser) -> None:
 
 
 def list_(context: Context, args: Namespace) -> None:
-    facts = landings_of(context.repo).overview(ended=MOST_ENDED if args.all else 0)
+    facts = wired.landings_of(context.repo).overview(ended=MOST_ENDED if args.all else 0)
     data = {
         **facts,
         "candidates": [as_data(found) for found in facts["candidates"]],
@@ -81,7 +79,7 @@ def _show_diff(context: Context, number: int, data: dict[str, Any]) -> int:
 
 def checks(context: Context, args: Namespace) -> None:
     del args
-    found = context.store.read(check_records)
+    found = context.store.read(queue.check_records)
     context.out.data({"checks": found}, *check_lines(found))
 
 
@@ -105,7 +103,14 @@ def run(context: Context, args: Namespace) -> int:
             context.publish()
 
     with Stopping() as stopping:
-        _run(context, tell, stopping, is_once=args.once)
+        landings = wired.landings_of(context.repo)
+        work = landings.run_once if args.once else landings.run
+        try:
+            work(context.caller, tell=tell, is_over=stopping.is_asked)
+        except Refusal as refusal:
+            # Ctrl-C also reaches the git processes that we started: their failure is expected.
+            if refusal.code != "git.failed" or not stopping.is_asked():
+                raise
         is_stopped = stopping.is_asked()
         if is_stopped:
             context.out.hint("Stopped. Nothing is lost: `lineclear queue run` continues from here.")
@@ -125,19 +130,8 @@ def _greet(context: Context, *, is_once: bool) -> None:
         context.out.hint("The queue is running; Ctrl-C stops it, and the next run continues.")
 
 
-def _run(context: Context, tell: Any, stopping: Any, *, is_once: bool) -> None:
-    landings = wired.landings_of(context.repo)
-    work = landings.run_once if is_once else landings.run
-    try:
-        work(context.caller, tell=tell, is_over=stopping.is_asked)
-    except Refusal as refusal:
-        # Ctrl-C also reaches the git processes that we started: their failure is expected.
-        if refusal.code != "git.failed" or not stopping.is_asked():
-            raise
-
-
 def _sum_up(context: Context, told: list[dict[str, str]], *, is_stopped: bool) -> None:
-    facts = landings_of(context.repo).overview()
+    facts = wired.landings_of(context.repo).overview()
     waiting = [{"candidate": row["candidate"], "waits_for": row["waits_for"]} for row in facts["candidates"]]
     counts = [f"{sum(item['kind'] == kind for item in told)} {kind}" for kind in ("landed", "sent back")]
     still = f"{len(waiting)} still waiting" + (": see `lineclear queue list`" if waiting else "")

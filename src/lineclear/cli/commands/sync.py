@@ -61,11 +61,7 @@ def _tell(context: Context, facts: dict[str, Any], result: Synced | Conflicted) 
                 "conflicts": result.conflicts, "notes": result.notes}  # fmt: skip
         context.out.data(data, *_kept(facts, result), *result.notes)
         return FINDINGS
-    return _refuse(context, facts, result)
-
-
-def _refuse(context: Context, facts: dict[str, Any], result: Conflicted) -> int:
-    """Print all places first: the refusal names only the first file (its JSON has them all)."""
+    # Print all places first: the refusal names only the first file (its JSON has them all).
     for line in _places(facts, result):
         context.out.hint(line)
     raise sync_conflicts(facts["branch"], facts["main"], result.conflicts)

@@ -240,10 +240,6 @@ def next_(context: Context, args: Namespace) -> None:
         )
     else:
         answer = tasks.take(store, repo.liveness, caller, number=number, skills=skills, lease_ms=lease_ms)
-    context.out.data(answer, *_taken_lines(answer))
-
-
-def _taken_lines(answer: dict[str, Any]) -> list[str]:
     task = answer["task"]
     lines = [f'{task["id"]} is yours: "{plain(task["title"])}"', *_facts(task)]
     if answer["also_yours"]:
@@ -256,7 +252,7 @@ def _taken_lines(answer: dict[str, Any]) -> list[str]:
         lines.append(
             "replayed: " + ("it is still yours." if answer["still_valid"] else "it is no longer yours.")
         )
-    return lines
+    context.out.data(answer, *lines)
 
 
 def _declare_done(parser: ArgumentParser) -> None:

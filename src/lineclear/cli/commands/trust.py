@@ -14,7 +14,6 @@ from lineclear.wiring.trust import trust_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.core.trust import JudgedCommand
     from lineclear.wiring.repo import Repo
 
 
@@ -60,15 +59,12 @@ def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
         ["STATE", "WHERE", "SAYS"], rows, empty="lineclear.toml contains nothing that needs trust."
     )
     data = {"stated": [one.as_data() for one in seen], "fresh": fresh, "recorded": not is_dry}
-    context.out.data(data, table, *_summary(seen, fresh, is_dry))
-
-
-def _summary(seen: list[JudgedCommand], fresh: int, is_dry: bool) -> list[str]:
-    if not seen:
-        return []
-    if is_dry:
-        return [f"Nothing was recorded; {fresh} of {len(seen)} are not trusted. Next: lineclear trust"]
-    return [f"All {len(seen)} are trusted now, {fresh} of them for the first time."]
+    lines = []
+    if seen and is_dry:
+        lines = [f"Nothing was recorded; {fresh} of {len(seen)} are not trusted. Next: lineclear trust"]
+    elif seen:
+        lines = [f"All {len(seen)} are trusted now, {fresh} of them for the first time."]
+    context.out.data(data, table, *lines)
 
 
 def _list(context: Context, repo: Repo) -> None:

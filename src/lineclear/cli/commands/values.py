@@ -16,6 +16,7 @@ from lineclear.core.words.refusals import shorten
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
     from typing import Any
 
 MOST_NUMBER = 10**15
@@ -110,18 +111,7 @@ def _declare_put(parser: ArgumentParser) -> None:
 
 
 def put(context: Context, args: Namespace) -> None:
-    written = values.put(
-        context.store,
-        context.repo.liveness,
-        context.caller,
-        context.repo.settings.rules,
-        args.key,
-        given_text(args.json_text),
-        version=args.version,
-        fence=_fence(context, args),
-        copy=args.copy,
-    )
-    context.out.data(written, *_written_lines(written, args))
+    _write(context, args, values.put, given_text(args.json_text))
 
 
 def _declare_delete(parser: ArgumentParser) -> None:
@@ -130,36 +120,23 @@ def _declare_delete(parser: ArgumentParser) -> None:
 
 
 def delete(context: Context, args: Namespace) -> None:
-    gone = values.delete(
-        context.store,
-        context.repo.liveness,
-        context.caller,
-        context.repo.settings.rules,
-        args.key,
-        version=args.version,
-        fence=_fence(context, args),
-        copy=args.copy,
-    )
-    context.out.data(gone, *_written_lines(gone, args))
+    _write(context, args, values.delete)
 
 
-def _written_lines(written: dict[str, Any], args: Namespace) -> list[str]:
+def _write(context: Context, args: Namespace, change: Callable[..., dict[str, Any]], *content: str) -> None:
+    fence = args.fence
+    if fence is None:  # inside `with` it is in the environment
+        fence = fence_from(context.environ, values.value_resource(args.key))
+    repo = context.repo
+    written = change(
+        context.store, repo.liveness, context.caller, repo.settings.rules, args.key, *content,
+        version=args.version, fence=fence, copy=args.copy,
+    )  # fmt: skip
     if args.copy:
-        return [f"{args.key} was changed in the copy {args.copy}."]
-    what = (
-        f"{args.key} was deleted"
-        if written.get("deleted")
-        else f"{args.key} is now version {written['version']}"
-    )
-    return [f"{what} (replayed)." if written.get("replayed") else f"{what}."]
-
-
-def _fence(context: Context, args: Namespace) -> int:
-    """The given fence; inside `with`, the one in the environment."""
-    if args.fence is not None:
-        given: int = args.fence
-        return given
-    return fence_from(context.environ, values.value_resource(args.key))
+        context.out.data(written, f"{args.key} was changed in the copy {args.copy}.")
+        return
+    what = "was deleted" if written.get("deleted") else f"is now version {written['version']}"
+    context.out.data(written, f"{args.key} {what}{' (replayed)' if written.get('replayed') else ''}.")
 
 
 # -- isolated copies --------------------------------------------------------------------------
