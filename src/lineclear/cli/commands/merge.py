@@ -1,4 +1,8 @@
-"""merge-file, merge-tree, setup git-merge: the merge engine without a store, with exit codes for git."""
+"""merge-file, merge-tree, setup git-merge: the merge engine without a store, with exit codes for git.
+
+Git starts `merge-file` once for each conflicted file: costly modules that only the others
+need are imported inside those.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,7 @@ from lineclear.core.queue.sides import tell_sides
 from lineclear.core.words.refusals import refuse
 from lineclear.merge.result import Labels
 from lineclear.merge.rules import why
-from lineclear.wiring.lock_making import lock_maker_by_hand
 from lineclear.wiring.merging import merging_at, touches_at
-from lineclear.wiring.setup import open_clone
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -102,7 +104,11 @@ def _declare_tree(parser: ArgumentParser) -> None:
 
 
 def merge_tree(context: Context, args: Namespace) -> int:
-    maker = lock_maker_by_hand(context.environ) if args.regenerate else None
+    maker = None
+    if args.regenerate:
+        from lineclear.wiring.lock_making import lock_maker_by_hand
+
+        maker = lock_maker_by_hand(context.environ)
     report = merging_at(context.cwd).merge_tree(args.base, args.left, args.right, maker)
     if not report["clean"]:
         touches = touches_at(context.cwd)
@@ -134,6 +140,8 @@ def _declare_setup(parser: ArgumentParser) -> None:
 
 
 def setup(context: Context, args: Namespace) -> None:
+    from lineclear.wiring.setup import open_clone
+
     clone = open_clone(context.cwd, context.environ)
     planned = plan_remove(clone, "git-merge") if args.remove else plan_install(clone, "git-merge")
     if not args.dry_run:
