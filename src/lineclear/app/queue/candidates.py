@@ -1,6 +1,6 @@
-"""Use cases around candidates: submit, review, hold, order, drop, and what people want to see of them.
+"""Use cases for candidates: submit, review, hold, order, drop and show them.
 
-Who lands what is the runner's (app/queue/runner.py); nothing here touches git.
+The runner (app/queue/runner.py) decides what lands; nothing here touches git.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OPEN, PAUSED = "open", "paused"
 
 
 class SubmittedBranch:
-    """What git knows of a branch that is submitted. `on` are the live candidates whose commits it holds."""
+    """A branch to submit, as git knows it. `on`: the live candidates whose commits it contains."""
 
     def __init__(self, name: str, tip: str, base: str, on: Sequence[int] = ()) -> None:
         self.name, self.tip, self.base, self.on = name, tip, base, list(on)
@@ -65,9 +65,9 @@ def submit(
     store: Store, caller: Caller, branch: SubmittedBranch, *, task: int = 0, agent: str = "",
     after: Sequence[int] = (), priority: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
-    """A branch as it is now wants to land. Again with new commits: the candidate that waits is renewed.
+    """Queue the branch as it is now; if it waits already and has new commits, renew its candidate.
 
-    A task that is still taken is handed over in the same transaction; one that has ended is refused.
+    A task that is still taken is handed over in the same transaction. A task that has ended is refused.
     """
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def submit(
             raise refuse("queue.twice", branch=branch.name, candidate=show_number(waits.id), task=other)
         if waits is not None:
             return _renew(tx, waits, branch)
-        number = _next_number(tx)
-        follows = _follows(tx, [*branch.on, *after])
+        newest = tx.scan(CANDIDATE, "key", reverse=True, limit=1)
+        number = newest[0].id + 1 if newest else 1
         tx.append(
             Draft(
                 "CandidateSubmitted",
@@ -93,7 +93,7 @@ def submit(
                 task=task,
                 attempt=row.attempt if row is not None else 0,
                 priority=priority or (row.priority if row is not None else DEFAULT_PRIORITY),
-                after=follows,
+                after=_still_waiting(tx, [*branch.on, *after]),
             )
         )
         return {**show_brief(known(tx, number)), "is_new": True, "renewed": False}
@@ -129,8 +129,8 @@ def _renew(tx: Tx, waits: Candidate, branch: SubmittedBranch) -> dict[str, Any]:
     return {**show_brief(known(tx, waits.id)), "is_new": False, "renewed": is_new}
 
 
-def _follows(tx: Tx, numbers: Iterable[int]) -> list[int]:
-    """What it has to wait for: known, and not landed yet."""
+def _still_waiting(tx: Tx, numbers: Iterable[int]) -> list[int]:
+    """Those of the candidates that have not landed yet. Refuses one that ended without landing."""
     found = []
     for number in dict.fromkeys(numbers):
         row = known(tx, number)
@@ -141,19 +141,15 @@ def _follows(tx: Tx, numbers: Iterable[int]) -> list[int]:
     return found
 
 
-def _next_number(view: View) -> int:
-    newest = view.scan(CANDIDATE, "key", reverse=True, limit=1)
-    return newest[0].id + 1 if newest else 1
-
-
-# -- what people and agents say -------------------------------------------------------------------
+# -- decisions of people and agents ---------------------------------------------------------------
 
 
 def review(
     store: Store, caller: Caller, number: int, *, is_good: bool, note: str = "", tip: str = "",
     by_agents: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Approve or reject what was looked at. `tip`: the commit that was shown, when the caller knows it."""
+    """Approve or reject a candidate. `tip`: the commit that the reviewer saw, if known; refused if the
+    candidate has another one now."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -181,13 +177,19 @@ def review(
 
 
 def hold(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
-    return _say(
-        store, caller, number, "hold", Draft("CandidateHeld", show_number(number), id=number, why=why)
-    )
+    """Keep a candidate from landing until somebody retries it. Holding it again has no effect."""
+
+    def work(tx: Tx) -> dict[str, Any]:
+        ensure_agent(tx, caller)
+        if _own(tx, caller, number, "hold").state != HELD:
+            tx.append(Draft("CandidateHeld", show_number(number), id=number, why=why))
+        return show_brief(known(tx, number))
+
+    return once(store, caller, "queue hold", {"number": number, "id": number, "why": why}, work)
 
 
 def retry(store: Store, caller: Caller, number: int) -> dict[str, Any]:
-    """What is held, or waits for a person, is tried again."""
+    """Let a candidate land again that was held, or stopped to wait for a person."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -201,7 +203,7 @@ def retry(store: Store, caller: Caller, number: int) -> dict[str, Any]:
 
 
 def drop(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
-    """Out of the queue; the branch stays, and a task of it goes back to its agent's kind of work."""
+    """Take a candidate out of the queue. Its branch stays; its task is open again."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -218,11 +220,11 @@ def drop(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
 
 
 def move(store: Store, caller: Caller, number: int, *, before: int = 0) -> dict[str, Any]:
-    """A person's order: before another candidate, or (before 0) behind all that wait now."""
+    """Move a candidate before another one, or with `before` 0 behind all that wait. For people only."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        _person(caller, "order the queue")
+        _require_person(caller, "order the queue")
         _live(tx, number, "move")
         if before:
             _live(tx, before, "move anything before")
@@ -250,7 +252,7 @@ def resume(store: Store, caller: Caller) -> dict[str, Any]:
 def _switch(store: Store, caller: Caller, draft: Draft, value: str) -> dict[str, Any]:
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        _person(caller, "pause or resume the queue")
+        _require_person(caller, "pause or resume the queue")
         if state(tx)[0] != value:
             tx.append(draft)
         return {"queue": value}
@@ -258,17 +260,7 @@ def _switch(store: Store, caller: Caller, draft: Draft, value: str) -> dict[str,
     return once(store, caller, draft.kind, dict(draft.body), work)
 
 
-def _say(store: Store, caller: Caller, number: int, verb: str, draft: Draft) -> dict[str, Any]:
-    def work(tx: Tx) -> dict[str, Any]:
-        ensure_agent(tx, caller)
-        if _own(tx, caller, number, verb).state != HELD:
-            tx.append(draft)
-        return show_brief(known(tx, number))
-
-    return once(store, caller, f"queue {verb}", {"number": number, **draft.body}, work)
-
-
-def _person(caller: Caller, what: str) -> None:
+def _require_person(caller: Caller, what: str) -> None:
     if not caller.is_person:
         raise refuse("person.only", what=what, agent=caller.name)
 
@@ -281,7 +273,7 @@ def _live(view: View, number: int, verb: str) -> Candidate:
 
 
 def _own(view: View, caller: Caller, number: int, verb: str) -> Candidate:
-    """One's own candidate; a person may touch everybody's."""
+    """The candidate, if it waits and is the caller's own; a person may change everybody's."""
     row = _live(view, number, verb)
     if not caller.is_person and row.agent != caller.name:
         raise refuse("person.only", what=f"{verb} another's candidate", agent=caller.name)
@@ -295,7 +287,7 @@ def send_back(
     tx: Tx, row: Candidate, kind: str, why: str, *, files: Sequence[str] = (), others: Sequence[int] = (),
     output: str = "",
 ) -> None:  # fmt: skip
-    """The candidate ends; its task gets its next attempt, or fails when it had enough of them."""
+    """End the candidate. Its task gets its next attempt, or fails if that was the last one."""
     tx.append(
         Draft(
             "CandidateSentBack",
@@ -314,8 +306,8 @@ def send_back(
 
 
 def end_task(tx: Tx, row: Candidate, text: str, touched: Sequence[str] = ()) -> None:
-    """Exactly one end: a repeat finds the task ended. What was held for it is free, and so is what its
-    author announced of the files that it brought (`touched`)."""
+    """Mark the candidate's task as merged, if it is still handed over. Release the claims made for the task,
+    and the author's intents on the files that landed (`touched`)."""
     task = _task_of(tx, row)
     if task is not None:
         tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
@@ -330,7 +322,7 @@ def end_task(tx: Tx, row: Candidate, text: str, touched: Sequence[str] = ()) -> 
 
 
 def _is_landed(claim: Claim, row: Candidate, landed: set[str], trees: set[str]) -> bool:
-    """An announcement by the candidate's author, or by a sub-agent in the same worktree, of what landed."""
+    """Is it an intent on a file that landed, by the candidate's author or its sub-agent, in its worktree?"""
     if claim.mode != INTENT or not row.agent or not f"{claim.agent}/".startswith(f"{row.agent}/"):
         return False
     resource = resource_of(claim.resource)
@@ -339,7 +331,8 @@ def _is_landed(claim: Claim, row: Candidate, landed: set[str], trees: set[str]) 
 
 
 def remember_checks(store: Store, caller: Caller, results: Sequence[EndedCheck], ids: Sequence[int]) -> None:
-    """How checks of a tree ended, and with which candidates in it; what passed is not asked again."""
+    """Store how checks ended, with the candidates that were in the tree. A check that passed is not run
+    again on that tree."""
 
     def work(tx: Tx) -> None:
         ensure_agent(tx, caller)
@@ -362,24 +355,24 @@ def remember_checks(store: Store, caller: Caller, results: Sequence[EndedCheck],
 
 
 def passed_before(view: View, keys: Iterable[str]) -> set[str]:
-    """Those of the keys under which a verdict is kept."""
+    """Those of the keys whose check has passed."""
     return {key for key in keys if view.get(VERDICT, (key,)) is not None}
 
 
 def unmet_tasks(view: View, task: int) -> list[int]:
-    """Tasks that this one waits for and that have not come to an end."""
+    """The tasks that this one depends on and that have not ended."""
     found = [view.get(TASK, (link.dep,)) for link in view.pick(TASK_DEP, "key", (task,))] if task else []
     return [dep.id for dep in found if dep is not None and dep.state not in FINISHED]
 
 
 def landed_as(view: View, commit: str, most: int) -> Candidate | None:
-    """The candidate whose landing made this commit, among the newest so many."""
+    """The candidate whose landing made this commit, among the newest `most` landings."""
     rows = view.scan(CANDIDATE, "state", (LANDED,), reverse=True, limit=most)
     return next((row for row in rows if row.commit == commit), None)
 
 
 def _task_of(view: View, row: Candidate) -> Task | None:
-    """Its task, if nobody ended, returned or took it again meanwhile."""
+    """The candidate's task, if nobody has ended, returned or taken it again since."""
     task = view.get(TASK, (row.task,)) if row.task else None
     is_same = task is not None and task.state == HANDED_OVER and task.attempt == row.attempt
     return task if is_same else None
@@ -411,7 +404,7 @@ def state(view: View) -> tuple[str, str, str]:
 
 
 def list_all(view: View, *, ended: int = 0) -> list[dict[str, Any]]:
-    """What waits, in the order in which it lands; then so many of those that ended, the newest first."""
+    """The candidates that wait, in landing order, then the newest `ended` of those that have ended."""
     waiting = [show_brief(row) for row in in_order(live(view))]
     over = (
         [row for row in view.scan(CANDIDATE, "key", reverse=True) if row.state not in LIVE] if ended else []
@@ -421,7 +414,7 @@ def list_all(view: View, *, ended: int = 0) -> list[dict[str, Any]]:
 
 
 def show(view: View, number: int) -> dict[str, Any]:
-    """Everything about one candidate, with every decision about it, oldest first."""
+    """Everything about one candidate, with its own events, oldest first."""
     row = known(view, number)
     from lineclear.core.log.codec import event_of
 
@@ -434,13 +427,13 @@ def show(view: View, number: int) -> dict[str, Any]:
         "title": task.title if task is not None else "",
         "history": [
             {"position": event.position, "at_ns": event.at_ns, "actor": event.actor, "event": event.kind,
-             **{name: event.body[name] for name in _TOLD if name in event.body}}
+             **{name: event.body[name] for name in _SHOWN if name in event.body}}
             for event in events
         ],
     }  # fmt: skip
 
 
-_TOLD = ("why", "kind", "verdict", "note", "files", "others", "output", "commit", "how", "tip")
+_SHOWN = ("why", "kind", "verdict", "note", "files", "others", "output", "commit", "how", "tip")
 
 
 def show_brief(row: Candidate) -> dict[str, Any]:
@@ -468,7 +461,7 @@ def has_waiting(view: View) -> bool:
 
 
 def why_waiting(view: View) -> list[str]:
-    """What is left in the queue, and why, as words for a person."""
+    """For a person: each candidate that is left in the queue, and why."""
     rows = in_order(live(view))
     return [f"{show_number(row.id)} ({row.branch}) {row.reason or 'waits'}" for row in rows]
 
@@ -490,7 +483,7 @@ def check_records(view: View) -> list[dict[str, Any]]:
 
 
 def eta_ms(view: View, commands: Iterable[str]) -> int:
-    """How long one run of these commands takes, from what was seen; -1 while nothing was."""
+    """How long one run of these commands takes on average; -1 if one of them has never run."""
     rows = [view.get(CHECK_RECORD, (command,)) for command in commands]
     if any(row is None or not row.runs for row in rows):
         return -1

@@ -1,7 +1,7 @@
-"""Runs the repository's checks on a commit, in a check tree: made ready first, then one command after the
+"""Run the repository's checks on a commit, in a check tree: set the tree up, then run one command after the
 other up to the first that fails.
 
-The commands come from main's own version of the settings, and only those that a person trusts run.
+The commands come from main's own version of the settings, and only trusted ones run.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class CommandEnd:
 class CheckResult:
     """How a check ended, or the set-up command that failed before it (`is_set_up`).
 
-    `code` as in `CommandEnd`; `took_ms` of all `tries` together; `log`: the file with the last try's output.
-    `tail` is the end of that output and `words` the failure in at most 4 KB, both without control characters
-    and secrets. The pool adds the checked `tree` and the `key` under which its verdict is kept.
+    `code` as in `CommandEnd`; `took_ms` covers all `tries`; `log`: the file with the last try's output.
+    `tail` is the end of that output and `words` describes the failure in at most 4 KB, both without control
+    characters and secrets. The pool adds the checked `tree` and the `key` under which its verdict is stored.
     """
 
     name: str
@@ -58,7 +58,7 @@ class CheckResult:
 
     @property
     def is_flaky(self) -> bool:
-        """It failed first, and passed when it was repeated."""
+        """It failed at first and passed when repeated."""
         return self.code == 0 and self.tries > 1
 
     @property
@@ -67,11 +67,11 @@ class CheckResult:
 
 
 class CheckRunner:
-    """Runs what main's settings state.
+    """Runs the checks in main's settings.
 
     `stated`: the checks, each with the paths that need it. `setup_timeout_ms`: for all set-up commands
-    together. `require_trusted` refuses checks that nobody trusts. `provisioning`: a digest, the same as long
-    as trees are made ready in the same way. `secrets` are asked for once.
+    together. `require_trusted` refuses checks that nobody trusts. `provisioning` returns a digest that
+    changes when trees are set up differently. `secrets` is called once.
     """
 
     def __init__(
@@ -101,8 +101,8 @@ class CheckRunner:
         cancel: Event,
         env: Mapping[str, str] | None = None,
     ) -> list[CheckResult]:
-        """How each check ended on the commit, up to the first that is not green; nothing if they were
-        cancelled before that. `env` is added to the environment of every check."""
+        """How each check ended on the commit, up to the first that is not green; empty if cancelled before
+        that. `env` is added to the environment of every check."""
         if not checks:
             return []
         self.require_trusted(checks)
@@ -125,7 +125,7 @@ class CheckRunner:
         return found
 
     def _prepare(self, commit: str, place: CheckPlace, cancel: Event) -> CheckResult | None:
-        """Make the tree ready as agents' worktrees are; gives the set-up command that failed."""
+        """Set the tree up like an agent's worktree. Returns the set-up command that failed, if one did."""
         if cancel.is_set():
             return None
         key = place.prepare(commit)
@@ -183,7 +183,8 @@ class CheckRunner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksOfMain:
-    """The checks of one state of main, for a pool: `run` does the same as `runner.run`, in another thread."""
+    """The checks that one commit of main states. A pool calls `run`, which does what `runner.run` does, in
+    another thread."""
 
     runner: CheckRunner
     run: Callable[[str, Sequence[Check], Event], list[CheckResult]]

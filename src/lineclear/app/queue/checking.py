@@ -1,5 +1,5 @@
-"""Landing without landing: does a branch fit main, may its author change what it changes, and on request, do
-the repository's checks pass on the merge of both. Nothing moves and no task changes.
+"""A dry run of landing: does the branch merge into main, may its author change these files, and on request,
+do the repository's checks pass on the merged tree? Nothing moves and no task changes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _JOB, _WAIT_S = 1, 1.0
 
 
 class BranchCheck:
-    """`result`: what landing would come to. `findings` are what speaks against it, each with `path`, `kind`
-    and `text`; `checks` are those that were run or had passed on this very tree before;
-    `is_forbidden`: its author may not change what it changes."""
+    """`result`: how landing would end. `findings`: the reasons against it, each with `path`, `kind` and
+    `text`. `checks`: those that ran now, or had passed on the same tree before. `is_forbidden`: the author
+    may not change some of the files."""
 
     def __init__(self, result: Landed | SentBack, main: str, *, is_forbidden: bool = False) -> None:
         self.result, self.main, self.is_forbidden = result, main, is_forbidden
@@ -46,7 +46,7 @@ class BranchCheck:
 def check_branch(
     store: Store, tools: QueueTools, caller: Caller, *, branch: str, task: int, agent: str, runs_checks: bool
 ) -> BranchCheck:
-    """Refuses what cannot be landed at all, as landing does."""
+    """Try a landing. Refuses a branch that cannot land at all, as landing does."""
     git = tools.git
     main, tip = git.ends_of(branch)
     owner, named = store.read(
@@ -60,7 +60,7 @@ def check_branch(
 
 
 def _unsubmitted(branch: str, tip: str, base: str, *, task: int, agent: str) -> Candidate:
-    """A branch as the candidate that it would be; it has no number."""
+    """The candidate that the branch would become, without a number."""
     return Candidate(
         0, branch, tip, base, agent, task, 0, DEFAULT_PRIORITY, 0, "", WAITING, "", "", "", "", "", "", 0,
         0, 0,
@@ -92,8 +92,8 @@ def _merged(git: LandingGit, row: Candidate, task: Task | None, main: str) -> La
 def _run(
     store: Store, tools: QueueTools, caller: Caller, main: str, landed: Landed, checked: BranchCheck
 ) -> None:
-    """The checks that the queue would ask for, up to the first that fails; verdicts are kept as it keeps
-    them, so what passes here is not run again when it lands."""
+    """Run the checks that the queue would run, up to the first that fails. Their verdicts are stored, so the
+    queue does not repeat those that passed."""
     with tools.open_checks(1) as pool:
         pool.prepare(main)
         keys = {pool.key(landed.tree, one): one for one in pool.checks_for(landed.files)}

@@ -1,9 +1,9 @@
-"""The phase `integrate`: proposals for what is bound to it, worked in one after the other.
+"""The phase `integrate`: merges the proposals for resources that are bound to it, one after the other.
 
-Each becomes a commit of its own on a branch of its own, made of main and the proposal by the merge engine,
-and a candidate of its own: a bad one holds up no other, and of two with one number the queue gives the later
-one the next. A proposal is accepted when its candidate has landed. Every step looks first whether it was done
-before, so that after a crash the whole is simply run again.
+The merge engine combines each proposal with main into a commit on its own branch, which becomes a candidate
+of its own: a bad one blocks no other, and if two bring a migration with the same number, the queue renumbers
+the later one. A proposal is accepted when its candidate has landed. Every step first checks whether it was
+done before, so after a crash the whole phase is simply run again.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ if TYPE_CHECKING:
         def main(self) -> str: ...
 
         def tree_of(self, commit: str, /) -> str:
-            """ "" when there is no such commit."""
+            """The commit's tree; "" if there is no such commit."""
 
         def mode_of(self, commit: str, path: str, /) -> str:
-            """Of a file of the commit; that of a plain file when there is none."""
+            """The mode of a file in the commit; a plain file's mode if it is not there."""
 
         def commit(self, tree: str, parents: Sequence[str], message: str, agent: str, /) -> str:
-            """In the agent's name; "" for the git user of this clone."""
+            """Commit in the agent's name; with "" in that of this clone's git user."""
 
         def point(self, branch: str, commit: str, /) -> None:
-            """The branch at this commit, made when it is not there."""
+            """Make the branch, or move it, to this commit."""
 
-    # (commit, path, command) -> the file as the command makes it; None when it may not or cannot run.
+    # (commit, path, command) -> the file as the command writes it; None if it may not or cannot run.
     Remake = Callable[[str, str, str], bytes | None]
     # (branch, agent, priority) -> the candidate, as the queue shows it.
     Submit = Callable[[str, str, int], dict[str, Any]]
@@ -80,8 +80,8 @@ _MOST_TOLD = 300
 
 @dataclass(frozen=True, slots=True)
 class IntegrationTools:
-    """Everything that working in needs: where facts are kept, who does it, by which rules, with which git.
-    `may`: would the queue let the integrator land a change of this path?"""
+    """What integration needs from outside. `may`: would the queue let the integrator land a change of this
+    path?"""
 
     store: Store
     caller: Caller
@@ -95,18 +95,19 @@ class IntegrationTools:
 
 
 def integrate(tools: IntegrationTools) -> list[dict[str, Any]]:
-    """What became of each proposal that this phase is about, in their order. Again: only what is left."""
+    """Integrate the open proposals of this phase; returns what became of each, in order. A second call only
+    does what the first left."""
     settled = settle(tools.store, tools.caller)
     if tools.store.read(phase_of) != INTEGRATE:
         return settled
     rows = tools.store.read(lambda view: proposals_in_order(view, tools.rules))
-    results = [_work_in(tools, row) for row in rows]
+    results = [_integrate_one(tools, row) for row in rows]
     _tell_owners(tools, [row for row, found in zip(rows, results, strict=True) if found["result"] == LEFT])
     return settled + results
 
 
 def proposals_in_order(view: View, rules: list[Rule]) -> list[Proposal]:
-    """Those of a task come after those of the tasks that it waits for, else the older one comes first."""
+    """The proposals of a task come after those of the tasks that it depends on; otherwise oldest first."""
     rows = {row.id: row for row in frozen_proposals(view, rules)}
     pairs = [(row.id, _task_in(row)) for row in rows.values()]
     return [rows[number] for number in in_order(pairs, lambda task: _needs(view, task))]
@@ -118,7 +119,7 @@ def _task_in(row: Proposal) -> int:
 
 
 def _needs(view: View, task: int) -> set[int]:
-    """All tasks that it waits for, however far."""
+    """All tasks that it depends on, directly or indirectly."""
     found: set[int] = set()
     left = [task]
     while left:
@@ -129,14 +130,14 @@ def _needs(view: View, task: int) -> set[int]:
 
 
 def is_built_in(path: str) -> bool:
-    """Is there a rule for such files: migrations, lock files, route tables, changelogs, manifests, more?"""
+    """Can the merge engine integrate this kind of file, such as a migration, lock file or route table?"""
     return bool(is_migration(path) or command_for(path) or has_handler(path) or _ROUTES.fullmatch(path))
 
 
 # -- one proposal ---------------------------------------------------------------------------------
 
 
-def _work_in(tools: IntegrationTools, row: Proposal) -> dict[str, Any]:
+def _integrate_one(tools: IntegrationTools, row: Proposal) -> dict[str, Any]:
     waits = tools.store.read(lambda view: candidate_of(view, row.id))
     if waits is not None:
         return _result(row, QUEUED, candidate=waits.id)
@@ -158,7 +159,7 @@ def _work_in(tools: IntegrationTools, row: Proposal) -> dict[str, Any]:
 def _merge(
     tools: IntegrationTools, row: Proposal, path: str, change: FileChange, main: str
 ) -> tuple[dict[str, Any], str]:
-    """(main with the proposal in it, as a report; why it does not fit): the merge engine's own word."""
+    """(the merge report of main with the proposal, why it does not fit or "")."""
     git = tools.git
     base = change.commit if git.tree_of(change.commit) else main
     content = change.text.encode() if change.text is not None else None
@@ -191,7 +192,7 @@ def _submit(
 
 
 def _message(row: Proposal, change: FileChange) -> str:
-    """As a landing's, with the proposal as one more trailer."""
+    """A landing's message with the proposal as one more trailer."""
     name = f"proposal {row.id}: {row.resource.removeprefix('file:')}"
     words = landing_results.message(
         task="", title="", branch=name, agent=row.author, co_authors=(), verb="Integrate"
@@ -218,7 +219,7 @@ def _result(
 
 
 def settle(store: Store, caller: Caller) -> list[dict[str, Any]]:
-    """Decide the proposals whose candidates have ended: what landed is accepted, what went back is not."""
+    """Decide the proposals whose candidates have ended: accept what landed, reject the others."""
 
     def work(tx: Tx) -> list[dict[str, Any]]:
         ensure_agent(tx, caller)
@@ -254,7 +255,7 @@ def _conclude(tools: IntegrationTools, row: Proposal, state: str, why: str) -> d
 
 
 def _decide(tx: Tx, caller: Caller, row: Proposal, state: str, why: str) -> dict[str, Any]:
-    """With its message; a task that was handed over with a part that does not fit goes back."""
+    """Decide the proposal and tell its author. A handed-over task whose proposal is rejected goes back."""
     decide(tx, caller, row, state, why)
     task = tx.get(TASK, (_task_in(row),)) if state == REJECTED and _task_in(row) else None
     if task is not None and task.state == HANDED_OVER:
@@ -264,11 +265,11 @@ def _decide(tx: Tx, caller: Caller, row: Proposal, state: str, why: str) -> dict
     return _result(row, state, why=why)
 
 
-# -- what no rule can do --------------------------------------------------------------------------
+# -- proposals that their owner must integrate ----------------------------------------------------
 
 
 def _tell_owners(tools: IntegrationTools, rows: list[Proposal]) -> None:
-    """One task for each owner with the proposals that it has not been told of yet."""
+    """Make one task for each owner, with the proposals that no earlier task lists."""
     owners: dict[str, list[Proposal]] = {}
     for row in rows:
         owner = strategy_for(resource_of(row.resource), tools.rules).owner

@@ -1,7 +1,7 @@
-"""Landings: a branch is submitted, the queue is run, and what became of a candidate is told.
+"""Landings: submit a branch, run the queue, and report what became of a candidate.
 
-Whoever waits for a candidate runs the queue whenever nobody else does. The stack itself is the runner's
-(runner.py), whose turn it is turns.py.
+A process that waits for a candidate runs the queue itself while no other process does. runner.py builds and
+checks the stack; runner_turns.py decides which process may run the queue.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ WAIT_S, SETTLE_S = 0.5, 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateChange:
-    """What a candidate does to main, from `base` to `result`: of a landed one what it did. `conflicts`: where
-    it does not fit; then the difference is that of its own branch."""
+    """What a candidate changes, or has changed, on main: the difference between `base` and `result`. With
+    `conflicts` it does not merge, and the difference is that of its own branch."""
 
     base: str
     result: str
@@ -66,7 +66,7 @@ class Landings:
 
     @contextmanager
     def open_runner(self, caller: Caller, tell: Tell) -> Iterator[Runner]:
-        """A runner with its git and its check trees, for one who has the turn."""
+        """A runner with its git and its check trees, for a caller that holds the turn."""
         with self._open_tools() as tools, self._runner(tools, caller, tell) as runner:
             yield runner
 
@@ -84,7 +84,7 @@ class Landings:
         self, caller: Caller, *, tell: Tell = lambda _: None, wait_s: float = 0.0,
         is_over: Callable[[], bool] = lambda: False,
     ) -> int:  # fmt: skip
-        """Until nothing more can be done, or `is_over`; gives how far the log was when that was found."""
+        """Run until nothing more can be done, or `is_over`. Returns the log position that was reached."""
         with self._open_tools() as tools:
             return self._run_once(tools, caller, tell=tell, wait_s=wait_s, is_over=is_over)
 
@@ -103,7 +103,7 @@ class Landings:
                     return seen
 
     def run(self, caller: Caller, *, tell: Tell, is_over: Callable[[], bool]) -> None:
-        """For as long as nobody says stop."""
+        """Run the queue until `is_over`, or until another machine takes the turn."""
         with self.turns.take() as turn, self._store.listen() as ear:
 
             def stop() -> bool:
@@ -117,11 +117,11 @@ class Landings:
         self, tools: QueueTools, caller: Caller, tell: Tell, stop: Callable[[], bool],
         wait: Callable[[float], object] | None = None,
     ) -> tuple[bool, int]:  # fmt: skip
-        """Reviews that a command gives, the runner, what follows a landing: (whether that made new work, how
-        far the log was when nothing more could be done).
+        """Let the review command work, then the runner, then what follows a landing. Returns (did that submit
+        new work?, the log position up to which nothing more can be done).
 
-        Without `wait` the runner ends when nothing more can be done; with it, when one of the others has a
-        turn.
+        Without `wait` the runner returns when nothing more can be done; with it, it waits for more and
+        returns when there is a review or a follow-up to do.
         """
         self._review(tools, caller, tell=tell, is_over=stop)
         landed: list[dict[str, Any]] = []
@@ -134,10 +134,10 @@ class Landings:
         with self._runner(tools, caller, hear) as runner:
 
             def is_over() -> bool:
-                is_asked = bool(landed) or (
+                has_other_work = bool(landed) or (
                     bool(self._rules.reviewer) and has_unreviewed(self._store, self._rules.review)
                 )
-                return stop() or (wait is not None and is_asked and not runner.is_busy)
+                return stop() or (has_other_work and not runner.is_busy)
 
             if wait is None:
                 runner.run_once(stop)
@@ -145,7 +145,7 @@ class Landings:
                 runner.run(is_over, wait)
         try:
             followed = tools.follow_up(caller, landed) if landed else None
-        except Refusal as refusal:  # what landed has landed
+        except Refusal as refusal:  # the landing itself stays
             tell(QueueNews("warned", 0, f"after the landing: {refusal.what}"))
             return False, runner.seen
         if followed is not None and followed["result"] == FAILED:
@@ -155,7 +155,7 @@ class Landings:
     def review_waiting(
         self, caller: Caller, *, is_over: Callable[[], bool] = lambda: False, tell: Tell = lambda _: None
     ) -> list[int]:
-        """As reviewing.py has it."""
+        """Run the review command on each candidate that waits for it; see reviewing.py."""
         with self._open_tools() as tools:
             return self._review(tools, caller, tell=tell, is_over=is_over)
 
@@ -172,7 +172,7 @@ class Landings:
         self, caller: Caller, *, branch: str, task: int = 0, agent: str = "", after: Sequence[int] = (),
         priority: int = 0,
     ) -> dict[str, Any]:  # fmt: skip
-        """The branch as it is now, as a candidate; refused when it cannot land or holds nothing new."""
+        """Submit the branch as it is now. Refused if it cannot land or holds nothing new."""
         with self._open_tools() as tools:
             return self._submit(
                 tools.git, caller, branch=branch, task=task, agent=agent, after=after, priority=priority
@@ -187,21 +187,21 @@ class Landings:
         )
         if task:
             check_task(row, task)
-        git.main()  # what an agent put on main itself is taken away before anything is compared with it
+        git.main()  # first undoes what an agent put on main itself
         notes = git.take_notes()
         main, tip = git.ends_of(branch)
         bases = git.bases(main, tip)
         if not bases:
             raise refuse("land.unrelated", branch=branch, main=git.branch)
-        # Work that is on main already is no mistake for a task that was handed over: it only has to end.
+        # If the work of a handed-over task is on main already, the task only has to end.
         if bases == [tip] and not (row is not None and row.state == HANDED_OVER):
             raise refuse("land.nothing", branch=branch, main=git.branch, task=show_id(task) if task else "")
         others = [other for other in waiting if other.tip != tip and other.branch != branch]
         own = git.own(main, tip) if others else []
         on = [other.id for other in others if other.tip in own]
-        # Before the candidate is known: whichever machine runs the queue must find its commit.
+        # Before the candidate is in the log: any machine that runs the queue must find its commit.
         self._kept.keep(tip)
-        # An agent that hands in what is nobody's answers for it.
+        # An agent that submits a branch of nobody's counts as its author.
         author = agent or owner or ("" if caller.is_person else caller.name)
         found = queue.submit(
             self._store, caller, queue.SubmittedBranch(branch, tip, main, on), task=task, agent=author,
@@ -210,8 +210,8 @@ class Landings:
         return {**found, "notes": notes}
 
     def settle(self, caller: Caller, *, lands: bool) -> list[str]:
-        """After a death: repairs a half-moved tree, finishes landings, and sees that every task that was
-        handed over is in the queue; lands what needs no check. Gives the tasks that are on main now."""
+        """Recover after a crash: repair a half-moved tree and finish landings; if `lands`, submit every
+        handed-over task and land what needs no check. Returns the tasks that have left "handed over"."""
         before = {row.id for row in self._store.read(_handed_over)}
         if lands:
             for row in self._store.read(_handed_over):
@@ -227,7 +227,7 @@ class Landings:
         except Refusal as refusal:
             if refusal.code != "queue.running":
                 raise
-            # The process that runs the queue, for as long as a check may take, settles it in every round.
+            # Another process runs the queue, and it settles landings in every round.
         after = {row.id for row in self._store.read(_handed_over)}
         return [show_id(number) for number in sorted(before - after)]
 
@@ -237,10 +237,10 @@ class Landings:
         except Refusal as refusal:
             if refusal.code == "git.failed":
                 raise
-            # Its branch is gone, or it ended meanwhile: the others go on.
+            # Its branch is gone, or the task has ended since: go on with the others.
 
     def _forget(self, number: int) -> None:
-        """A candidate's commit needs no ref of ours once main or a branch holds it."""
+        """Drop our ref to an ended candidate's commit, unless a live candidate has the same commit."""
 
         def look(view: View) -> tuple[Candidate, bool]:
             row = queue.known(view, number)
@@ -251,20 +251,19 @@ class Landings:
             self._kept.forget(row.tip, is_landed=row.state == LANDED)
 
     def _has_to_wait(self, tools: QueueTools) -> bool:
-        """Something has to happen between a submission and its landing: a check, or somebody's word."""
+        """Must a check or a review happen between a submission and its landing?"""
         return bool(tools.stated_checks(tools.git.known_main())) or self._rules.review != "none"
 
     def land(
         self, caller: Caller, *, branch: str, task: int = 0, agent: str = "", after: Sequence[int] = (),
         priority: int = 0, wait_s: float | None = -1.0, tell: Tell = lambda _: None,
     ) -> tuple[dict[str, Any], Result | None]:  # fmt: skip
-        """Submit, then stay until the candidate has come to an end, running the queue whenever nobody else
-        does.
+        """Submit, then wait until the candidate has ended, running the queue while no other process does.
 
-        `wait_s` < 0: as long as it takes; 0: not at all; None: as long as it takes unless something has to
-        happen first, a check or a review. None as result: it still waits; `has_waited` says whether anybody
-        stayed for it. Once more is harmless: what is on main already, for a task that has ended so or for
-        none, is answered without a candidate.
+        `wait_s` < 0: wait as long as it takes; 0: not at all; None: as long as it takes, but not at all if a
+        check or a review must come first. The result is None while the candidate waits; `has_waited` says
+        whether this call waited for it. Calling it again is harmless: a branch that is on main already, with
+        no task or a merged one, is answered without a new candidate.
         """
         with self._open_tools() as tools:
             git = tools.git
@@ -284,14 +283,14 @@ class Landings:
                 return nothing, Landed(main, git.tree_of(main), NOTHING, main=git.branch)
             number = int(found["candidate"][2:])
             if wait_s != 0:
-                self._stay(tools, caller, number, wait_s, tell)
+                self._wait_for(tools, caller, number, wait_s, tell)
             result = self._result_of(git, number)
             if isinstance(result, Landed):
                 result.notes += found["notes"]
             return {**found, "has_waited": wait_s != 0}, result
 
-    def _stay(self, tools: QueueTools, caller: Caller, number: int, wait_s: float, tell: Tell) -> None:
-        """Until the candidate has ended, the time is over, or the queue can do nothing more for it now."""
+    def _wait_for(self, tools: QueueTools, caller: Caller, number: int, wait_s: float, tell: Tell) -> None:
+        """Wait until the candidate has ended, the time is over, or the queue can do no more for it now."""
         end_at_s = self._clock() + wait_s if wait_s >= 0 else float("inf")
         ended: set[int] = set()
 
@@ -301,32 +300,31 @@ class Landings:
             tell(news)
 
         def is_over() -> bool:
-            return number in ended or self._clock() >= end_at_s or self._has_ended(number)
+            if number in ended or self._clock() >= end_at_s:
+                return True
+            return self._store.read(lambda view: queue.known(view, number)).state not in LIVE
 
         with self._store.listen() as ear:
             while True:
                 try:
                     self._run_once(tools, caller, tell=hear, is_over=is_over)
-                    return  # if it has not ended: it is held, unreviewed, in the way, or behind such a one
+                    return  # ended; or it, or one before it, is held, unreviewed or stopped
                 except Refusal as refusal:
                     if refusal.code != "queue.running":
                         raise
                 if is_over():
                     return
-                tools.git.close()  # nothing to ask while somebody else runs the queue
+                tools.git.close()  # not needed while another process runs the queue
                 ear.wait(WAIT_S)
 
     def _is_merged(self, task: int) -> bool:
         row = self._store.read(lambda view: _task(view, task))
         return row is not None and row.state == MERGED
 
-    def _has_ended(self, number: int) -> bool:
-        return self._store.read(lambda view: queue.known(view, number)).state not in LIVE
-
     # -- look -------------------------------------------------------------------------------------
 
     def result_of(self, number: int) -> Result | None:
-        """What a candidate has come to; None while it waits."""
+        """How a candidate ended; None while it waits."""
         with self._open_tools() as tools:
             return self._result_of(tools.git, number)
 
@@ -345,14 +343,14 @@ class Landings:
     def check(
         self, caller: Caller, *, branch: str, task: int = 0, agent: str = "", runs_checks: bool = False
     ) -> BranchCheck:
-        """Landing without landing, as checking.py has it."""
+        """A dry run of landing; see checking.py."""
         with self._open_tools() as tools:
             return check_branch(
                 self._store, tools, caller, branch=branch, task=task, agent=agent, runs_checks=runs_checks
             )
 
     def overview(self, *, ended: int = 0) -> dict[str, Any]:
-        """The queue as people want to see it, with the time that is left by what checks took so far."""
+        """The queue for people, with the time left as estimated from earlier checks."""
         with self._open_tools() as tools:
             stated = tools.stated_checks(tools.git.known_main())
         commands = [check.command for check, place in stated if place is None]
@@ -380,7 +378,7 @@ class Landings:
 
 
 def check_task(row: Task | None, number: int) -> None:
-    """Refuse a task that is not there, or whose work nobody can land now."""
+    """Refuse a task that does not exist, or is neither taken, handed over nor merged."""
     if row is None:
         raise not_found("task", show_id(number), "lineclear task list")
     if row.state not in (TAKEN, HANDED_OVER, MERGED):
@@ -388,18 +386,18 @@ def check_task(row: Task | None, number: int) -> None:
 
 
 def require_task(view: View, number: int) -> None:
-    """Refuse a task that is not there, or whose work nobody can land now."""
+    """Refuse a task that does not exist, or is neither taken, handed over nor merged."""
     check_task(_task(view, number), number)
 
 
 def taken_task(view: View, number: int) -> Task | None:
-    """The task if somebody works on it now."""
+    """The task, if an agent works on it now."""
     row = _task(view, number)
     return row if row is not None and row.state == TAKEN else None
 
 
 def branch_of_task(view: View, number: int) -> str:
-    """The branch that a task was handed over with; "" when it was not, or went back since."""
+    """The branch with which a task was handed over; "" if it was not, or has gone back since."""
     row = _task(view, number)
     return row.branch if row is not None and row.state in (HANDED_OVER, MERGED) else ""
 
@@ -414,19 +412,19 @@ def _handed_over(view: View) -> list[Task]:
 
 
 def _row_and_below(view: View, number: int) -> tuple[Candidate, str, Task | None]:
-    """(the candidate, what it was put on if it has landed, its task)."""
+    """(the candidate, the commit it landed on or "", its task)."""
     row = queue.known(view, number)
     return row, overview.below_of(view, row) if row.state == LANDED else "", _task(view, row.task)
 
 
 def _last_known(view: View, number: int) -> tuple[Candidate, str, dict[str, Any]]:
-    """(the candidate, what it was put on if it has landed, what its last event says)."""
+    """(the candidate, the commit it landed on or "", the data of its last event)."""
     row, below, _ = _row_and_below(view, number)
     return row, below, queue.show(view, number)["history"][-1]
 
 
 def _conflicts(git: LandingGit, row: Candidate) -> list[dict[str, Any]]:
-    """The places where it does not fit, looked at once more: the log only keeps the files."""
+    """Merge again to find the conflicts: the log only keeps the files."""
     try:
         return git.level(git.main(), row, None).conflicts
     except Refusal:

@@ -1,6 +1,7 @@
-"""Merge two trees: git first, then by our rules each file it left open, then what breaks in combination.
+"""Merge two trees: by git first, then by our rules each file that git left in conflict; then find what breaks
+only in combination.
 
-Reads and writes objects through the `Trees` port; no work tree and no reference is touched.
+Reads and writes objects through the `MergeTrees` port; touches no work tree and no reference.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         def merge(
             self, base: str, left: str, right: str
         ) -> tuple[str, dict[str, dict[int, tuple[str, str]]]]:
-            """Git's own merge: the tree it wrote, and per open path stage -> (mode, object id)."""
+            """Git's own merge: the tree it wrote, and per path in conflict stage -> (mode, object id)."""
 
         def read(self, oids: Iterable[str]) -> dict[str, bytes]:
             """The content of blobs."""
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
             """Paths of plain files that differ; renames are not followed."""
 
         def paths(self, tree: str, directories: Iterable[str]) -> list[str]:
-            """Every file of the tree below these directories."""
+            """Every file in the tree below these directories."""
 
         def files(self, tree: str) -> dict[str, tuple[str, str]]:
-            """(mode, object id) of every file of a tree or commit, by its path."""
+            """path -> (mode, object id), for every file of a tree or commit."""
 
         def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
-            """A new tree: these paths with this mode and content (None removes), the rest as in `tree`."""
+            """Write a copy of `tree` in which these paths have this mode and content (None removes)."""
 
     Job = tuple[str, str, str, str, Labels]
     Spread = Callable[[Callable[[Job], MergeResult], list[Job]], Iterable[MergeResult]]
@@ -58,15 +59,15 @@ def merge_two_trees(
     spread: Spread,
     maker: LockMaker | None = None,
 ) -> dict[str, Any]:
-    """A report: `tree` (its id), `clean`, and `files`: what was settled, what is open, and why.
+    """Returns a report: `tree` (its id), `clean`, and `files`: what was merged, what is in conflict, and why.
 
-    With a `maker` lock files that both sides changed are regenerated where allowed; `locks` lists them.
+    With a `maker`, lock files that both sides changed are regenerated where allowed; `locks` lists them.
     """
     tree, open_files = trees.merge(base, left, right)
-    jobs = [(path, stages) for path, stages in sorted(open_files.items()) if is_mergeable(stages)]
-    blobs = trees.read({oid for _, stages in jobs for _, oid in stages.values()})
-    texts = {path: [_decode(blobs, stages.get(stage)) for stage in (1, 2, 3)] for path, stages in jobs}
-    work = [(path, *_text(parts), labels) for path, parts in texts.items() if None not in parts]
+    mergeable = {path: stages for path, stages in sorted(open_files.items()) if is_mergeable(stages)}
+    blobs = trees.read({oid for stages in mergeable.values() for _, oid in stages.values()})
+    texts = {path: _texts(blobs, stages) for path, stages in mergeable.items()}
+    work = [(path, *found, labels) for path, found in texts.items() if found is not None]
     results = dict(zip([job[0] for job in work], spread(_merge_one, work), strict=True))
     settled = {path: result for path, result in results.items() if result.is_clean}
     written = {path: (_mode(open_files[path]), result.text.encode()) for path, result in results.items()}
@@ -82,25 +83,24 @@ def merge_two_trees(
 
 
 def is_mergeable(stages: Mapping[int, tuple[str, str]]) -> bool:
-    """Are there two plain files to merge? They may still turn out not to be text."""
+    """Is it a plain file on both sides? It may still turn out not to be text."""
     return 2 in stages and 3 in stages and all(mode in PLAIN for mode, _ in stages.values())
 
 
 def _mode(stages: dict[int, tuple[str, str]]) -> str:
-    """The mode that a side changed; without a base, the left one."""
+    """The right side's mode if only that side changed it, else the left side's."""
     left, right = stages[2][0], stages[3][0]
     return right if 1 in stages and left == stages[1][0] else left
 
 
-def _decode(blobs: dict[str, bytes], stage: tuple[str, str] | None) -> str | None:
+def _texts(blobs: dict[str, bytes], stages: dict[int, tuple[str, str]]) -> tuple[str, str, str] | None:
+    """The texts of base, left and right ("" for a missing one); None if one of them is not text."""
     try:
-        return blobs[stage[1]].decode() if stage is not None else ""
+        base, left, right = (
+            blobs[stages[stage][1]].decode() if stage in stages else "" for stage in (1, 2, 3)
+        )
     except UnicodeDecodeError:
         return None
-
-
-def _text(parts: list[str | None]) -> tuple[str, str, str]:
-    base, left, right = (part or "" for part in parts)
     return base, left, right
 
 
@@ -112,7 +112,7 @@ def _merge_one(job: Job) -> MergeResult:
 def file_report(
     path: str, stages: Mapping[int, tuple[str, str]], result: MergeResult | None
 ) -> dict[str, Any]:
-    """What there is to say of a file that git left open; without a result it could not be merged."""
+    """The report on a file that git left in conflict; without a result, why it could not be merged."""
     if result is None:
         kind, doubt = "not text", "the file is not text on both sides"
         if not (2 in stages and 3 in stages):
@@ -143,8 +143,8 @@ def result_data(result: MergeResult) -> dict[str, Any]:
 def _combine(
     trees: MergeTrees, base: str, left: str, right: str, report: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Migrations with one number, one selector or route from both sides: git sees nothing of it. Also gives
-    the lock files that both sides changed, with the left side's object."""
+    """Add to the report what git cannot see: migrations with the same number, a selector or route that both
+    sides add. Also returns the lock files that both sides changed, with the left side's object id."""
     plan, ours = _plan(trees, base, left, right, report["tree"])
     if plan.renames or plan.rewrites:
         moved = {old: ("100644", None) for old, _ in plan.renames}
@@ -161,7 +161,8 @@ def _combine(
 
 
 def _plan(trees: MergeTrees, base: str, left: str, right: str, tree: str) -> tuple[TreePlan, dict[str, str]]:
-    """The right side first: it is one piece of work, the left one may be all that came before it."""
+    """What the combination needs, and the left side's object ids."""
+    # The right side is a single piece of work; reading all that the left side changed may cost far more.
     theirs = _Side(trees, base, right)
     if not can_meet(theirs.added, theirs.texts, theirs.base_texts):
         return TreePlan(), {}
@@ -181,10 +182,14 @@ def _plan(trees: MergeTrees, base: str, left: str, right: str, tree: str) -> tup
 
 
 class _Side:
-    """What one side changed of the files that can meet, as text."""
+    """The files that one side changed and that can clash with another file, as text."""
 
     def __init__(self, trees: MergeTrees, base: str, side: str) -> None:
-        rows = _of_interest(trees.changed(base, side))
+        rows = {
+            path: row
+            for path, row in trees.changed(base, side).items()
+            if row[0] != "D" and TreeFacts.is_of_interest(path)
+        }
         blobs = trees.read(
             {oid for kind, old, new in rows.values() for oid in ((new,) if kind == "A" else (old, new))}
         )
@@ -193,7 +198,3 @@ class _Side:
         self.base_texts = {path: texts[row[1]] for path, row in rows.items() if row[0] != "A"}
         self.texts = {path: texts[row[2]] for path, row in rows.items()}
         self.objects = {path: row[2] for path, row in rows.items()}
-
-
-def _of_interest(side: dict[str, Change]) -> dict[str, Change]:
-    return {path: row for path, row in side.items() if row[0] != "D" and TreeFacts.is_of_interest(path)}

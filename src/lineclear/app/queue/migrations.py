@@ -1,4 +1,4 @@
-"""Reserve the next migration's number before it is written, by a claim on every name that begins with it."""
+"""Reserve the number of the next migration by claiming every file name that begins with it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ if TYPE_CHECKING:
         """Migrations on main and in every worktree of this machine."""
 
         def on_main(self) -> list[str]:
-            """The path of every migration on main; none if there is no main yet."""
+            """The path of every migration on main; empty if there is no main yet."""
 
         def files_in(self, folder: str, /) -> dict[str, str]:
-            """The names directly in a folder with their texts, on main and in every worktree; the text of a
-            folder is empty."""
+            """name -> text of the entries of a folder, on main and in every worktree; "" for a subfolder."""
 
 
-# So many agents do not write migrations for one folder at one time.
+# More than the agents that could write migrations in one folder at the same time.
 MOST_TRIES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migrations:
-    """Reserves names of migrations. `at` is the time now, as names that begin with a time write it."""
+    """Reserves names of migrations. `at`: the current time, as written in names that begin with a time."""
 
     store: Store
     liveness: Liveness
@@ -49,10 +48,10 @@ class Migrations:
     def reserve(
         self, caller: Caller, folder: str, *, name: str, ttl_ms: int = 0, task: int = 0
     ) -> dict[str, Any]:
-        """The next name in a folder, held for the caller; asked again before the file is there, the same one.
+        """Claim the next name in a folder. Until the file exists, the same caller gets the same name again.
 
-        `folder`: from the repository's root; "" for the only one that has migrations. `ttl_ms`: 0 for as
-        long as any claim.
+        `folder`: relative to the repository's root; "" for the only folder with migrations. `ttl_ms`: 0 for
+        a claim's default.
         """
         folder = folder.strip("/") or _only_folder(self.files.on_main())
         files = self.files.files_in(folder)

@@ -1,5 +1,5 @@
-"""What people want to see of the queue: who waits for what, every decision about a candidate, how long a
-review took. Reads only; all of it comes from the log and the tables.
+"""What people see of the queue: who waits for what, every decision about a candidate, how long a review took.
+Only reads the log and the tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Candidate
 
 NO_REVIEW, PERSON = "none", "person"
-# Of the events that concern several candidates at once, those that say something about each.
+# The events about several candidates at once that belong in the history of each, and their fields.
 _SHARED = ("CheckEnded", "LandingBegan")
 _OF_SHARED = ("ids", "green", "flaky", "took_ms", "command")
 
@@ -31,9 +31,9 @@ _OF_SHARED = ("ids", "green", "flaky", "took_ms", "command")
 def overview(
     view: View, *, review: str, commands: Iterable[str] = (), at_once: int = 1, ended: int = 0
 ) -> dict[str, Any]:
-    """Everything that waits, in landing order, then the newest `ended` ones that no longer do.
+    """The candidates that wait, in landing order, then the newest `ended` of those that have ended.
 
-    `at_once`: how many are checked together, for the time that is left: -1 while no check was ever seen.
+    `at_once`: how many are checked together, to estimate the time left (`eta_ms`; -1 if unknown).
     """
     state, who, why = queue.state(view)
     run_ms = queue.eta_ms(view, commands)
@@ -55,14 +55,14 @@ def overview(
 
 
 def waits_for(view: View, row: Candidate, review: str) -> str:
-    """Why it does not land now, as far as it lies with somebody else; "" when it is simply in line."""
+    """What blocks the candidate; "" if nothing does and it is simply in line."""
     if row.state == HELD:
         return "held" + (f": {row.reason}" if row.reason else "")
     if row.state == STOPPED:
         return row.reason
     if row.state not in LIVE:
         return ""
-    needed = [number for number in split_ids(row.after) if not _is_landed(view, number)]
+    needed = [number for number in split_ids(row.after) if queue.known(view, number).state != LANDED]
     tasks = queue.unmet_tasks(view, row.task)
     names = [*map(show_number, needed), *map(show_id, tasks)]
     if is_unreviewed(row, review):
@@ -74,18 +74,15 @@ def is_unreviewed(row: Candidate, review: str) -> bool:
     return review != NO_REVIEW and row.state in LIVE and not row.review
 
 
-def _is_landed(view: View, number: int) -> bool:
-    return queue.known(view, number).state == LANDED
-
-
 def explain(view: View, number: int, review: str) -> dict[str, Any]:
-    """Everything about one candidate, with every decision and every check of it, oldest first."""
+    """Everything about one candidate, with every decision and check, oldest first."""
     row = queue.known(view, number)
     shown = queue.show(view, number)
     checks = [
-        {**_head(event), **{name: event.body[name] for name in _OF_SHARED if name in event.body}}
+        {"position": event.position, "at_ns": event.at_ns, "actor": event.actor, "event": event.kind,
+         **{name: event.body[name] for name in _OF_SHARED if name in event.body}}
         for event in _shared(view, row)
-    ]
+    ]  # fmt: skip
     history = sorted([*shown["history"], *checks], key=lambda item: item["position"])
     return {
         **shown,
@@ -95,12 +92,8 @@ def explain(view: View, number: int, review: str) -> dict[str, Any]:
     }
 
 
-def _head(event: Event) -> dict[str, Any]:
-    return {"position": event.position, "at_ns": event.at_ns, "actor": event.actor, "event": event.kind}
-
-
 def _shared(view: View, row: Candidate) -> list[Event]:
-    """What happened to it together with others, between its beginning and its end."""
+    """The checks and landings that it shared with other candidates, while it waited."""
     own = view.scan(LOG, "subject", (show_number(row.id),), reverse=True, limit=1)
     last = own[0].position if own and row.state not in LIVE else None
     entries = view.scan(LOG, "subject", ("queue",), low=row.submitted, high=last)
@@ -109,7 +102,7 @@ def _shared(view: View, row: Candidate) -> list[Event]:
 
 
 def review_waited_ms(view: View, row: Candidate, review: str) -> int:
-    """From when the commit was handed in to its review, or until now; -1 where nobody was asked."""
+    """How long its last commit waited, or has waited, for a review; -1 if it needs none."""
     events = [event_of(entry) for entry in view.scan(LOG, "subject", (show_number(row.id),))]
     asked_ns = answered_ns = 0
     for event in events:
@@ -123,9 +116,9 @@ def review_waited_ms(view: View, row: Candidate, review: str) -> int:
 
 
 def below_of(view: View, row: Candidate) -> str:
-    """The commit that a landed candidate was put on; "" when main had not to move for it.
+    """The commit on which a candidate landed; "" if main did not move for it.
 
-    Not always its first parent: a branch that was fast-forwarded brings several commits.
+    This is not always its first parent: a fast-forwarded branch brings several commits.
     """
     landings = [event for event in _shared(view, row) if event.kind == "LandingBegan"]
     for event in reversed(landings):
@@ -137,7 +130,7 @@ def below_of(view: View, row: Candidate) -> str:
 
 
 def last_landed(view: View, agent: str, skip: Sequence[int] = ()) -> Candidate | None:
-    """The newest landing of an agent, of anybody for ""; `skip` are those that do not count."""
+    """The newest landing of an agent ("" for anybody) that is not in `skip`."""
     rows = [row for row in view.scan(CANDIDATE, "state", (LANDED,)) if row.id not in skip]
     mine = [row for row in rows if not agent or row.agent == agent]
     return max(mine, key=lambda row: (row.ended_ns, row.id), default=None)

@@ -1,5 +1,5 @@
-"""What a person begins is worked on at once, by one process at a time in a clone: proposals are worked in,
-the full check is run.
+"""Begin a phase and do its work at once: integrate proposals, or run the full check. One process of a clone
+does this at a time.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseTools:
-    """What the work needs from outside. `hold_bond` refuses while another process works; `full_check` takes
-    main's commit and refuses when that states none; `may`: would the queue let the integrator land a change
-    of this path?"""
+    """What the work needs from outside. `hold_bond` refuses while another process works. `full_check` takes
+    main's commit and refuses if its settings have no full check. `may`: would the queue let the integrator
+    land a change of this path?"""
 
     hold_bond: Callable[[], TurnBond]
     open_git: Callable[[], AbstractContextManager[FullCheckGit]]
@@ -43,7 +43,7 @@ class PhaseTools:
 
 
 class PhaseWork:
-    """`integrator` is the caller in whose name proposals are decided and candidates submitted."""
+    """Proposals are decided and candidates submitted in the name of `integrator`."""
 
     def __init__(self, store: Store, rules: list[Rule], integrator: Caller, tools: PhaseTools) -> None:
         self._store, self._rules, self._integrator, self._tools = store, rules, integrator, tools
@@ -51,9 +51,9 @@ class PhaseWork:
     def begin(
         self, caller: Caller, phase: str, *, note: str = "", tell: Callable[[str], None] = lambda _: None
     ) -> dict[str, Any]:
-        """Begin a phase, or go on with the one that it is, and do what is to be done in it.
+        """Begin a phase, or continue the current one, and do its work.
 
-        `results` has what became of proposals, `test` how a full run ended.
+        The answer's `results` say what became of proposals, `test` how a full run ended.
         """
         with self._alone(), self._tools.open_git() as git:
             if phase == TEST:
@@ -79,11 +79,11 @@ class PhaseWork:
             return answer
 
     def settle(self) -> list[dict[str, Any]]:
-        """Decide the proposals whose candidates have ended since; the queue does so after each landing."""
+        """Decide the proposals whose candidates have ended; the queue does the same after each landing."""
         return integrating.settle(self._store, self._integrator)
 
     def show(self) -> dict[str, Any]:
-        """The phase, what is bound to one, and how far the work in it is."""
+        """The phase, the resources that are bound to one, and the progress of its work."""
         shown = self._store.read(lambda view: phases.show(view, self._rules))
         if shown["phase"] == TEST:
             with self._tools.open_git() as git:

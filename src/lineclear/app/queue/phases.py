@@ -1,6 +1,8 @@
-"""Use cases around phases: which it is, begin another, and what waits in it. Cheap to import: the hook asks.
+"""Use cases for phases: show the current one, begin another, and list its proposals.
 
-What is done in `integrate` is in integrating.py, what is done in `test` in full_checks.py.
+Cheap to import: hooks load it where a resource is bound to a phase.
+
+integrating.py does the work of `integrate`, full_checks.py that of `test`.
 """
 
 from __future__ import annotations
@@ -36,13 +38,13 @@ def phase_of(view: View) -> str:
 
 
 def began(view: View) -> int:
-    """The log's position at which the phase began; 0 for the first one."""
+    """The log position at which the phase began; 0 if none was ever begun."""
     row = view.get(MODE, (NAME,))
     return row.since if row is not None else 0
 
 
 def begin(store: Store, caller: Caller, rules: list[Rule], phase: str, note: str = "") -> dict[str, Any]:
-    """A person begins a phase; the one that it is already goes on, and nothing is written."""
+    """Begin a phase; has no effect if it is the current one. For people only."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -51,19 +53,14 @@ def begin(store: Store, caller: Caller, rules: list[Rule], phase: str, note: str
         now = phase_of(tx)
         if now != phase:
             check_move(now, phase)
-            if phase == TEST:
-                _refuse_unfinished(tx, rules)
+            undecided = frozen_proposals(tx, rules) if phase == TEST else []
+            if undecided:
+                waiting = sum(candidate_of(tx, row.id) is not None for row in undecided)
+                raise not_integrated(len(undecided), waiting)
             tx.append(Draft("PhaseBegan", NAME, phase=phase, note=note))
         return {**show_brief(tx), "began": now != phase}
 
     return once(store, caller, "phase", {"phase": phase, "note": note}, work)
-
-
-def _refuse_unfinished(view: View, rules: list[Rule]) -> None:
-    undecided = frozen_proposals(view, rules)
-    if undecided:
-        waiting = sum(candidate_of(view, row.id) is not None for row in undecided)
-        raise not_integrated(len(undecided), waiting)
 
 
 # -- look -----------------------------------------------------------------------------------------
@@ -79,7 +76,7 @@ def show_brief(view: View) -> dict[str, Any]:
 
 
 def show(view: View, rules: list[Rule]) -> dict[str, Any]:
-    """The phase, and what is bound to one, each with its open proposals."""
+    """The phase, and the resources that are bound to one, each with its open proposals."""
     proposals = [(row, strategy_for(resource_of(row.resource), rules)) for row in _open(view)]
     bound = [
         {
@@ -95,7 +92,7 @@ def show(view: View, rules: list[Rule]) -> dict[str, Any]:
 
 
 def _progress(view: View, rules: list[Rule]) -> dict[str, int]:
-    """How far integration is. Empty in other phases."""
+    """How many proposals are queued, undecided, accepted and rejected; empty outside `integrate`."""
     if phase_of(view) != INTEGRATE:
         return {}
     undecided = frozen_proposals(view, rules)
@@ -117,8 +114,8 @@ def _state_in(body: str) -> str:
 
 
 def frozen_proposals(view: View, rules: list[Rule]) -> list[Proposal]:
-    """Open proposals that this `integrate` is about: for what is bound to it, made before it began. Those
-    that come later wait for the next time, else it would never end."""
+    """The open proposals for resources bound to `integrate` that were made before it began. Later ones wait
+    for the next time, or the phase would never end."""
     began_at = began(view)
     return [
         row
@@ -128,7 +125,7 @@ def frozen_proposals(view: View, rules: list[Rule]) -> list[Proposal]:
 
 
 def candidate_of(view: View, proposal: int) -> Candidate | None:
-    """The candidate that brings a proposal to main, while it is on its way."""
+    """The live candidate that brings a proposal to main, if there is one."""
     rows = view.scan(CANDIDATE, "branch", (branch_of(proposal),))
     return next((row for row in rows if row.state in LIVE), None)
 

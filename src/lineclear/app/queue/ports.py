@@ -24,66 +24,66 @@ if TYPE_CHECKING:
         files: list[str]
 
     class QueueGit(Protocol):
-        """One clone's git. Nothing but `move` moves anything."""
+        """One clone's git. Only `move` changes a branch."""
 
         @property
         def branch(self) -> str: ...
 
         def main(self) -> str:
-            """The commit that main is; "" when there is none."""
+            """Main's commit; "" if there is none."""
 
         def level(self, below: str, row: Candidate, task: Task | None) -> Level:
-            """The candidate on top of a commit, as a commit of its own. Refuses what cannot be merged."""
+            """Merge the candidate onto a commit and commit the result. Refuses what cannot be merged."""
 
         def forbidden(self, row: Candidate, main: str) -> list[GateFinding]:
-            """What the candidate changes although its author may not."""
+            """The files that the candidate changes although its author may not."""
 
         def touched(self, row: Candidate) -> list[str]:
-            """The files that the candidate changes, as claims write their paths; none if git cannot say."""
+            """The files that the candidate changes, as claims write paths; empty if git cannot say."""
 
         def chain(self, row: Candidate, top: str) -> list[str]:
-            """Where the candidate's branch began, then each state of main from there to `top`."""
+            """The commit where the candidate's branch began, then each commit of main from there to `top`."""
 
         def tree_of(self, commit: str) -> str: ...
 
         def is_on_main(self, commit: str) -> bool: ...
 
         def move(self, old: str, new: str, why: str) -> MainMove:
-            """Main by compare-and-set, with its files where it is checked out."""
+            """Move main by compare-and-set, and update its files where it is checked out."""
 
     class LandingGit(QueueGit, Protocol):
-        """What submitting a branch, and telling what became of it, asks of the same clone."""
+        """The same clone's git, for submitting a branch and reporting what became of it."""
 
         def known_main(self) -> str:
-            """As it was last seen, wherever main is; nobody is asked. "" where there is none."""
+            """Main's commit as last seen, without asking a remote; "" if there is none."""
 
         def ends_of(self, branch: str) -> tuple[str, str]:
-            """(main as it was last seen, the branch's newest commit). Refuses what could not land: no main,
-            main itself, no such branch."""
+            """(main's commit as last seen, the branch's newest commit). Refuses if there is no main, no such
+            branch, or if the branch is main itself."""
 
         def bases(self, main: str, tip: str) -> list[str]:
-            """Where both parted; the tip alone when main holds it, nothing for two strangers."""
+            """The merge bases; only the tip if main contains it, empty for unrelated histories."""
 
         def own(self, main: str, tip: str) -> list[str]:
-            """The commits of the tip that main does not hold, newest first."""
+            """The commits of the tip that main does not contain, newest first."""
 
         def landed_change(self, below: str, commit: str) -> tuple[list[str], str]:
-            """(the files that differ between both, none without `below`; the commit as git keeps it)."""
+            """(the files that differ between both, empty without `below`; the raw commit object)."""
 
         def take_notes(self) -> list[str]:
-            """What was done about main since this was asked last, as words for a person."""
+            """For a person: what was done about main since the last call."""
 
         def close(self) -> None:
-            """Lets go of what answers; can be asked again. Closing it twice has no effect."""
+            """End the git process. A later question starts a new one; closing twice has no effect."""
 
     class CommitKeeper(Protocol):
-        """Keeps a candidate's commit from git's housekeeping while it may be wanted."""
+        """Protects a candidate's commit from git's garbage collection."""
 
         def keep(self, tip: str) -> None:
-            """Every machine that may run the queue finds it from now on."""
+            """From now on every machine that may run the queue finds the commit."""
 
         def forget(self, tip: str, *, is_landed: bool) -> None:
-            """Once main or a branch holds it; has no effect before."""
+            """Drop the protection if main or a branch contains the commit; otherwise has no effect."""
 
     class TurnLock(Protocol):
         """One process at a time in this clone; free when the process ends."""
@@ -93,16 +93,16 @@ if TYPE_CHECKING:
         def free(self) -> None: ...
 
     class Reviewer(Protocol):
-        """The command that looks at candidates, as a commit of main states it."""
+        """The command that reviews candidates, from the settings in a commit of main."""
 
         def review(
             self, row: Candidate, main: str, level: Level, is_over: Callable[[], bool]
         ) -> tuple[bool, str] | None:
-            """(yes?, its last words); None when it was called off. Refuses what is not trusted."""
+            """(did it approve?, the end of its output); None if cancelled. Refuses an untrusted command."""
 
     class QueueTools(Protocol):
-        """What one operation of the queue works with: opened for it, closed with it. Settings are those that
-        main has committed, read once."""
+        """What one operation of the queue needs; opened and closed with it. Its settings are those committed
+        on main, read once."""
 
         @property
         def git(self) -> LandingGit: ...
@@ -110,15 +110,15 @@ if TYPE_CHECKING:
         def open_checks(self, places: int) -> AbstractContextManager[CheckPool]: ...
 
         def stated_checks(self, main: str) -> list[tuple[Check, Resource | None]]:
-            """The checks that this commit states, each with its part of the repository, None for all of it;
-            without a commit those of this clone."""
+            """The checks in this commit's settings, each with the part of the repository that needs it (None:
+            all of it); without a commit those of this clone."""
 
         def reviewer(self, main: str) -> Reviewer | None:
-            """None when the commit states no command for it."""
+            """None if the commit's settings have no review command."""
 
         def follow_up(self, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
-            """What a repository does after a landing: decide proposals, run its integrator. None when nothing
-            was to be done; else `result` is submitted, nothing or failed, with `why`."""
+            """After a landing, decide proposals and run the integrator. None if there was nothing to do; else
+            `result` is submitted, nothing or failed, with `why`."""
 
     class EndedCheck(Protocol):
         """One run of one check command."""
@@ -135,53 +135,53 @@ if TYPE_CHECKING:
         def is_flaky(self) -> bool: ...
         @property
         def is_set_up(self) -> bool:
-            """It is no check, but a command that makes the place ready for them."""
+            """It is not a check but a command that sets the check tree up."""
 
         @property
         def took_ms(self) -> int: ...
         @property
         def words(self) -> str:
-            """How it failed, with the end of its output; bounded."""
+            """How it failed, with the end of its output; of limited length."""
 
     class CheckPool(Protocol):
-        """Runs checks beside us, as many at once as it has places."""
+        """Runs checks in the background, as many at once as it has places."""
 
         def prepare(self, main: str) -> bool:
-            """From now on checks are those that this commit states; True when they are others than before.
-            Refuses what is not trusted."""
+            """Use the checks in this commit's settings from now on; True if they differ from those before.
+            Refuses untrusted ones."""
 
         def checks_for(self, files: Sequence[str]) -> list[Check]: ...
 
         def key(self, tree: str, check: Check) -> str:
-            """What a verdict is kept under."""
+            """The key under which a verdict is stored."""
 
         def free(self) -> int: ...
 
         def start(self, job: int, commit: str, tree: str, checks: Sequence[Check]) -> None: ...
 
         def ended(self) -> Sequence[tuple[int, Sequence[EndedCheck]]]:
-            """Jobs that came to an end since the last time; a cancelled one with nothing."""
+            """The jobs that ended since the last call, with their results; a cancelled one has none."""
 
         def cancel(self, job: int) -> None: ...
 
         def wait(self, timeout_s: float) -> None:
-            """Until a job has ended or the time is over."""
+            """Wait until a job has ended or the time is over."""
 
     class CheckPlace(Protocol):
-        """A check tree that only we use, and how main's settings make it ready."""
+        """A check tree that only this process uses, and how main's settings set it up."""
 
         def prepare(self, commit: str) -> str:
-            """The tracked files as the commit has them, nothing untracked, the ignored files that the
-            settings name, and ports that are free. Gives the key of the set-up that has to run now: "" if
-            the settings state none, or if it has run for the same commands, files and manifests."""
+            """Check out the commit's tracked files, remove untracked ones, copy the ignored files that the
+            settings name, and find free ports. Returns the key of the set-up that must run now; "" if the
+            settings have none, or if it has run for the same commands, files and manifests."""
 
         def set_up(self, key: str, cancel: Event) -> tuple[str, CommandEnd] | None:
-            """Run the set-up commands within their time; the first that fails, with how it ended. None if
-            none fails: then the key is remembered."""
+            """Run the set-up commands within their time. Returns the first that fails and how it ended; None
+            if all succeed, and then remembers the key."""
 
         def run(self, command: str, *, timeout_s: float, cancel: Event, env: Mapping[str, str]) -> CommandEnd:
-            """Run a command by the shell, in a sandbox if the settings want one. `env` is added to the
-            environment of a check."""
+            """Run a shell command, in a sandbox if the settings ask for one. `env` is added to a check's
+            environment."""
 
         def end_strays(self) -> bool:
-            """End all processes that were started in it; False if one of them cannot be ended."""
+            """End all processes that were started in the tree; False if one cannot be ended."""

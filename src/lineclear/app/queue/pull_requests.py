@@ -1,6 +1,6 @@
-"""A pull request instead of a landing, through the tool that its user has for it: `gh`, or `glab` for GitLab.
+"""Open a pull request instead of landing, with the user's own tool: `gh`, or `glab` for GitLab.
 
-The branch is pushed as it is, never by force. Who merges it is decided there.
+The branch is pushed as it is, never by force. The hosting site decides who may merge it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Forge:
-    """One tool's words: how it is asked whether it may, what is open already, and for a new one."""
+    """The arguments with which one tool lists and creates pull requests."""
 
     def __init__(self, tool: str, url_field: str, listing: Sequence[str], create: Sequence[str]) -> None:
         self.tool, self.url_field, self._list, self._create = tool, url_field, listing, create
@@ -60,23 +60,23 @@ class PullRequestGit(Protocol):
         """The name of the branch that work lands on."""
 
     def remote(self) -> tuple[str, list[str]]:
-        """(name, its address as it is written and as git reads it): the queue's remote, else `origin`, else
-        the only one that there is. Refuses when there is none of these."""
+        """(name, its address as written and as git resolves it) of the queue's remote, else of `origin`, else
+        of the only remote. Refuses if there is none of these."""
 
     def push(self, remote: str, branch: str, /) -> None:
-        """Never by force. Refuses what the remote does not take."""
+        """Push without force. Refuses if the remote rejects it."""
 
     def subjects(self, branch: str, /) -> list[str]:
-        """Of the commits that main does not hold, oldest first."""
+        """The subjects of the commits that main does not contain, oldest first."""
 
 
 class ForgeTool(Protocol):
-    """The programs `gh` and `glab`, which never ask anything."""
+    """Runs `gh` and `glab` without prompts."""
 
     def is_there(self, tool: str, /) -> bool: ...
 
     def run(self, tool: str, words: Sequence[str], /) -> tuple[int, str]:
-        """The exit code and the output, or the error output of a failure."""
+        """(exit code, output; on failure the error output)."""
 
 
 class PullRequests:
@@ -84,7 +84,7 @@ class PullRequests:
         self._store, self._git, self._tool = store, git, tool
 
     def open(self, caller: Caller, *, branch: str, task: int = 0) -> dict[str, Any]:
-        """Push the branch, open a pull request for it or find the open one, and hand the task over."""
+        """Push the branch, find its open pull request or open one, and hand the task over."""
         remote, addresses = self._git.remote()
         forge = GITLAB if any("gitlab" in host_of(url) for url in addresses) else GITHUB
         if not self._tool.is_there(forge.tool):
@@ -119,7 +119,7 @@ class PullRequests:
 
 
 def host_of(url: str) -> str:
-    """The host of a remote's address, in any of git's spellings; "" for a path."""
+    """The host in a remote's address, in any form that git accepts; "" for a path."""
     if "://" in url:
         return urlsplit(url).hostname or ""
     before, colon, _ = url.partition(":")
@@ -127,7 +127,7 @@ def host_of(url: str) -> str:
 
 
 def words_of(row: Task | None, branch: str, caller: Caller, subjects: Sequence[str]) -> tuple[str, str]:
-    """(title, body): what the task says, what was committed, and the trailers of a landing."""
+    """(title, body): the task's title and text, the commits' subjects, and the trailers of a landing."""
     title = f"{show_id(row.id)}: {one_line(row.title)}" if row is not None else ""
     parts = [row.body] if row is not None and row.body else []
     parts += ["\n".join(f"- {subject}" for subject in subjects)] if subjects else []

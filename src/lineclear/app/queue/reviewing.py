@@ -1,7 +1,7 @@
-"""Review by a command: an agent of the repository's choice looks at each candidate as it would land, in a
-check tree of its own, and says yes by ending with 0.
+"""Review by a command: a command of the repository's choice looks at each candidate as it would land, in a
+check tree, and approves it by exiting with 0.
 
-The command is main's, and runs only when a person trusts it.
+The command comes from main's settings and runs only if a person trusts it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from lineclear.core.words.refusals import Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lineclear.app.ports import Store, Tx, View
+    from lineclear.app.ports import Store, Tx
     from lineclear.app.queue.ports import LandingGit, QueueTools, Reviewer
-    from lineclear.core.log.tables import Candidate, Task
+    from lineclear.core.log.tables import Candidate
 
 REVIEWER, BY_AGENT = "reviewer", "agent"
 
@@ -32,14 +32,14 @@ def review_waiting(
     store: Store, tools: QueueTools, caller: Caller, *, review: str, tree: str, is_over: Callable[[], bool],
     tell: Callable[[QueueNews], None],
 ) -> list[int]:  # fmt: skip
-    """Every candidate that waits for a review gets it now, in landing order; gives those that were decided.
-    What goes back is told, as the runner tells it. `is_over` calls the command off that is at work.
+    """Review every candidate that waits for it, in landing order; returns those that were decided. `tell`
+    gets news of each that was sent back. `is_over` cancels the running command.
 
-    Nothing happens unless the repository asks for review by an agent and main names a command for it.
+    Does nothing unless the repository asks for review by an agent and main's settings name a command.
     """
     if review != BY_AGENT:
         return []
-    decided = []
+    decided: list[int] = []
     main = tools.git.known_main()
     reviewer = tools.reviewer(main) if main else None
     if reviewer is None:
@@ -51,30 +51,28 @@ def review_waiting(
             break
         if _decide(store, caller, reviewer, tools.git, main, row, tree, is_over):
             decided.append(row.id)
-            _pass_on(store, row.id, tell)
+            now = store.read(lambda view, number=row.id: queue.known(view, number))  # type: ignore[misc]
+            if now.state == SENT_BACK:
+                tell(QueueNews(SENT_BACK, now.id, f"{now.branch}: {now.reason.partition(chr(10))[0]}"))
     return decided
 
 
 def has_unreviewed(store: Store, review: str) -> bool:
-    """Is there a candidate that a command is to look at?"""
+    """Does a candidate wait for the review command?"""
     if review != BY_AGENT:
         return False
     waiting = store.read(queue.live)
     return any(row.state == WAITING and is_unreviewed(row, BY_AGENT) for row in waiting)
 
 
-def _pass_on(store: Store, number: int, tell: Callable[[QueueNews], None]) -> None:
-    row = store.read(lambda view: queue.known(view, number))
-    if row.state == SENT_BACK:
-        tell(QueueNews(SENT_BACK, number, f"{row.branch}: {row.reason.partition(chr(10))[0]}"))
-
-
 def _decide(
     store: Store, caller: Caller, reviewer: Reviewer, git: LandingGit, main: str, row: Candidate, tree: str,
     is_over: Callable[[], bool],
 ) -> bool:  # fmt: skip
+    """Review one candidate, or send it back if it cannot land anyway. False if it was not decided."""
+    task = store.read(lambda view: view.get(TASK, (row.task,))) if row.task else None
     try:
-        level = git.level(main, row, store.read(lambda view: _task_of(view, row)))
+        level = git.level(main, row, task)
     except Refusal as refusal:
         return _send_back(store, caller, row, BY_GONE, refusal.what)
     if not level.fits:
@@ -91,19 +89,13 @@ def _decide(
     except Refusal as refusal:
         if refusal.code not in ("queue.changed", "queue.ended"):
             raise
-        return False  # it changed or ended while it was looked at
+        return False  # it changed or ended during the review
     return True
-
-
-def _task_of(view: View, row: Candidate) -> Task | None:
-    return view.get(TASK, (row.task,)) if row.task else None
 
 
 def _send_back(
     store: Store, caller: Caller, row: Candidate, kind: str, why: str, files: Sequence[str] = ()
 ) -> bool:
-    """Nobody is asked about what cannot land: its author gets it back at once."""
-
     def work(tx: Tx) -> bool:
         now = queue.known(tx, row.id)
         is_same = now.state in LIVE and now.tip == row.tip

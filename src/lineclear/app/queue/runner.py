@@ -1,7 +1,9 @@
-"""The queue's runner: builds the stack, has it checked, lands what passes, sends back what does not.
+"""The queue's runner: builds the stack, has it checked, lands what passes and sends back what fails.
 
-It keeps no state that matters: candidates, verdicts and landings are in the log, and a successor of a killed
-runner goes on from there. One round looks, lands, blames, builds and asks, in this order; each is short.
+It keeps no state that matters: candidates, verdicts and landings are in the log, and the successor of a
+killed runner continues from there. Each round updates the stack to what is true now, lands the part that
+passed, sets the first failing candidate aside, puts waiting candidates on top, and starts checks. No step
+waits.
 """
 
 from __future__ import annotations
@@ -48,20 +50,19 @@ if TYPE_CHECKING:
     from lineclear.app.queue.ports import CheckPool, QueueGit
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Landing, Task
-    from lineclear.core.queue.checks import Check
 
     Tell = Callable[["QueueNews"], None]
 
-# How long a landing that is in a person's way is left alone before it is tried again.
+# How long to wait before retrying a landing that a person's uncommitted files block.
 RETRY_NS = 5_000_000_000
-# A partner is looked for among so many of the newest landings.
+# How many of the newest landings are searched for the one with which a candidate fails.
 MOST_LANDED = 1_000
 WAIT_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class QueueRules:
-    """What the repository asks for: how many at once, who has to approve, and the command that reviews."""
+    """The repository's settings: how many candidates at once, who must approve, and the review command."""
 
     _: KW_ONLY
     batch: int = 16
@@ -72,10 +73,9 @@ class QueueRules:
 
 @dataclass(frozen=True, slots=True)
 class QueueNews:
-    """Something that happened to a candidate; `kind` is landed, sent back or needs you. What happened to
-    none of them is warned of, with the number 0."""
+    """Something that happened to a candidate: `kind` is "landed" (with its `row`), "sent back" or "needs
+    you". A warning about no particular candidate is "warned", with the number 0."""
 
-    # `row`: the candidate as it is now, of one that has landed.
     kind: str
     candidate: int
     text: str
@@ -83,8 +83,8 @@ class QueueNews:
 
 
 class QueueFacts:
-    """What a round starts from, read at once: how far the log is, the time, landings that have begun and not
-    ended, the candidates that wait, and whether the queue is paused."""
+    """What a round starts from, in one read: the log's head, the time, unfinished landings, the candidates
+    that wait, and whether the queue is paused."""
 
     def __init__(self, view: View) -> None:
         self.head, self.now_ns = view.head, view.now.tick_ns
@@ -94,7 +94,7 @@ class QueueFacts:
 
 
 class StackedCandidate:
-    """A candidate in the stack: what main would be with it and all below it, and what is known of that."""
+    """A candidate in the stack: what main would become with it and all below it, and whether that passes."""
 
     def __init__(self, row: Candidate, level: Level, below: StackedCandidate | None) -> None:
         self.row, self.level = row, level
@@ -104,8 +104,8 @@ class StackedCandidate:
 
 
 class Suspect:
-    """A candidate that fails on main; with what, is being found out. `chain`: where its branch began, then
-    each state of main up to the one that it fails on."""
+    """A candidate that fails on main, while the runner searches for the landing with which it fails. `chain`:
+    the commit where its branch began, then each commit of main up to the one on which it fails."""
 
     def __init__(self, placed: StackedCandidate, chain: list[str]) -> None:
         self.row, self.chain, self.output = placed.row, chain, placed.output
@@ -113,7 +113,7 @@ class Suspect:
         self.search = Search(len(chain) - 1)
         self.job, self.point = 0, -1
         self.is_main_asked, self.main_known = False, UNKNOWN
-        # A place that could not be made ready says nothing of main either, whatever passed there before.
+        # A set-up command failed, not a check: then main must be checked again even if it passed before.
         self.is_set_up = placed.is_set_up
 
 
@@ -127,13 +127,13 @@ class Runner:
         self._stack: list[StackedCandidate] = []
         self._suspects: list[Suspect] = []
         self._jobs: dict[int, StackedCandidate | Suspect] = {}
-        # Candidates that cannot stand on this stack; looked at again when it has changed.
+        # Candidates that conflict with this stack; tried again when it has changed.
         self._aside: set[int] = set()
         self._retry_at_ns: dict[int, int] = {}
-        # Candidates that landed, went back or stopped in this round: what was read of them is no longer true.
+        # Candidates that landed, went back or stopped in this round: the facts read for it are outdated.
         self._done: set[int] = set()
         self.runs = 0
-        # How far the log was when the last round began; nothing could be done for what came before.
+        # The log's head when the last round began.
         self.seen = 0
 
     # -- the loop -----------------------------------------------------------------------------
@@ -144,23 +144,24 @@ class Runner:
         return bool(self._jobs)
 
     def step(self) -> bool:
-        """One round. False: nothing more can be done until a check ends or somebody says something."""
+        """Do one round. False: nothing more can be done until a check ends or the log changes."""
         facts, runs = self._store.read(QueueFacts), self.runs
         self.seen, self._done = facts.head, set()
-        heard = self._hear()
+        has_results = self._collect_results()
         for landing in facts.landings:
             self._settle(landing)
         if facts.is_paused:
-            return heard
-        self._look(facts)
+            return has_results
+        self._update(facts)
         self._land()
-        self._blame()
+        self._set_culprit_aside()
         self._build(facts)
-        self._ask()
-        return heard or self.runs != runs or self._can_land() or self._head() != facts.head
+        self._start_checks()
+        head = self._store.read(lambda view: view.head)
+        return has_results or self.runs != runs or self._can_land() or head != facts.head
 
     def run(self, is_over: Callable[[], bool], wait: Callable[[float], object]) -> None:
-        """Until `is_over`; `wait` sleeps until the log may have changed."""
+        """Run until `is_over`; `wait` sleeps until the log may have changed."""
         try:
             while not is_over():
                 if self.step():
@@ -173,7 +174,7 @@ class Runner:
             self.stop()
 
     def run_once(self, is_over: Callable[[], bool] = lambda: False) -> None:
-        """Until nothing more can be done."""
+        """Run until nothing more can be done, or `is_over`."""
         try:
             while not is_over() and (self.step() or self._jobs):
                 if self._jobs and not self._can_land():
@@ -187,16 +188,13 @@ class Runner:
             self._checks.cancel(job)
         self._jobs.clear()
 
-    def _head(self) -> int:
-        return self._store.read(lambda view: view.head)
-
     def _can_land(self) -> bool:
         return any(placed.known == GREEN for placed in self._stack)
 
-    # -- as it is now -------------------------------------------------------------------------
+    # -- what is true now ---------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Finish what a killed runner had begun: whether main moved, git knows."""
+        """Finish the landings that a killed runner began; git knows whether main moved."""
         for landing in self._store.read(lambda view: view.scan(LANDING, "key")):
             self._settle(landing)
 
@@ -204,8 +202,8 @@ class Runner:
         rows = [self._store.read(lambda view, id=id: queue.known(view, id)) for id in split_ids(landing.ids)]  # type: ignore[misc]
         self._conclude(landing, rows, is_moved=self._git.is_on_main(landing.new))
 
-    def _look(self, facts: QueueFacts) -> None:
-        """Main and the candidates as they are now; what no longer holds of the stack is taken off."""
+    def _update(self, facts: QueueFacts) -> None:
+        """Take off the stack what no longer matches main and the candidates as they are now."""
         main = self._git.main()
         if main != self._main:
             self._cut(0)
@@ -215,43 +213,43 @@ class Runner:
         rows = {row.id: row for row in facts.live if row.id not in self._done}
         for place, placed in enumerate(self._stack):
             now = rows.get(placed.row.id)
-            if not self._is_still(placed.row, now, now_ns) or (now and now.rank != placed.row.rank):
+            if not self._is_unchanged(placed.row, now, now_ns) or (now and now.rank != placed.row.rank):
                 self._cut(place)
                 break
         for suspect in list(self._suspects):
-            if not self._is_still(suspect.row, rows.get(suspect.row.id), now_ns):
-                self._acquit(suspect)
+            if not self._is_unchanged(suspect.row, rows.get(suspect.row.id), now_ns):
+                self._drop_suspect(suspect)
 
-    def _is_still(self, row: Candidate, current: Candidate | None, now_ns: int) -> bool:
+    def _is_unchanged(self, row: Candidate, current: Candidate | None, now_ns: int) -> bool:
         return current is not None and current.tip == row.tip and self._may_land(current, now_ns)
 
     def _may_land(self, row: Candidate, now_ns: int) -> bool:
-        """Neither held nor unreviewed; one that is in a person's way is tried again after a while."""
+        """Is it reviewed if it must be, and waiting, or stopped long enough ago for a retry?"""
         is_due = now_ns >= self._retry_at_ns.get(row.id, 0)
         is_reviewed = self._rules.review == "none" or row.review == APPROVED
         return is_reviewed and (row.state == WAITING or (row.state == STOPPED and is_due))
 
     def _cut(self, place: int) -> None:
-        """Nothing from here on stands any more."""
+        """Take off the stack from this place on."""
         for placed in self._stack[place:]:
-            self._let_go(placed)
+            self._cancel(placed)
         del self._stack[place:]
         self._aside.clear()
 
-    def _let_go(self, checked: StackedCandidate | Suspect) -> None:
+    def _cancel(self, checked: StackedCandidate | Suspect) -> None:
         if checked.job:
             self._checks.cancel(checked.job)
             self._jobs.pop(checked.job, None)
             checked.job = 0
 
-    def _acquit(self, suspect: Suspect) -> None:
-        self._let_go(suspect)
+    def _drop_suspect(self, suspect: Suspect) -> None:
+        self._cancel(suspect)
         self._suspects.remove(suspect)
 
     # -- land ---------------------------------------------------------------------------------
 
     def _land(self) -> None:
-        """The longest part of the stack that passed becomes main, all of it in one move."""
+        """Move main once, to the highest level of the stack that passed."""
         batch = self._stack[: highest_green([placed.known for placed in self._stack])]
         if not batch or not self._is_allowed(batch):
             return
@@ -266,14 +264,17 @@ class Runner:
             self._stack = self._stack[len(batch) :]
             self._aside.clear()
             if self._checks.prepare(self._main):
-                self._cut(0)  # what was checked by the rules of yesterday is checked again
-        elif moved.how == "blocked":
-            self._wait_for_a_person(batch, moved.why, moved.files)
-        else:
-            self._cut(0)
+                self._cut(0)  # main's checks have changed: check the rest of the stack by the new ones
+            return
+        if moved.how == "blocked":
+            # Only the candidates whose files are blocked wait; the others are stacked without them.
+            blocked = [placed for placed in batch if set(placed.level.files) & set(moved.files)] or batch
+            for placed in blocked:
+                self._stop_candidate(placed.row, moved.why, moved.files)
+        self._cut(0)
 
     def _is_allowed(self, batch: list[StackedCandidate]) -> bool:
-        """Asked once more at the last moment: a claim may have been granted while it was checked."""
+        """Ask the commit gate again at the last moment: a claim may have been granted during the checks."""
         for place, placed in enumerate(batch):
             if self._is_forbidden(placed.row):
                 self._cut(place)
@@ -288,10 +289,11 @@ class Runner:
         return bool(findings)
 
     def _begin(self, tx: Tx, batch: list[StackedCandidate]) -> Landing | None:
-        """The intention, before anything moves; None when somebody else was quicker with something."""
+        """Log the intention before main moves; None if a candidate has changed, the queue is paused, or
+        another landing has begun."""
         ensure_agent(tx, self._caller)
         rows = [(placed.row, tx.get(CANDIDATE, (placed.row.id,))) for placed in batch]
-        is_same = all(self._is_still(row, current, tx.now.tick_ns) for row, current in rows)
+        is_same = all(self._is_unchanged(row, current, tx.now.tick_ns) for row, current in rows)
         if not is_same or queue.state(tx)[0] == queue.PAUSED or tx.scan(LANDING, "key", limit=1):
             return None
         event = tx.append(
@@ -308,7 +310,7 @@ class Runner:
         return tx.get(LANDING, (event.position,))
 
     def _conclude(self, landing: Landing, rows: Sequence[Candidate], *, is_moved: bool) -> None:
-        """Every candidate's end and the landing's, in one transaction; again, it changes nothing."""
+        """End the landing and every candidate in it, in one transaction. Calling it again has no effect."""
         commits, hows = split_names(landing.commits), split_names(landing.hows)
         ids = split_ids(landing.ids)
         touched = [self._git.touched(row) if is_moved else [] for row in rows]
@@ -336,14 +338,9 @@ class Runner:
         queue.end_task(tx, row, f"landed on {self._git.branch} as {commit[:12]}", touched)
         return queue.known(tx, number)
 
-    def _wait_for_a_person(self, batch: list[StackedCandidate], why: str, files: list[str]) -> None:
-        """Only those whose files are in the way wait; the others are stacked without them."""
-        in_the_way = [placed for placed in batch if set(placed.level.files) & set(files)] or batch
-        for placed in in_the_way:
-            self._stop_candidate(placed.row, why, files)
-        self._cut(0)
-
     def _stop_candidate(self, row: Candidate, why: str, files: list[str]) -> None:
+        """Let the candidate wait for a person; it is retried from time to time."""
+
         def work(tx: Tx) -> tuple[bool, int]:
             ensure_agent(tx, self._caller)
             now = queue.known(tx, row.id)
@@ -361,7 +358,7 @@ class Runner:
     # -- build --------------------------------------------------------------------------------
 
     def _build(self, facts: QueueFacts) -> None:
-        """More candidates on top, in their order, as far as they fit and nothing they need is missing."""
+        """Put waiting candidates on top, in landing order, if they merge and all they depend on is below."""
         waiting = [row for row in in_order(facts.live) if self._may_land(row, facts.now_ns)]
         limit = self._rules.batch * self._rules.workers
         is_growing = True
@@ -412,13 +409,12 @@ class Runner:
             files = sorted({conflict["path"] for conflict in level.conflicts})
             self._send_back(row, BY_CONFLICT, why, files=files)
         else:
-            # With what has not landed: it goes back only if that lands.
+            # It conflicts with work that has not landed, and goes back only if that lands.
             self._aside.add(row.id)
         return level.fits
 
     def _end_without_move(self, row: Candidate) -> None:
-        """All of it is on main already: a person merged it, or a landing was cut short."""
-
+        """End a candidate that is on main already: a person merged it, or a crash interrupted its landing."""
         touched = self._git.touched(row)
 
         def work(tx: Tx) -> Candidate:
@@ -453,11 +449,11 @@ class Runner:
 
     # -- check --------------------------------------------------------------------------------
 
-    def _ask(self) -> None:
-        """Start what is worth a check: the stack first, then the questions about those that failed."""
+    def _start_checks(self) -> None:
+        """Check the levels of the stack that are worth it first, then investigate the suspects."""
         known = [placed.known for placed in self._stack]
         for level in useless(known):
-            self._let_go(self._stack[level - 1])
+            self._cancel(self._stack[level - 1])
             self._stack[level - 1].known = UNKNOWN
         while self._checks.free() > 0:
             known = [placed.known for placed in self._stack]
@@ -473,11 +469,15 @@ class Runner:
             self._investigate(suspect)
 
     def _start(
-        self, checked: StackedCandidate | Suspect, commit: str, tree: str, *, anew: bool = False
+        self, checked: StackedCandidate | Suspect, commit: str, tree: str, *, repeats: bool = False
     ) -> bool:
-        """True when every check that it needs has passed on this very tree before."""
-        every = self._checks.checks_for(sorted(checked.files))
-        checks = every if anew else self._unknown_checks(tree, every)
+        """Start the checks that it needs. True, and none is started, if all have passed on this tree before;
+        `repeats` runs them regardless."""
+        checks = self._checks.checks_for(sorted(checked.files))
+        if checks and not repeats:
+            keys = [self._checks.key(tree, check) for check in checks]
+            passed = self._store.read(lambda view: queue.passed_before(view, keys))
+            checks = [check for key, check in zip(keys, checks, strict=True) if key not in passed]
         if not checks:
             return True
         self.runs += 1
@@ -486,15 +486,8 @@ class Runner:
         self._checks.start(self.runs, commit, tree, checks)
         return False
 
-    def _unknown_checks(self, tree: str, every: list[Check]) -> list[Check]:
-        checks = [(self._checks.key(tree, check), check) for check in every]
-        if not checks:
-            return []
-        passed = self._store.read(lambda view: queue.passed_before(view, [key for key, _ in checks]))
-        return [check for key, check in checks if key not in passed]
-
-    def _hear(self) -> bool:
-        """What the checks that ended say. One that was let go of says nothing."""
+    def _collect_results(self) -> bool:
+        """Record the checks that have ended; False if none has. Cancelled ones are ignored."""
         found = [(self._jobs.pop(job, None), results) for job, results in self._checks.ended()]
         for checked, results in found:
             if checked is None:
@@ -504,7 +497,7 @@ class Runner:
             if results:
                 queue.remember_checks(self._store, self._caller, results, checked.ids)
             if isinstance(checked, Suspect):
-                self._answer(checked, is_green=is_green)
+                self._record_answer(checked, is_green=is_green)
             elif results:
                 checked.known = GREEN if is_green else RED
                 checked.output = "" if is_green else results[-1].words
@@ -513,10 +506,10 @@ class Runner:
                 checked.known = UNKNOWN
         return bool(found)
 
-    # -- blame --------------------------------------------------------------------------------
+    # -- find out why a candidate fails -------------------------------------------------------
 
-    def _blame(self) -> None:
-        """The first candidate of the stack fails on main: it steps aside, the rest is built without it."""
+    def _set_culprit_aside(self) -> None:
+        """If the first candidate of the stack fails on main, suspect it and rebuild the rest without it."""
         if find_culprit([placed.known for placed in self._stack]) != 1:
             return
         placed = self._stack[0]
@@ -524,13 +517,13 @@ class Runner:
         self._cut(0)
 
     def _investigate(self, suspect: Suspect) -> None:
-        """Ask the next question about it; what has been answered before is not asked again."""
+        """Start the next check of the search; results that are known already need no check."""
         while not suspect.job and suspect in self._suspects:
             point = suspect.search.answer
             if point > 0 or (point == 0 and suspect.main_known == GREEN):
                 self._convict(suspect, point)
             elif point == 0 and suspect.main_known == RED:
-                self._acquit(suspect)
+                self._drop_suspect(suspect)
                 why = f"{self._git.branch} itself fails the check, with or without it"
                 self._stop_candidate(suspect.row, why, [])
             elif self._checks.free() < 1:
@@ -538,19 +531,16 @@ class Runner:
             elif point == 0:
                 suspect.is_main_asked, suspect.ids = True, []
                 tree = self._git.tree_of(self._main)
-                if self._start(suspect, self._main, tree, anew=suspect.is_set_up):
-                    self._answer(suspect, is_green=True)
+                if self._start(suspect, self._main, tree, repeats=suspect.is_set_up):
+                    self._record_answer(suspect, is_green=True)
             else:
-                self._probe(suspect)
+                suspect.point = suspect.search.next_point
+                level = self._git.level(suspect.chain[suspect.point], suspect.row, self._task(suspect.row))
+                # Where it does not merge there is nothing to check: that point counts as passed.
+                if not level.fits or self._start(suspect, level.commit, level.tree):
+                    self._record_answer(suspect, is_green=True)
 
-    def _probe(self, suspect: Suspect) -> None:
-        suspect.point = suspect.search.next_point
-        level = self._git.level(suspect.chain[suspect.point], suspect.row, self._task(suspect.row))
-        if not level.fits or self._start(suspect, level.commit, level.tree):
-            # Where it cannot even be merged, nothing can be said of it there.
-            self._answer(suspect, is_green=True)
-
-    def _answer(self, suspect: Suspect, *, is_green: bool) -> None:
+    def _record_answer(self, suspect: Suspect, *, is_green: bool) -> None:
         if suspect.is_main_asked:
             suspect.main_known = GREEN if is_green else RED
         elif is_green:
@@ -559,7 +549,8 @@ class Runner:
             suspect.search.failed(suspect.point)
 
     def _convict(self, suspect: Suspect, point: int) -> None:
-        self._acquit(suspect)
+        """Send it back. `point`: the place in its chain of the landing with which it fails; 0: on its own."""
+        self._drop_suspect(suspect)
         others, with_whom = [], "by itself"
         if point:
             row = self._store.read(lambda view: queue.landed_as(view, suspect.chain[point], MOST_LANDED))

@@ -1,7 +1,7 @@
-"""Whose turn it is to run the queue.
+"""Which process may run the queue.
 
-Any process can run it, one at a time: a command that waits for its candidate, `queue run`, a supervisor. In a
-clone a lock says whose turn it is; between machines a claim in the team's store does.
+Any process can run it, one at a time: a command that waits for its candidate, `queue run`, a supervisor. A
+lock decides within a clone, a claim in the team's store between machines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TTL_MS, _RENEW_S = 60_000, 15.0
 
 
 class Turn:
-    """The right to run the queue, until it is given back, its process dies or (in a team) it is lost."""
+    """The right to run the queue, until it is given back, its process dies, or another machine takes it."""
 
     def __init__(self, store: Store, liveness: Liveness, caller: Caller, clock: Callable[[], float]) -> None:
         self._store, self._liveness, self._caller, self._clock = store, liveness, caller, clock
@@ -38,7 +38,7 @@ class Turn:
         self.is_lost = False
 
     def claim(self, bond: str) -> None:
-        """Between machines that share a store. Refused while another one has it."""
+        """Claim the turn between machines that share a store. Refused while another one has it."""
         caller = self._caller
         resource = parse_resource("queue:main", schemes=("queue",))
         request = Request(caller.name, caller.tree, EXCLUSIVE, [resource], ttl_ms=_TTL_MS, bond=bond)
@@ -49,7 +49,7 @@ class Turn:
         self._fences = {claim["resource"]: claim["fence"] for claim in granted["claims"]}
 
     def keep(self) -> bool:
-        """Say now and then that we are still here; False when somebody else has taken the turn."""
+        """Renew the claim from time to time; False if another machine has taken the turn."""
         if self._fences and self._clock() - self._renewed_at_s > _RENEW_S:
             self._renewed_at_s = self._clock()
             self.is_lost = not claims.renew_exactly(self._store, self._caller, self._fences)
@@ -61,7 +61,8 @@ class Turn:
 
 
 class Turns:
-    """`caller` is this clone as one that runs the queue; `hold_bond` is there when the store is a team's."""
+    """`caller` stands for this clone as a runner of the queue; `hold_bond` is None unless a team shares the
+    store."""
 
     def __init__(
         self, store: Store, liveness: Liveness, caller: Caller, *, new_lock: Callable[[], TurnLock],
@@ -72,7 +73,7 @@ class Turns:
 
     @contextmanager
     def take(self, wait_s: float = 0.0) -> Iterator[Turn]:
-        """Refused while another process has it, after at most so long."""
+        """Hold the turn. Refused if another process still has it after `wait_s`."""
         lock = self._new_lock()
         if not lock.take(wait_s):
             raise refuse("queue.running", agent="")
@@ -99,7 +100,7 @@ class Turns:
             bond.release()
 
     def is_taken(self) -> bool:
-        """Does a process of this clone run the queue now?"""
+        """Is a process of this clone running the queue now?"""
         lock = self._new_lock()
         if not lock.take(0.0):
             return True

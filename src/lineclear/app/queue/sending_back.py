@@ -1,6 +1,5 @@
-"""Work that came back from the queue: what its next attempt starts from, and what its author should know.
-Reads; sends nothing and changes nothing.
-"""
+"""Work that the queue sent back: where its next attempt starts, and what its author should know. Only
+reads."""
 
 from __future__ import annotations
 
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.sides import Touch
 
-_TOLD = (BY_CONFLICT, BY_CHECK, BY_REVIEW, BY_GATE)
+_KINDS = (BY_CONFLICT, BY_CHECK, BY_REVIEW, BY_GATE)
 
 
 class ReturnedGit(Protocol):
-    """What git knows of a branch that came back."""
+    """What git knows about a branch that came back."""
 
     def has(self, commit: str, /) -> bool: ...
 
@@ -34,10 +33,10 @@ class ReturnedGit(Protocol):
         """(name, commit) of the branch that work lands on."""
 
     def touches(self, tip: str, other: str, paths: Sequence[str], /) -> list[Touch]:
-        """The steps of `tip` since both parted that touch these paths."""
+        """The commits of `tip` since the merge base that touch these paths."""
 
     def is_open(self, path: str, /) -> bool:
-        """Has the worktree a merge with conflicts that are not resolved?"""
+        """Does the worktree have a merge with unresolved conflicts?"""
 
 
 class ReturnedWork:
@@ -45,17 +44,17 @@ class ReturnedWork:
         self._store, self._git = store, git
 
     def candidate(self, task: Task) -> Candidate | None:
-        """What the last attempt handed over, if it came back and its commits are still there."""
+        """The candidate of the last attempt, if it was sent back and its commits still exist."""
         newest = self._store.read(
             lambda view: view.scan(CANDIDATE, "task", (task.id,), reverse=True, limit=1)
         )
-        if not newest or newest[0].state != SENT_BACK or newest[0].kind not in _TOLD:
+        if not newest or newest[0].state != SENT_BACK or newest[0].kind not in _KINDS:
             return None
         row = newest[0]
         return row if row.attempt == task.attempt - 1 and self._git.has(row.tip) else None
 
     def tell(self, task: Task, path: str) -> str:
-        """What came back, for the author in the worktree at this path; "" when nothing did."""
+        """Why the work came back, for the author in the worktree at this path; "" if it did not."""
         row = self.candidate(task)
         if row is None:
             return ""
@@ -91,8 +90,8 @@ def brief_for(
     conflicts: Sequence[dict[str, Any]] = (), touches: Sequence[Touch] = (), own: Sequence[Touch] = (),
     command: str = "", output: str = "", is_prepared: bool = False,
 ) -> Brief:  # fmt: skip
-    """`conflicts` as a merge report tells them; `touches` are main's steps since both parted, `own` those of
-    the branch, which may be another agent's."""
+    """`conflicts` as in a merge report; `touches` are main's commits since the merge base, `own` those of the
+    branch, which may be another agent's."""
     known = known_owners(view, (*touches, *own))
     paths = [*files, *(conflict["path"] for conflict in conflicts if conflict["path"])]
     return Brief(

@@ -1,4 +1,4 @@
-"""Whose work meets in a conflict: what git tells of commits, and what the store knows of them. Reads only."""
+"""Find out whose work is on each side of a conflict, from git's commits and the store. Only reads."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Store, View
     from lineclear.core.queue.sides import Hand, Touch
 
-    # Two commits and some paths: the steps of each side that the other does not have; None if git cannot say.
+    # Two commits and paths -> the commits of each side that the other lacks; None if git cannot say.
     TouchesOfBoth = Callable[[str, str, Sequence[str]], tuple[Sequence[Touch], Sequence[Touch]] | None]
 
-# As far back as git is asked for steps; older landings tell their task themselves.
+# As many as the commits that git is asked for; older landings name their task in a trailer.
 MOST_CANDIDATES = 1_000
 NOBODY = Owner()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideEnd:
-    """The commit where a side ends, under a name that git knows; its owner, or the branch that tells it."""
+    """A side's last commit, as a name that git knows, and its owner, or the branch that leads to the
+    owner."""
 
     commit: str
     branch: str = ""
@@ -45,7 +46,7 @@ class SideEnd:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The steps of one side, and whose branch it is: what is told of a commit that names nobody itself."""
+    """The commits of one side, and the branch's owner, who stands for commits that name nobody."""
 
     touches: Sequence[Touch]
     owner: Owner = NOBODY
@@ -58,7 +59,7 @@ def add_sides(
     left: SideEnd,
     right: SideEnd,
 ) -> list[dict[str, Any]]:
-    """The conflicts with their sides; unchanged where git cannot say, since a conflict is reported anyway."""
+    """The conflicts with their sides; unchanged if git cannot say, for the conflict is reported anyway."""
     found = touches(left.commit, right.commit, paths_of(conflicts))
     if found is None:
         return list(conflicts)
@@ -74,9 +75,8 @@ def add_sides(
 def add_sides_to_report(
     touches: TouchesOfBoth, report: dict[str, Any], left: str, right: str, open_store: Callable[[], Store]
 ) -> None:
-    """Sides for every open file and finding of a merge report; `left` and `right` are names that git knows.
-
-    Outside a repository of ours, or if its store does not answer, only the commits are asked.
+    """Add sides to every conflicting file and finding of a merge report; `left` and `right` are names that
+    git knows. Where there is no store, or it does not answer, only the commits are used.
     """
     files = [file for file in report["files"] if not file["clean"]]
     found = [*files, *({"path": "", **finding} for finding in report["findings"])]
@@ -95,8 +95,8 @@ def add_sides_to_report(
 def with_sides(
     view: View | None, conflicts: Iterable[dict[str, Any]], left: Side, right: Side
 ) -> list[dict[str, Any]]:
-    """Each conflict with `sides`: who changed its paths on each one, a few, newest first. Without a store
-    it is what the commits say."""
+    """Each conflict with `sides`: the last few who changed its paths on each side, newest first. Without a
+    store, as the commits say."""
     known = known_owners(view, (*left.touches, *right.touches))
     told = []
     for conflict in conflicts:
@@ -112,7 +112,7 @@ def with_sides(
 def hands(
     view: View | None, touches: Iterable[Touch], known: dict[str, Owner], owner: Owner = NOBODY
 ) -> list[Hand]:
-    """The store's word counts more than the commit's own; a task's title is the store's."""
+    """Who made these commits. The store counts more than the commit's own trailers; titles come from it."""
 
     def title_of(number: int) -> str:
         row = view.get(TASK, (number,)) if view is not None else None
@@ -122,7 +122,7 @@ def hands(
 
 
 def known_owners(view: View | None, touches: Iterable[Touch]) -> dict[str, Owner]:
-    """Of those commits that the queue brought to main, or was given."""
+    """commit -> owner, for those commits that were submitted to the queue or that it put on main."""
     commits = {touch.commit for touch in touches}
     if view is None or not commits:
         return {}
@@ -139,7 +139,7 @@ def owner_from(task: int, agent: str) -> Owner:
 
 
 def owner_of_branch(view: View, branch: str) -> Owner:
-    """By its worktree, else by what was last submitted of it; nobody for a branch that is a person's."""
+    """The owner by the branch's worktree, else by its last submission; nobody for a person's branch."""
     if not branch:
         return NOBODY
     known = [(tree.task, tree.agent) for tree in view.scan(WORKTREE, "key") if tree.branch == branch]
@@ -150,6 +150,6 @@ def owner_of_branch(view: View, branch: str) -> Owner:
 
 
 def _only_task(view: View, agent: str) -> int:
-    """What the agent works on now; 0 where that is nothing, or several things."""
+    """The task that the agent works on now; 0 if there is none or more than one."""
     taken = [row.id for row in view.scan(TASK, "ready", (TAKEN,)) if row.agent == agent] if agent else []
     return taken[0] if len(taken) == 1 else 0

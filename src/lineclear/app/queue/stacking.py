@@ -1,7 +1,7 @@
-"""One more piece of work on top of a commit: merged and committed, nothing moved, no task touched.
+"""Merge and commit one more piece of work on top of a commit. No branch moves, no task changes.
 
-A landing puts one level on main; a queue puts level upon level and decides later how much of it becomes
-main. Everything that touches git comes through the `MergeGit` port.
+The queue stacks level upon level and decides later how much of it becomes main. Everything that touches git
+goes through the `MergeGit` port.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from lineclear.core.queue.landing_results import Author
 
     class History(Protocol):
-        """Commits and trees of one clone, only looked at."""
+        """Reads commits and trees of one clone."""
 
         def bases(self, below: str, tip: str, /) -> list[str]:
-            """Where both parted: none for unrelated histories or an unknown tip, several where they have
-            crossed; the tip itself where it is contained in what is below."""
+            """The merge bases: none for unrelated histories or an unknown tip, several after criss-cross
+            merges; the tip itself if `below` contains it."""
 
         def base_of(self, bases: Sequence[str], /) -> str:
-            """One commit to merge against; made of several where there are several."""
+            """One commit to merge against; several bases are merged into one."""
 
         def tree_of(self, commit: str, /) -> str:
-            """ "" when there is no such commit."""
+            """The commit's tree; "" if there is no such commit."""
 
         def authors(self, below: str, tip: str, /) -> list[Author]:
-            """Of what is not below, newest first."""
+            """The authors of the commits that `below` lacks, newest first."""
 
         def changed(self, old: str, new: str, /) -> tuple[list[str], list[str]]:
-            """(paths that differ, those that are new)."""
+            """(paths that differ, those of them that are new)."""
 
         def folded_paths(self, tree: str, /) -> list[str]:
-            """Every path of the tree where the file system folds case; none where it does not."""
+            """Every path of the tree if the file system ignores case, else an empty list."""
 
     class MergeGit(Protocol):
         """One clone's git, as far as merging needs it."""
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What is put on a level: `tip` is the commit that was submitted, `id` the candidate's number (0: it
-    has none), `task` is "T-3", or "" for a branch of nobody's task."""
+    """The work to merge: `tip` is the submitted commit, `id` the candidate's number (0 for none), `task` is
+    "T-3", or "" for a branch without a task."""
 
     branch: str
     tip: str
@@ -76,9 +76,9 @@ class Submission:
 
 
 class Level:
-    """`commit` is "" and `tree` holds the conflicts where it does not fit; `files` are the paths that differ
-    from the level below; `commands` are left to run, such as one that regenerates a lock file; `notes` tell
-    of lock files that were regenerated, or were not."""
+    """The merged result. With `conflicts`, `commit` is "" and `tree` holds the conflict markers. `files`: the
+    paths that differ from the level below. `commands`: left to run, such as one that regenerates a lock file.
+    `notes`: which lock files were regenerated, and which could not be."""
 
     def __init__(
         self, commit: str, tree: str, how: str, *, files: Sequence[str] = (), commands: Sequence[str] = (),
@@ -102,10 +102,10 @@ def put_on(
     style: str,
     maker: LockMaker | None = None,
 ) -> Level:
-    """The commit `below` with the work on it, in the style "merge" or "linear" (one commit on the one below).
+    """Merge the work onto the commit `below`, in the style "merge" or "linear" (one commit with one parent).
 
-    Work that is there already adds nothing. In the style "merge" work of no task that needs no merging is
-    taken as it is.
+    Work that `below` contains already adds nothing. In the style "merge" a branch without a task is
+    fast-forwarded where possible.
     """
     history, tip = git.history, submission.tip
     bases = part_from(git, below, submission)
@@ -127,7 +127,7 @@ def put_on(
 
 
 def part_from(git: MergeGit, below: str, submission: Submission) -> list[str]:
-    """Where the work left what it is put on; refused where there is nothing to merge against."""
+    """The merge bases of the work and `below`. Refuses an unknown tip and unrelated histories."""
     bases = git.history.bases(below, submission.tip)
     if bases:
         return bases
@@ -137,7 +137,7 @@ def part_from(git: MergeGit, below: str, submission: Submission) -> list[str]:
 
 
 def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:
-    """Two names that are one file on this file system: git merges them, and checks out only one."""
+    """Conflicts between names that are one file on this file system: git would check out only one of them."""
     paths = history.folded_paths(tree)
     twins = landing.folded_twins(paths, history.changed(below, tree)[1]) if paths else []
     return [
@@ -149,8 +149,8 @@ def _folded(history: History, below: str, tree: str) -> list[dict[str, Any]]:
 def _commit(
     git: MergeGit, below: str, submission: Submission, tree: str, style: str, made: Sequence[str]
 ) -> str:
-    """In the name of the last author, with the others, the task, the agent and what was regenerated in its
-    trailers."""
+    """Commit in the last author's name; trailers name the other authors, the task, the agent and regenerated
+    files."""
     author, others = landing.authors_of(git.history.authors(below, submission.tip))
     words = landing.message(
         task=submission.task,

@@ -1,5 +1,5 @@
-"""Taking a landing back: a commit on main without what it brought, on a branch that is submitted like any
-other. History is never rewritten, and what landed since stays.
+"""Undo a landing: a commit on top of main that reverts it, on a branch that is submitted like any other.
+History is never rewritten, and later landings stay.
 """
 
 from __future__ import annotations
@@ -27,35 +27,34 @@ BRANCH = "lineclear/undo-"
 
 
 class UndoGit(Protocol):
-    """One clone's git. Nothing moves but a branch that `new_branch` makes."""
+    """One clone's git. Only `new_branch` changes a branch."""
 
     def main(self) -> str:
-        """Main's commit as it is known here; "" where there is none."""
+        """Main's commit as known here; "" if there is none."""
 
     def parent_of(self, commit: str, /) -> str:
-        """The first one; "" for the first commit of all."""
+        """The first parent; "" for a root commit."""
 
     def merge(self, base: str, left: str, right: str, /) -> dict[str, Any]:
-        """The report of a three-way merge. Lock files are made again where main's settings allow it."""
+        """The report of a three-way merge. Lock files are regenerated where main's settings allow it."""
 
     def add_sides(self, conflicts: list[dict[str, Any]], left: str, right: str, /) -> list[dict[str, Any]]:
-        """The conflicts, with who stands behind each side."""
+        """The conflicts, with the authors of each side."""
 
     def commit_on(self, main: str, tree: str, message: str, author: Author | None, /) -> str:
-        """A commit with this tree on main; "" when that is main's own tree."""
+        """A commit with this tree on top of main; "" if main has the same tree."""
 
     def new_branch(self, name: str, commit: str, /) -> str:
-        """A new branch at the commit, under this name or the next one that is free."""
+        """Make a branch at the commit, under this name or the next free one; returns its name."""
 
 
 def revert(
     git: UndoGit, commit: str, words: str, author: Author | None = None, *, below: str = ""
 ) -> str | list[dict[str, Any]]:
-    """A commit on main without what `commit` brought in, or where that does not fit what came since, and
-    whose that is.
+    """A commit on top of main that reverts `commit`, or the conflicts with later work and whose it is; "" if
+    main contains nothing of it any more. No branch moves.
 
-    `below` is what the commit was put on, its first parent unless it is said. Nothing moves. "" when main
-    holds nothing of it any more.
+    `below`: the commit before it on main; its first parent by default.
     """
     main = git.main()
     below = below or git.parent_of(commit)
@@ -69,9 +68,9 @@ def revert(
 
 
 def prepare(store: Store, git: UndoGit, caller: Caller, number: int = 0) -> dict[str, Any]:
-    """The branch that takes a candidate's landing back, made and not yet submitted.
+    """Make the branch that undoes a candidate's landing; the caller submits it.
 
-    Without a number: one's own last landing that was not taken back yet; a person's is anybody's.
+    Without a number: the agent's own last landing that was not undone yet; for a person, anybody's.
     """
     row, below, title = store.read(lambda view: _landing(view, caller, number))
     name = show_number(row.id)
@@ -92,7 +91,7 @@ def prepare(store: Store, git: UndoGit, caller: Caller, number: int = 0) -> dict
 
 
 def _landing(view: View, caller: Caller, number: int) -> tuple[Candidate, str, str]:
-    """(the candidate, what it was put on, the title of its task)."""
+    """(the candidate, the commit it landed on, the title of its task)."""
     row = _named(view, caller, number) if number else _newest(view, caller)
     below = overview.below_of(view, row)
     if not below:
@@ -127,12 +126,12 @@ def _newest(view: View, caller: Caller) -> Candidate:
 
 
 def _undone(view: View) -> dict[int, int]:
-    """Candidate -> the one that takes it back, for those that wait and those that have landed."""
+    """candidate -> the live or landed candidate that undoes it."""
     rows = [row for row in view.scan(CANDIDATE, "key") if row.state in (*LIVE, LANDED)]
     return {undoes(row.branch): row.id for row in rows if undoes(row.branch)}
 
 
 def undoes(branch: str) -> int:
-    """The candidate that a branch of ours takes back; 0 for every other branch."""
+    """The candidate that an undo branch of ours reverts; 0 for every other branch."""
     word = branch.removeprefix(f"{BRANCH}Q-").partition("-")[0] if branch.startswith(f"{BRANCH}Q-") else ""
     return int(word) if word.isascii() and word.isdigit() else 0
