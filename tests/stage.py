@@ -264,13 +264,13 @@ class _Props:
         self._stage.refuse_place()
         return RunPlace(caller.name, str(self._stage.next_pid()), f"branch-{task.id}", "base")
 
-    def find(self, _caller: Caller, _run: Run) -> RunPlace | None:
+    def find(self, _run: Run) -> RunPlace | None:
         return None
 
     def place_of(self, run: Run) -> RunPlace:
         return RunPlace(run.tree, str(self._stage.client(run.task).pid), run.branch)
 
-    def shared(self, _caller: Caller) -> RunPlace:
+    def shared(self) -> RunPlace:
         return RunPlace("", "root")
 
     def discard(self, _caller: Caller, _place: RunPlace, _why: str) -> None:

@@ -1,1 +1,1 @@
-"""The supervisor: which task starts, one run from its start to its end, what it came to."""
+"""The supervisor: chooses tasks, follows each run from start to end, and reports the results."""

@@ -1,4 +1,4 @@
-"""Follow an agent's output as it comes, in the client's own words or in ours."""
+"""Follow an agent's output as it comes, raw or as a summary of its actions."""
 
 from __future__ import annotations
 
@@ -31,18 +31,27 @@ def follow_run(
     is_raw: bool,
     is_whole: bool,
 ) -> Iterator[dict[str, Any]]:
-    """What the agent's live run (or, with `is_whole`, its last one) writes, until it ends.
+    """Yield the output of the agent's live run until it ends; with `is_whole` from its beginning, and if no
+    run is live, that of the last one.
 
-    `reader_of` gives a reader for the output of a client.
+    `reader_of` returns a reader for a client's output.
     """
-    run = store.read(lambda view: records.live_run_of(view, agent) or _last(view, agent, is_whole))
+
+    def find(view: View) -> Run | None:
+        live = records.live_run_of(view, agent)
+        if live is not None or not is_whole:
+            return live
+        return next((run for run in view.scan(RUN, "key", reverse=True) if run.agent == agent), None)
+
+    run = store.read(find)
     if run is None:
         raise refuse("run.not_live", agent=agent)
     group, reader = clients.find_again(run), reader_of(run.client)
     if not is_whole:
         group.skip_to_now()
     while True:
-        is_over = _is_over(store, run)
+        now = store.read(lambda view: view.get(RUN, (run.id,)))
+        is_over = now is None or now.state == ENDED
         for line in group.new_lines() if not is_over else group.last_words():
             yield from _items(line, reader, is_raw)
         if is_over:
@@ -62,14 +71,3 @@ def _items(line: bytes, reader: OutputReader, is_raw: bool) -> Iterator[dict[str
             yield {"text": words}
     if not signs and text.strip() and not text.lstrip().startswith("{"):
         yield {"text": text}
-
-
-def _is_over(store: Store, run: Run) -> bool:
-    row = store.read(lambda view: view.get(RUN, (run.id,)))
-    return row is None or row.state == ENDED
-
-
-def _last(view: View, agent: str, is_whole: bool) -> Run | None:
-    if not is_whole:
-        return None
-    return next((run for run in view.scan(RUN, "key", reverse=True) if run.agent == agent), None)

@@ -1,4 +1,5 @@
-"""What a supervisor's agents are doing now, as data: one line each, for a terminal, a file, a page."""
+"""What a supervisor's agents are doing now, as data: one line each, for the terminal, the status file and the
+web page."""
 
 from __future__ import annotations
 

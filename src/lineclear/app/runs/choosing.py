@@ -1,4 +1,4 @@
-"""Read what is to be done and who is free, ask the rule, and say what starts now."""
+"""Choose which tasks start now: read the ready tasks and the free workers, and ask the rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StartPlan:
-    """`starts`: which slot begins which task; `is_waiting`: there is work that only waits for a slot."""
+    """`starts`: which slot begins which task. `is_waiting`: a task is ready that one of the slots could
+    do."""
 
     starts: list[tuple[WorkerSlot, int]]
     is_waiting: bool
@@ -29,7 +30,8 @@ class StartPlan:
 def choose(
     view: View, slots: list[WorkerSlot], free: list[WorkerSlot], only: frozenset[int], aside: set[int]
 ) -> StartPlan:
-    """`only`: no task but these, if there are any; `aside`: tasks that a person has stopped."""
+    """Which of the `free` slots begin which tasks. `only`: consider just these tasks, if any are given;
+    `aside`: tasks to leave alone."""
     ready = [
         task
         for task in view.scan(TASK, "ready", (OPEN, 0))
@@ -60,13 +62,13 @@ def worker_of(slot: WorkerSlot) -> TaskWorker:
 
 
 def _failed_last(view: View, task: int) -> str:
-    """Who tried last and failed: another one may see what this one did not."""
+    """The agent that tried last and failed; "" if none. Another agent may see what it did not."""
     last = view.scan(RUN, "task", (task,), reverse=True, limit=1)
     return last[0].agent if last and last[0].how and counts_as_attempt(last[0].how) else ""
 
 
 def why_blocked(view: View, slots: Iterable[WorkerSlot], only: frozenset[int]) -> list[str]:
-    """Why open tasks will never start, as words for a person."""
+    """For a person: why open tasks will never start."""
     tasks = view.scan(TASK, "key")
     deps: dict[int, list[int]] = {}
     for link in view.scan(TASK_DEP, "key"):

@@ -1,4 +1,4 @@
-"""Follow one run by what its client writes: signs in, what is known of the run updated."""
+"""Follow one run through its client's output, and keep what is known about the run up to date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def follow(live: LiveRun, lines: Iterable[bytes]) -> list[str]:
-    """Take in new lines of output; gives what the agent did, in words, oldest first."""
+    """Read new lines of output into `live`; returns the agent's actions in words, oldest first."""
     actions, words = [], b""
     for line in lines:
         words = line if line.strip() else words
@@ -27,7 +27,7 @@ def follow(live: LiveRun, lines: Iterable[bytes]) -> list[str]:
                 live.last_action = action
                 actions.append(action)
     if live.slot.stream == PLAIN and words:
-        # Words for people: the last of them are what it is doing.
+        # Plain output has no actions: its last line tells a person what the agent is doing.
         live.last_action = shorten(words[:400].decode("utf-8", "replace").strip(), 100)
     return actions
 
@@ -50,7 +50,7 @@ def _take_in(live: LiveRun, sign: Sign) -> str:
 
 
 def said_by(sign: Sign) -> str:
-    """What a sign tells a person, if anything."""
+    """What to tell a person about a sign; "" for nothing."""
     if isinstance(sign, Call):
         return sign.summary or sign.tool
     if isinstance(sign, Said):

@@ -1,4 +1,4 @@
-"""The way of a run's work to main: checked, handed to the queue, and main put back if an agent moved it."""
+"""Bring a run's work to main: check it, hand it to the queue, and restore main if an agent moved it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class RunLanding:
-    """`strayed`: agents that were seen to have moved main, and what was done about it; one for all threads
-    of a supervisor."""
+    """`strayed`: the agents that moved main themselves, and what was done about it; shared by all threads of
+    a supervisor."""
 
     def __init__(
         self,
@@ -82,11 +82,11 @@ class RunLanding:
         except Refusal as refusal:
             if refusal.code != "queue.running":
                 raise
-            # Another process runs the queue; what it does is in the log, and makes us look again.
+            # Another process runs the queue. What it does changes the log, and we look again.
             return self._store.read(lambda view: view.head)
 
     def _discard(self, caller: Caller, branch: str) -> None:
-        """A worktree whose work has landed goes, if its agent is not at work there again."""
+        """Remove the worktree whose work has landed, unless an agent is working there again."""
         rows = self._store.read(lambda view: view.scan(WORKTREE, "key"))
         live = {run.tree for run in self._store.read(live_runs)}
         for row in rows:
@@ -94,7 +94,7 @@ class RunLanding:
                 try:
                     self._worktrees.discard(caller, row.name, "landed")
                 except Refusal:
-                    pass  # something in it is in no commit: it stays to be looked at
+                    pass  # it holds uncommitted work and stays for a person
 
     def returned(self, task: Task, place: RunPlace) -> str:
         return self._returned.tell(task, place.path)
@@ -117,7 +117,7 @@ class RunLanding:
         return [(agent, words) for agent, words in found if words]
 
     def _see_stray(self) -> Stray | None:
-        """Noted before anything is done about it: the agent may be ending at this moment."""
+        """Find an agent that moved main, and note it before main is restored: its run may be ending now."""
         stray = self._main.find_stray()
         if stray is not None:
             self._strayed.setdefault(stray.agent, "main is being put back")

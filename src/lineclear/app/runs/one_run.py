@@ -1,7 +1,8 @@
-"""One run from its start to its end: each function is done by a thread of its own, on its own ports.
+"""One run from its start to its end. Each public function is called in a thread of its own, with its own
+ports.
 
-Whatever happens in between, a run that began is ended in the log, and its work is in a snapshot, a
-branch or main. The order of steps is chosen so that being killed after any of them loses nothing.
+Whatever happens in between, a run that began is ended in the log, and its work is in a snapshot, on a branch
+or on main. The steps are ordered so that being killed after any of them loses nothing.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Run, Task
     from lineclear.core.runs.prompt import Prompt
 
-# After these the same agent goes on where it was, with the same session if its client can do that.
+# After these ends the same agent continues in its worktree, and in its session if its client can resume it.
 CONTINUED = frozenset((ends.INTERRUPTED, ends.LIMITED, ends.LOGIN, ends.STOPPED))
 
-# Why a program cannot be started that will not be there in a moment either.
+# Errors after which trying again to start a program will not help.
 NOT_THERE = (FileNotFoundError, NotADirectoryError, PermissionError)
 
-# More than a client has to say between two looks, unless it floods its output.
+# More than a client normally writes between two reads.
 LAST_WORDS_BYTES = 16 << 20
 
 
 class Outcome:
-    """What became of a run, for people and for the supervisor's next step."""
+    """How a run ended, for people and for the supervisor's next step."""
 
     def __init__(
         self, run: int, agent: str, task: int, how: str, reason: str, landing: LandingResult | None = None
@@ -70,7 +71,8 @@ class Outcome:
 
 
 class Recovery:
-    """What a supervisor finds of its predecessor: runs that nobody has ended, and what has landed."""
+    """What a supervisor finds of its predecessor: runs without an end, and the tasks that have landed
+    since."""
 
     def __init__(self) -> None:
         self.lives: list[LiveRun] = []
@@ -83,7 +85,7 @@ class Recovery:
 def start_run(
     ports: RunPorts, slot: WorkerSlot, number: int, rules: SupervisorRules, now_ns: int
 ) -> LiveRun | Outcome | None:
-    """Take the task, make the place, start the client. Nothing when somebody else took the task before."""
+    """Take the task, prepare its worktree and start the client. None if another agent took the task first."""
     bond_name, bond = ports.clients.hold_bond()
     caller = Caller(slot.agent, client=slot.client, tree=slot.agent, bond=bond_name)
     try:
@@ -115,7 +117,9 @@ def _start_held(
         )
         if task is None:
             raise RuntimeError("a task that was taken is not there")
-        _refuse_if_spent(ports, slot, number)
+        over = spent(used_before(ports.store.read(lambda view: spent_before(view, number, 0))), slot.limits)
+        if over:
+            raise budget_spent(over[0])
         place, resumed = _place(ports, slot, caller, task, before)
         caller = Caller(slot.agent, client=slot.client, tree=place.tree or "main", bond=caller.bond)
         main, returned = ports.landing.main_name(), ports.landing.returned(task, place)
@@ -139,21 +143,15 @@ def _start_held(
     return _launch(ports, slot, caller, task, place, written, resumed, bond, taken["attempt"], now_ns)
 
 
-def _refuse_if_spent(ports: RunPorts, slot: WorkerSlot, number: int) -> None:
-    over = spent(used_before(ports.store.read(lambda view: spent_before(view, number, 0))), slot.limits)
-    if over:
-        raise budget_spent(over[0])
-
-
 def _place(
     ports: RunPorts, slot: WorkerSlot, caller: Caller, task: Task, before: list[Run]
 ) -> tuple[RunPlace, Run | None]:
-    """The worktree of an interrupted run of this agent and task, else a new one."""
+    """(where to work, the interrupted run of this agent and task that continues there, or None)."""
     if not slot.has_worktree:
-        return ports.trees.shared(caller), None
+        return ports.trees.shared(), None
     last = before[-1] if before else None
     if last is not None and last.how in CONTINUED and last.agent == slot.agent:
-        found = ports.trees.find(caller, last)
+        found = ports.trees.find(last)
         if found is not None:
             return found, last
     return ports.trees.prepare(caller, task), None
@@ -191,7 +189,7 @@ def _launch(
 
 
 def _used_in_session(view: View, task: int, session: str) -> Usage:
-    """Summed over the runs of a session so far: a client that resumes it tells the totals again."""
+    """What the earlier runs of a session used: a client that resumes a session reports the totals again."""
     before = [
         run for run in records.runs_of_task(view, task) if run.session == session and run.state == ends.ENDED
     ]
@@ -210,7 +208,7 @@ def save(ports: RunPorts, live: LiveRun) -> RunSnapshot | None:
 
 
 def renew(ports: RunPorts, lives: list[LiveRun]) -> set[int]:
-    """Put off the ends of their leases; gives the runs whose task is no longer theirs."""
+    """Renew their leases; returns the runs that no longer hold their task."""
     lost = set()
     for live in lives:
         ports.presence.touch(live.slot.agent, None)
@@ -222,7 +220,7 @@ def renew(ports: RunPorts, lives: list[LiveRun]) -> set[int]:
 
 
 def find_strays(ports: RunPorts, lives: list[LiveRun], *, is_end: bool = False) -> list[LiveRun]:
-    """Those that have moved main themselves, as far as it was not known yet; it has been put back."""
+    """The runs that have moved main themselves and were not known to; main has been restored."""
     told = dict(ports.landing.strays([live.slot.agent for live in lives], is_end=is_end))
     found = [live for live in lives if live.slot.agent in told and not live.strayed]
     for live in found:
@@ -234,20 +232,30 @@ def find_strays(ports: RunPorts, lives: list[LiveRun], *, is_end: bool = False) 
 
 
 def conclude(ports: RunPorts, live: LiveRun, grace_s: float) -> Outcome:
-    """The client is gone: stop what it left behind, keep its work, say how it ended, pass the work on."""
+    """After the client has exited: stop its leftover processes, save its work, judge and log how the run
+    ended, and hand finished work to the queue."""
     left_behind = live.group.sweep(grace_s)
     follow(live, live.group.last_words(LAST_WORDS_BYTES))
     exit_code = live.group.exit_code()
     end = live.reader.finish(exit_code)
     is_there = ports.trees.is_there(live.place)
     saved, unsaved = _save_last(ports, live, is_there)
-    _contain(ports, live)
+    # Before anything builds on main: it may have moved main in its last moments.
+    find_strays(ports, [live], is_end=True)
+    if live.strayed and not live.stopped_by:
+        live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
     how, reason = ending.judge(_facts(ports, live, end, exit_code, is_there))
     task, run = ports.store.read(lambda view: (view.get(TASK, (live.task,)), view.get(RUN, (live.run,))))
     if task is None or run is None:
         raise RuntimeError("a run that began is not there")
-    checked = _check(ports, live, task, run, how, reason)
-    _note(ports, live, [*unsaved, *checked.notes], left_behind)
+    checked = CheckedRun(how, reason)
+    if how == ends.DONE:
+        checked = ports.landing.check(live.caller, task, run, live.place)
+    notes = [*unsaved, *checked.notes]
+    if left_behind:
+        notes.append(f"stopped the processes that it had left behind: {left_behind}")
+    for text in notes:
+        tasks.note(ports.store, live.caller, live.task, text[: tasks.MOST_NOTE])
     records.end(ports.store, live.caller, live.run, _ending(live, checked, exit_code, saved))
     outcome = Outcome(live.run, live.slot.agent, live.task, checked.how, checked.reason)
     outcome.retry_after_s = end.retry_after_s
@@ -260,27 +268,14 @@ def conclude(ports: RunPorts, live: LiveRun, grace_s: float) -> Outcome:
 
 
 def _save_last(ports: RunPorts, live: LiveRun, is_there: bool) -> tuple[RunSnapshot | None, list[str]]:
-    """(the last snapshot, why there is none of the end). A full disk keeps a run from being saved, not
-    from being ended: its worktree stays as it is."""
+    """(the last snapshot, notes on why the end could not be saved). A full disk must not keep a run from
+    being ended; its worktree stays as it is."""
     agent, notes = live.slot.agent, []
     try:
         saved = ports.snapshots.take(agent, live.place, "the end of a run", live.task) if is_there else None
     except Refusal as refusal:
         saved, notes = None, [f"no snapshot of its end: {refusal.what}"]
     return saved or ports.snapshots.latest(agent, live.place), notes
-
-
-def _contain(ports: RunPorts, live: LiveRun) -> None:
-    """What it did to main in its last moments is undone, before anything is built upon it."""
-    find_strays(ports, [live], is_end=True)
-    if live.strayed and not live.stopped_by:
-        live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
-
-
-def _check(ports: RunPorts, live: LiveRun, task: Task, run: Run, how: str, reason: str) -> CheckedRun:
-    if how != ends.DONE:
-        return CheckedRun(how, reason)
-    return ports.landing.check(live.caller, task, run, live.place)
 
 
 def _facts(
@@ -295,7 +290,7 @@ def _facts(
         end_reason=end.reason,
         is_limited=end.is_limited,
         is_login=end.is_login,
-        # A command of the person's own was there: when it ends with 127, something inside it was not.
+        # A person's own command did start: if it exits with 127, a program inside it was missing.
         lines_read=live.watch.calls or len(live.slot.command),
         oom_kills=ports.traces.oom_kills() - live.oom_kills_before,
         peak_memory_bytes=live.memory_peak_bytes,
@@ -322,15 +317,8 @@ def _ending(
     )
 
 
-def _note(ports: RunPorts, live: LiveRun, notes: list[str], left_behind: int) -> None:
-    if left_behind:
-        notes = [*notes, f"stopped the processes that it had left behind: {left_behind}"]
-    for text in notes:
-        tasks.note(ports.store, live.caller, live.task, text[: tasks.MOST_NOTE])
-
-
 def _pass_on(ports: RunPorts, live: LiveRun, task: Task, checked: CheckedRun) -> LandingResult | None:
-    """Bring finished work to main. A worktree whose work has landed goes; any other stays to be looked at."""
+    """Hand finished work to the queue, and remove its worktree if it has landed at once."""
     landing = None
     if checked.branch:
         landing = ports.landing.land(live.caller, task, checked.branch)
@@ -344,9 +332,9 @@ def _pass_on(ports: RunPorts, live: LiveRun, task: Task, checked: CheckedRun) ->
 
 
 def recover(ports: RunPorts, caller: Caller, slots: list[WorkerSlot], now_ns: int) -> Recovery:
-    """Find the runs of a predecessor, those that still work and those that are to be ended.
+    """Find a predecessor's runs, both those that still work and those that have stopped without an end.
 
-    Tasks that were taken for a run that never began go back; landings that were under way are finished.
+    Puts back tasks that were taken for a run that never began, and finishes interrupted landings.
     """
     found = Recovery()
     by_agent = {slot.agent: slot for slot in slots}
@@ -364,7 +352,7 @@ def recover(ports: RunPorts, caller: Caller, slots: list[WorkerSlot], now_ns: in
 
 
 def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, WorkerSlot], now_ns: int) -> LiveRun:
-    """As it was, as far as anybody can know: its output is read again from the beginning."""
+    """Restore what is known about a predecessor's run; its output is read again from the beginning."""
     slot = by_agent.get(run.agent) or slot_of(run)
     task = ports.store.read(lambda view: view.get(TASK, (run.task,)))
     place = ports.trees.place_of(run)
@@ -388,15 +376,15 @@ def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, WorkerSlot], now_
 
 
 def _stopped_by(live: LiveRun, run: Run) -> str:
-    """Who ended it while nobody looked: a person who asked for it, the kill that kept it from being
-    started; else it was the client itself."""
+    """Who stopped a run while there was no supervisor: the kill that came before its client was started, or a
+    person who asked for it; "" if the client ended by itself."""
     if not live.group.was_started():
         return ending.BY_INTERRUPT
     return ending.BY_PERSON if run.asked in (records.STOP, records.STOP_HARD) else ""
 
 
 def _put_back_unstarted(ports: RunPorts, idle: set[str]) -> None:
-    """Tasks taken in the name of an agent of ours for a run that a kill kept from beginning."""
+    """Put back tasks that our agents took for a run that a kill kept from beginning."""
 
     def find(view: View) -> list[tuple[Task, str]]:
         found = [task for task in view.scan(TASK, "ready", (TAKEN,)) if task.agent in idle]

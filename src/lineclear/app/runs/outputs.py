@@ -1,6 +1,7 @@
-"""The boundary where a run's work is taken over: committed if it was not, held against what was asked.
+"""Take over a run's work: commit what the agent left uncommitted, and compare the result with what its task
+asks for.
 
-Decides nothing about the task: it says how the run ends, and hands on what was found.
+Decides how the run ends, but nothing about the task.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ if TYPE_CHECKING:
         """An agent's worktree, after the agent has ended."""
 
         def return_to(self, branch: str, /) -> tuple[str, str]:
-            """HEAD on its branch again: (what is wrong with it, what was done about it)."""
+            """Put HEAD back on the branch: (what prevents it or "", what was done or "")."""
 
         def unmerged(self) -> list[str]: ...
 
         def commit(self, message: str, agent: str, /) -> tuple[str, list[str], str]:
-            """Commit what is there: (commit or "", what stayed out and why, what a hook said against it)."""
+            """Commit everything: (commit or "", files left out and why, a git hook's objection or "")."""
 
         def head(self) -> str: ...
 
         def changed(self) -> list[str]:
-            """Paths that differ from where the branch parted from main."""
+            """Paths that differ from the merge base with main."""
 
         def present(self, paths: Sequence[str], /) -> set[str]:
-            """Those of the paths that are in the last commit."""
+            """Those of the paths that the last commit contains."""
 
 
 class Delivered:
-    """What was taken over. `how` and `reason` are those of the run's end."""
+    """The work of a run. `how` and `reason` are those of the run's end."""
 
     def __init__(
         self, problems: Sequence[Problem], notes: Sequence[str] = (), *, branch: str = "", commit: str = "",
@@ -57,7 +58,7 @@ class Delivered:
 
 
 class Deliveries:
-    """`scope` is what happens to changes outside of a task's scope, as the settings say."""
+    """`scope`: the setting for changes outside a task's scope."""
 
     def __init__(
         self,
@@ -83,12 +84,12 @@ class Deliveries:
         env: Mapping[str, str] | None = None,
         has_queue: bool = False,
     ) -> Delivered:
-        """Bring the worktree onto its branch, commit what is left, and judge the result.
+        """Put the worktree back on its branch, commit what is left, and judge the result.
 
-        The repository's own checks are run for the changed paths, and only on work that is right so far;
-        with a queue, which checks what main would become, not here. Refused (exit code 4) before
-        anything is touched when they are not trusted yet.
-        `since`: the log position at which the run began; what was there before is not its result.
+        Runs the repository's checks for the changed paths if there is no problem so far; with a queue it does
+        not, for the queue checks what main would become. Refuses (exit code 4), before it touches anything,
+        if the checks are not trusted. `since`: the log position at which the run began; earlier values and
+        messages do not count.
         """
         self._checks.require_trust()
         place = self._workplace(path)
@@ -109,7 +110,7 @@ class Deliveries:
         )
 
     def examine(self, task: Task, *, agent: str, branch: str) -> Delivered | None:
-        """Judge what is committed, and touch nothing; None where its branch is checked out nowhere."""
+        """Judge the committed work without changing anything; None if its branch is not checked out."""
         path = self._checkout_of(branch)
         if not path:
             return None
@@ -127,7 +128,7 @@ class Deliveries:
         since: int,
     ) -> Delivered:
         changed, wanted = place.changed(), split_names(task.produces)
-        files = place.present([name for name in wanted if not _is_told(name)])
+        files = place.present([name for name in wanted if not _is_in_log(name)])
         present = _present(self._store, wanted, agent, since, files.__contains__)
         work = RunWork(changed=changed, scope=split_names(task.scope), produces=wanted, present=present)
         problems = outputs.validate(work, scope=self._scope)
@@ -136,8 +137,8 @@ class Deliveries:
         return Delivered(problems, commit=place.head(), changed=changed)
 
     def deliver_without_tree(self, task: Task, *, agent: str, since: int) -> Delivered:
-        """A run without a worktree brings a value, a message or files of the main tree: each named by the
-        task is there."""
+        """Judge a run without a worktree: are the values, the message and the files of the main tree there
+        that its task names?"""
         wanted = split_names(task.produces)
         present = _present(self._store, wanted, agent, since, self._is_in_main_tree)
         return Delivered(outputs.validate(RunWork(produces=wanted, present=present, has_worktree=False)))
@@ -157,7 +158,7 @@ class WorkChecks:
         self.require_trust, self._run_command = require_trust, run_command
 
     def run(self, path: str, changed: Sequence[str], env: Mapping[str, str]) -> list[OutputCheck]:
-        """The gate, then the checks for these paths, up to the first that fails. Only where trusted."""
+        """Run the checks for these paths, up to the first that fails. The caller has asked for trust."""
         found: list[OutputCheck] = []
         for check in checks_for(self._stated, changed):
             code, tail = self._run_command(
@@ -170,7 +171,7 @@ class WorkChecks:
 
 
 def commit_left(place: Workplace, task: Task, agent: str) -> tuple[list[Problem], list[str]]:
-    """(problems, notes) of committing what the agent did not."""
+    """Commit what the agent left uncommitted: (problems, notes)."""
     unmerged = place.unmerged()
     if unmerged:
         words = f"it left a merge with conflicts: {outputs.named(unmerged)}"
@@ -187,22 +188,22 @@ def commit_left(place: Workplace, task: Task, agent: str) -> tuple[list[Problem]
     return [], notes
 
 
-def _is_told(name: str) -> bool:
-    """Something that stands in the log, not in a file."""
+def _is_in_log(name: str) -> bool:
+    """Is it a message or a value, not a file?"""
     return name == MESSAGE or name.startswith(VALUE)
 
 
 def _present(
     store: Store, wanted: Sequence[str], agent: str, since: int, is_file: Callable[[str], bool]
 ) -> set[str]:
-    told = [name for name in wanted if _is_told(name)]
-    files = {name for name in wanted if not _is_told(name) and is_file(name)}
-    if not told:
+    logged = [name for name in wanted if _is_in_log(name)]
+    files = {name for name in wanted if not _is_in_log(name) and is_file(name)}
+    if not logged:
         return files
-    return files | store.read(lambda view: {name for name in told if _was_told(view, name, agent, since)})
+    return files | store.read(lambda view: {name for name in logged if _was_logged(view, name, agent, since)})
 
 
-def _was_told(view: View, name: str, agent: str, since: int) -> bool:
+def _was_logged(view: View, name: str, agent: str, since: int) -> bool:
     if name == MESSAGE:
         entries = view.scan(LOG, "key", low=since)
         return any(entry.kind == "MessageSent" and entry.actor == agent for entry in entries)

@@ -1,4 +1,4 @@
-"""Where a run works: a worktree of its own, made, found again, saved and discarded."""
+"""Where a run works: prepare, find, save and discard its worktree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RunPlaces:
-    """`root` is the main worktree, where a worker without a worktree of its own reads."""
+    """`root`: the main worktree, where a worker without its own worktree reads."""
 
     def __init__(
         self,
@@ -30,7 +30,8 @@ class RunPlaces:
         self._is_worktree, self._root = is_worktree, root
 
     def prepare(self, caller: Caller, task: Task) -> RunPlace:
-        """If work came back: on top of that work, with main merged in and its conflicts left open."""
+        """A new worktree. If the task's work came back, it starts from that work, with main merged in and the
+        conflicts left open."""
         came_back = self._returned.candidate(task)
         base = came_back.tip if came_back is not None else ""
         place = self._worktrees.prepare(caller, task.id, base)
@@ -38,20 +39,20 @@ class RunPlaces:
             self._returned.bring_main(caller, place.path, task.id)
         return place
 
-    def find(self, _caller: Caller, run: Run) -> RunPlace | None:
+    def find(self, run: Run) -> RunPlace | None:
         place = self.place_of(run)
         return place if place.tree and place.branch == run.branch and self.is_there(place) else None
 
     def place_of(self, run: Run) -> RunPlace:
         if not run.tree:
-            return self.shared(None)
+            return self.shared()
         row = self._store.read(lambda view: view.get(WORKTREE, (run.tree,)))
         if row is None:
             return RunPlace(run.tree, "", run.branch, run.base)
         found = self._worktrees.place_of(row.name)
         return RunPlace(found.tree, found.path, found.branch, run.base or found.base, found.env)
 
-    def shared(self, _caller: Caller | None) -> RunPlace:
+    def shared(self) -> RunPlace:
         return RunPlace("", self._root)
 
     def discard(self, caller: Caller, place: RunPlace, why: str) -> None:
@@ -62,7 +63,7 @@ class RunPlaces:
 
 
 class RunSnapshots:
-    """Snapshots of the places that have a worktree."""
+    """Snapshots of runs that have their own worktree."""
 
     def __init__(self, snapshots: SnapshotTaker) -> None:
         self._snapshots = snapshots

@@ -1,6 +1,6 @@
-"""What the supervisor needs from outside: clients as processes, worktrees, snapshots, landing.
+"""What the supervisor needs from outside: client processes, worktrees, snapshots, landing.
 
-Each thread of a supervisor has `RunPorts` of its own.
+Each thread of a supervisor has its own `RunPorts`.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from lineclear.core.runs.signs import RunEnd, Sign, Usage
 
     class OutputReader(Protocol):
-        """Understands one client's output."""
+        """Parses one client's output."""
 
         def feed(self, line: bytes, /) -> list[Sign]:
-            """What a line says; nothing for a line that says nothing, never an exception."""
+            """What a line means; empty for a line that it does not know. Never raises."""
 
         def finish(self, exit_code: int | None) -> RunEnd:
-            """The whole of it, once the process is gone."""
+            """How the run ended, once the process has exited."""
 
     class RunningClient(Protocol):
-        """A started client with everybody it has started."""
+        """A started client and all processes that it has started."""
 
         pid: int
 
@@ -61,35 +61,35 @@ if TYPE_CHECKING:
         """Worktrees of agents."""
 
         def prepare(self, caller: Caller, task: Task) -> RunPlace:
-            """A worktree and a branch for this agent and task, provisioned. An old one of the same
-            agent goes, if all that is in it is saved. Refuses with nothing left behind."""
+            """Make and provision a worktree and a branch for this agent and task. Removes the agent's old
+            worktree if all its work is saved. A refusal leaves nothing behind."""
 
-        def find(self, caller: Caller, run: Run) -> RunPlace | None:
-            """The place of an earlier run, when it is still there as that run left it."""
+        def find(self, run: Run) -> RunPlace | None:
+            """The worktree of an earlier run, if it is still as that run left it."""
 
         def place_of(self, run: Run) -> RunPlace:
-            """Where a run works, also when nothing is there any more."""
+            """Where a run works, even if its worktree is gone."""
 
-        def shared(self, caller: Caller) -> RunPlace:
-            """For a worker without a worktree: the repository as it is, to read."""
+        def shared(self) -> RunPlace:
+            """The main worktree, to read, for a worker without its own."""
 
         def discard(self, caller: Caller, place: RunPlace, why: str) -> None:
-            """Remove it, if nothing in it would be lost; else leave it for a person."""
+            """Remove the worktree. Refuses if work in it would be lost."""
 
         def is_there(self, place: RunPlace) -> bool:
             """Is it still a worktree of this repository?"""
 
     class WorkSnapshots(Protocol):
         def take(self, agent: str, place: RunPlace, why: str, task: int) -> RunSnapshot | None:
-            """Keep all that is in the worktree; None when nothing changed since the last time."""
+            """Save everything in the worktree; None if nothing has changed since the last snapshot."""
 
         def latest(self, agent: str, place: RunPlace) -> RunSnapshot | None: ...
 
     class WorkLanding(Protocol):
-        """The way of finished work to main."""
+        """Brings finished work to main."""
 
         def check(self, caller: Caller, task: Task, run: Run, place: RunPlace) -> CheckedRun:
-            """Commit what was left uncommitted and hold the result against what the task asks for."""
+            """Commit what was left uncommitted and compare the result with what the task asks for."""
 
         def land(self, caller: Caller, task: Task, branch: str) -> LandingResult:
             """Hand the branch to the queue; `run_queue` brings it to main, or sends it back."""
@@ -97,20 +97,20 @@ if TYPE_CHECKING:
         def run_queue(
             self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]
         ) -> int:
-            """Run the queue until nothing more can be done, or `is_over`; `tell` gets what became of each.
-            Gives the position of the log up to which all has been done that could be."""
+            """Run the queue until nothing more can be done, or `is_over`; `tell` gets each result. Returns
+            the log position up to which nothing more can be done."""
 
         def returned(self, task: Task, place: RunPlace) -> str:
-            """For the next attempt of work that came back: why, with all that its author needs."""
+            """Why the task's work came back, with all that its author needs; "" if it did not."""
 
         def main_name(self) -> str: ...
 
         def settle(self, caller: Caller) -> list[str]:
-            """Finish landings that were cut short; gives the tasks that have landed."""
+            """Finish interrupted landings; returns the tasks that have landed."""
 
         def strays(self, agents: Sequence[str], *, is_end: bool = False) -> list[tuple[str, str]]:
-            """(agent, what was done about it) for those that have moved main themselves, whoever noticed
-            it first. With `is_end` it is told for the last time: the agent's next run is another one."""
+            """(agent, what was done about it) for those that have moved main themselves, no matter which
+            thread noticed it. With `is_end` they are forgotten: the agents' next runs are other runs."""
 
     class ClientStarter(Protocol):
         def start(
@@ -123,58 +123,58 @@ if TYPE_CHECKING:
             bond: RunBond,
             resume: str,
         ) -> tuple[RunningClient, str]:
-            """Start the slot's client, in an earlier session if one is named: (it, its session if that is
-            known already). OSError when its program cannot be started."""
+            """Start the slot's client, in the session `resume` if that is not "": (the client, its session or
+            "" if not known yet). Raises OSError if its program cannot be started."""
 
         def find_again(self, run: Run) -> RunningClient: ...
 
         def reader(self, slot: WorkerSlot, place: RunPlace, before: Usage | None = None) -> OutputReader:
-            """`before`: what the session had used when it was resumed; clients count it again."""
+            """`before`: what a resumed session had used before; its client counts it again."""
 
         def hold_bond(self) -> tuple[str, RunBond]:
-            """A bond that the client inherits: (its name for the store, the bond)."""
+            """(its name in the store, a bond that the client inherits)."""
 
         def new_token(self) -> tuple[str, str]:
-            """(a secret that the client is given, its hash for the log)."""
+            """(a secret for the client, its hash for the log)."""
 
         def why_missing(self, slot: WorkerSlot, error: OSError) -> str:
             """Why its program could not be started, and how to get it."""
 
         def forget(self, run: int) -> None:
-            """Remove what only a live run needs; its output stays, as much as is to be kept."""
+            """Remove what only a live run needs, and shorten its stored output."""
 
     class EarlierRuns(Protocol):
-        """What is left of the runs of an earlier supervisor of this clone."""
+        """The traces that runs of an earlier supervisor of this clone left."""
 
         def is_of_this_clone(self, run: Run) -> bool: ...
         def is_of_earlier_boot(self, run: Run) -> bool: ...
         def is_bond_free(self, run: Run) -> bool:
-            """Is everybody gone who had inherited the run's bond?"""
+            """Have all processes exited that inherited the run's bond?"""
 
         def is_unattended(self, bond: str) -> bool:
             """Does no live process hold the bond under which an agent joined?"""
 
         def age_ns(self, run: Run) -> int: ...
         def oom_kills(self) -> int:
-            """How often this host has killed a process for want of memory so far."""
+            """How many processes this host has killed so far because it ran out of memory."""
 
     class SupervisorHost(Protocol):
-        """Time, threads, and what the host tells about processes."""
+        """Time, threads, and what the host knows about processes."""
 
         def now_ns(self) -> int: ...
 
         def submit(self, key: str, job: Callable[[RunPorts], Any], /) -> None:
-            """Do the job beside us, with ports of its own; its answer comes with `wait`."""
+            """Do the job in another thread, with its own ports; `wait` returns its answer."""
 
         def wait(self, timeout_s: float, /) -> list[tuple[str, Any]]:
-            """(key, answer or exception) of finished jobs; comes back early when one is done, a child
-            ended, or a signal came."""
+            """(key, answer or exception) of finished jobs. Returns early when a job is done, a child has
+            exited, or a signal came."""
 
         def interrupts(self) -> int:
-            """How often we were asked to stop (Ctrl-C, SIGTERM)."""
+            """How many times we were asked to stop (Ctrl-C, SIGTERM)."""
 
         def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
-            """Per leader: (time its family has been busy in ns, its memory in bytes)."""
+            """pid -> (CPU time in ns, memory in bytes) of the process and all its descendants."""
 
         def is_worktree(self, path: str, /) -> bool: ...
 
@@ -183,26 +183,26 @@ if TYPE_CHECKING:
         def disk_use_bytes(self, path: str, /) -> int: ...
 
     class SupervisorStatus(Protocol):
-        """The supervisor's status, for other processes. A hint: a write that fails is not an error."""
+        """The supervisor's status, for other processes. It is only a hint: a failed write is not an error."""
 
         def write(self, status: dict[str, Any]) -> None: ...
         def read(self) -> dict[str, Any] | None: ...
         def remove(self) -> None: ...
 
-    # -- what places and landing need in turn --------------------------------------------------
+    # -- what RunPlaces and RunLanding need ----------------------------------------------------
 
     class RunWorktrees(Protocol):
         def prepare(self, caller: Caller, task: int, base: str) -> RunPlace:
-            """A fresh worktree for the caller, from the commit `base`, or from main without one."""
+            """Make a worktree for the caller, from the commit `base`, or from main if that is ""."""
 
         def place_of(self, tree: str) -> RunPlace: ...
 
         def discard(self, caller: Caller, tree: str, why: str) -> None:
-            """Remove it; refused when something in it would be lost."""
+            """Remove it. Refuses if work in it would be lost."""
 
     class SnapshotTaker(Protocol):
         def take(self, agent: str, tree: str, path: str, why: str, task: int) -> RunSnapshot | None:
-            """Save a worktree as it is; None when the agent's last snapshot holds exactly this."""
+            """Save a worktree as it is; None if the agent's last snapshot holds exactly the same."""
 
         def latest(self, agent: str) -> RunSnapshot | None: ...
 
@@ -210,25 +210,26 @@ if TYPE_CHECKING:
         """Work that came back from the queue, for its next attempt."""
 
         def candidate(self, task: Task) -> Candidate | None:
-            """What the last attempt handed over, if it came back and its commits are still there."""
+            """The candidate of the last attempt, if it was sent back and its commits still exist."""
 
         def bring_main(self, caller: Caller, path: str, task: int) -> None:
             """Merge main into the worktree at `path` and leave conflicts open."""
 
         def end_sync(self, caller: Caller, path: str) -> None:
-            """Repair a sync that was cut short there."""
+            """Repair an interrupted sync in the worktree at `path`."""
 
         def tell(self, task: Task, path: str) -> str:
-            """Why it came back, for the prompt; "" when nothing did."""
+            """Why the work came back, for the prompt; "" if it did not."""
 
     class RunQueue(Protocol):
         def submit(self, caller: Caller, branch: str, task: int) -> str:
-            """Hand in the caller's branch; gives the candidate's number as it is shown."""
+            """Submit the caller's branch; returns the candidate's number as shown to people."""
 
         def run_once(
             self, caller: Caller, tell: Callable[[QueueNews], None], is_over: Callable[[], bool]
         ) -> int:
-            """As `WorkLanding.run_queue`; refused with queue.running while another process runs it."""
+            """Like `WorkLanding.run_queue`. Refuses with queue.running while another process runs the
+            queue."""
 
         def settle(self, caller: Caller, *, lands: bool) -> list[str]: ...
 
@@ -238,10 +239,10 @@ if TYPE_CHECKING:
         def name(self) -> str: ...
 
         def find_stray(self) -> Stray | None:
-            """The agent that moved it last; None when a person or a landing did."""
+            """The agent that moved main last; None if a person or a landing did."""
 
         def restore(self, stray: Stray) -> str | NeedsYou:
-            """Move it back, with its files; says under which ref the agent's commits are kept."""
+            """Move main back, with its files; returns the ref that keeps the agent's commits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Gather what a new run should know: its task, what was tried before, who works nearby, its messages."""
+"""Gather what a new run should know: its task, earlier attempts, agents that work nearby, its messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Claim, Run, Task
 
 MOST_NOTES = 20
-# A run that ended well is only followed by another when its work came back.
+# A run that ended well is followed by another only if its work came back.
 _HOW = {DONE: "its work came back"}
 
 
@@ -61,7 +61,7 @@ def _earlier(before: list[Run]) -> list[Earlier]:
 
 
 def _notes(view: View, task: Task) -> list[Letter]:
-    """The newest ones, in the order in which they were written."""
+    """The newest notes on the task, oldest first."""
     entries = view.scan(LOG, "subject", (show_id(task.id),), reverse=True)
     notes = [entry for entry in entries if entry.kind == "TaskNoted"][:MOST_NOTES]
     return [
@@ -71,7 +71,7 @@ def _notes(view: View, task: Task) -> list[Letter]:
 
 
 def _nearby(view: View, task: Task, me: str) -> list[Nearby]:
-    """Agents that work on, or hold, something this task expects to touch; without a scope, everybody."""
+    """The other agents that work on or claim something in this task's scope; without a scope, all at work."""
     scopes = [resource_of(text) for text in split_names(task.scope)]
     held: dict[str, list[Claim]] = {}
     for scope in scopes:

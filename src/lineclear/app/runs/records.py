@@ -1,6 +1,7 @@
-"""Use cases around runs: one start of a client on a task, what is asked of it, and its one end.
+"""Use cases for runs: begin one, ask it to stop, pause or resume, and end it. A run is one start of a client
+on one task.
 
-A run's end and what becomes of its task are one transaction: no task is left between two owners.
+A run's end and its task's next state are one transaction, so no task is left without an owner.
 """
 
 from __future__ import annotations
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Run, Task
 
 STOP, STOP_HARD, PAUSE, RESUME = "stop", "stop hard", "pause", "resume"
-ASKS = (STOP, STOP_HARD, PAUSE, RESUME)
 LIVE = (RUNNING, PAUSED)
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is known when a client is started. `token_hash` proves who speaks for as long as it runs."""
+    """What is known when a client starts. `token_hash`: of the token that identifies the run's agent."""
 
     task: int
     attempt: int
@@ -45,7 +45,8 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended, with what it used; -1 is unknown. A `branch` is handed over, a `result` accepted."""
+    """How a run ended, and what it used (-1 for unknown). With a `branch` its task is handed over, without
+    one it is accepted with the `result`."""
 
     how: str
     reason: str = ""
@@ -60,7 +61,8 @@ class Ending:
 
 
 def begin(store: Store, caller: Caller, start: Start) -> int:
-    """The run's id. The caller is the agent, bound to the process that is about to be started."""
+    """Log the start of a run; returns its id. The caller is the agent, with the bond of the process to be
+    started."""
 
     def work(tx: Tx) -> int:
         ensure_agent(tx, caller)
@@ -81,7 +83,7 @@ def begin(store: Store, caller: Caller, start: Start) -> int:
 
 
 def name(store: Store, caller: Caller, number: int, session: str, model: str) -> None:
-    """Note which session of the client this is; said once, when the client first tells it."""
+    """Log the client's session and model, when the client reports them."""
 
     def work(tx: Tx) -> None:
         run = _live(tx, number)
@@ -92,7 +94,7 @@ def name(store: Store, caller: Caller, number: int, session: str, model: str) ->
 
 
 def ask(store: Store, caller: Caller, agent: str, what: str) -> dict[str, Any]:
-    """Ask for an agent's live run to stop, pause or resume; its supervisor acts on it."""
+    """Ask an agent's live run to stop, pause or resume; its supervisor acts on it."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -122,12 +124,10 @@ def resume(store: Store, caller: Caller, number: int) -> None:
 
 
 def end(store: Store, caller: Caller, number: int, ending: Ending) -> dict[str, Any]:
-    """The one end of a run, with what follows for its task. Ending it again changes nothing."""
+    """End a run and move its task to its next state. Ending it again has no effect."""
 
     def work(tx: Tx) -> dict[str, Any]:
-        run = tx.get(RUN, (number,))
-        if run is None:
-            raise not_found("run", str(number), "lineclear log")
+        run = _known(tx, number)
         if run.state == ENDED:
             return {"run": show_run(run), "ended_before": True}
         tx.append(
@@ -141,14 +141,17 @@ def end(store: Store, caller: Caller, number: int, ending: Ending) -> dict[str, 
         if task is not None and is_held_by(task, run.agent, run.attempt) and ending.how != LOST:
             tx.append(_follow(task, ending))
         if ending.how != DONE:
-            _free_family(tx, run.agent, ending.how)
+            # Sub-agents ran in the process that has ended, too.
+            for row in tx.scan(AGENT, "key"):
+                if row.state == "here" and (row.name == run.agent or row.name.startswith(run.agent + "/")):
+                    free_agent(tx, row.name, ending.how)
         return {"run": show_run(_known(tx, number)), "ended_before": False}
 
     return store.transact(caller, work)
 
 
 def put_back(store: Store, caller: Caller, number: int, why: str) -> None:
-    """A task that was taken for a run that never started: open again, and no attempt was made."""
+    """Reopen a task that was taken for a run that never started; it does not count as an attempt."""
 
     def work(tx: Tx) -> None:
         task = tx.get(TASK, (number,))
@@ -159,7 +162,7 @@ def put_back(store: Store, caller: Caller, number: int, why: str) -> None:
 
 
 def _follow(task: Task, ending: Ending) -> Draft:
-    """What becomes of the task: handed over, accepted, the next attempt, or just open again."""
+    """The task's next state: handed over, accepted, given back for its next attempt, or just open again."""
     subject = show_id(task.id)
     if ending.how == DONE and ending.branch:
         return Draft("TaskHandedOver", subject, id=task.id, branch=ending.branch)
@@ -170,14 +173,7 @@ def _follow(task: Task, ending: Ending) -> Draft:
     return Draft("TaskPutBack", subject, id=task.id, why=f"{ending.how}: {ending.reason}")
 
 
-def _free_family(tx: Tx, agent: str, why: str) -> None:
-    """The agent and its sub-agents: nothing of theirs outlives the process that they were part of."""
-    for row in tx.scan(AGENT, "key"):
-        if row.state == "here" and (row.name == agent or row.name.startswith(agent + "/")):
-            free_agent(tx, row.name, why)
-
-
-# -- looking ----------------------------------------------------------------------------------
+# -- reading ----------------------------------------------------------------------------------
 
 
 def is_held_by(task: Task, agent: str, attempt: int) -> bool:
@@ -198,7 +194,7 @@ def runs_of_task(view: View, task: int) -> list[Run]:
 
 
 def paused_ns(view: View, run: Run) -> int:
-    """How long it has stood still since it began, a pause that still goes on included."""
+    """How long the run has been paused so far, including a pause that still lasts."""
     passed_ns = from_ns = 0
     for entry in view.scan(LOG, "subject", (show_id(run.task),)):
         if entry.position > run.id and entry.kind == "RunPaused":
@@ -209,7 +205,7 @@ def paused_ns(view: View, run: Run) -> int:
 
 
 def show_run(run: Run) -> dict[str, Any]:
-    """As data; what nobody told is null, never 0."""
+    """The run as data; unknown numbers are null, never 0."""
     return {
         "id": run.id,
         "agent": run.agent,
@@ -222,9 +218,9 @@ def show_run(run: Run) -> dict[str, Any]:
         "state": run.state,
         "how": run.how,
         "reason": run.reason,
-        "exit_code": _told(run.exit_code),
-        "tokens_in": _told(run.tokens_in),
-        "tokens_out": _told(run.tokens_out),
+        "exit_code": _or_none(run.exit_code),
+        "tokens_in": _or_none(run.tokens_in),
+        "tokens_out": _or_none(run.tokens_out),
         "cost_usd": None if run.cost_micros < 0 else run.cost_micros / 1_000_000,
         "snapshot": run.snapshot,
         "started_at": show_wall(run.started_ns),
@@ -232,7 +228,7 @@ def show_run(run: Run) -> dict[str, Any]:
     }
 
 
-def _told(number: int) -> int | None:
+def _or_none(number: int) -> int | None:
     return None if number < 0 else number
 
 

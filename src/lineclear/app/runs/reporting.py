@@ -1,4 +1,4 @@
-"""What a supervisor's work came to, from the outcomes of its runs and the state of the tasks."""
+"""The report on a supervisor's work, from the outcomes of its runs and the state of the tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What runs have used, for the limits of a run, a task and a day. What nobody told stays unknown."""
+"""What runs have used, for the limits of a run, a task and a day. What a client does not report is
+unknown."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ DAY_NS = 24 * 3_600 * 1_000_000_000
 
 
 def spent_before(view: View, task: int, run: int) -> Spent:
-    """By the earlier runs of this task, and by all runs that ended since midnight UTC."""
+    """What the task's other runs used, and all runs that ended since midnight UTC."""
     earlier = [other for other in runs_of_task(view, task) if other.id != run]
     today = []
     midnight_ns = view.now.wall_ns - view.now.wall_ns % DAY_NS
@@ -42,9 +43,9 @@ def _tokens(run: Run) -> int:
 
 
 def used_now(live: LiveRun, lives: list[LiveRun], now_ns: int) -> Used:
-    """By this run, and by its task and the day with it; the day has all runs that are under way.
+    """What this run has used, and its task and the day including it; the day includes all live runs.
 
-    What no limit asks for is not added up: this is asked often, for every one of many agents.
+    The day is summed only if it has a limit: this is called often, for each of many agents.
     """
     tokens, cost, limits = tokens_of(live), cost_of(live), live.slot.limits
     day_tokens = total(map(tokens_of, lives)) if limits.day_tokens else NOTHING
@@ -62,7 +63,7 @@ def used_now(live: LiveRun, lives: list[LiveRun], now_ns: int) -> Used:
 
 
 def used_before(spent: Spent) -> Used:
-    """What is gone before a run begins."""
+    """What the task and the day have used before a run begins."""
     return Used(
         task_tokens=spent.task_tokens,
         task_money_micros=spent.task_money_micros,

@@ -1,4 +1,4 @@
-"""The one supervisor of a clone: its lock, its status, and what others ask of its agents."""
+"""The only supervisor of a clone: its lock, its status, and requests from other processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STATUS_EVERY_NS = 1_000_000_000
 
 
 class Supervision:
-    """`hold` takes the supervisor's lock, or refuses while another process has it."""
+    """`hold` takes the supervisor's lock. Refuses while another process has it."""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class Supervision:
     ) -> Supervisor:
         """Run until nothing more can be done. `tell` gets each piece of news, `show` the board every second.
 
-        `require_trust` refuses settings with commands that no person has looked at, `require_room` when
-        there is no room for so many worktrees.
+        `require_trust` refuses untrusted commands in these settings; `require_room` refuses if the disk has
+        no room for so many worktrees.
         """
         names = sorted({slot.agent.rpartition("-")[0] for slot in slots})
         require_trust(["worktrees", "checks", *(f"workers.{name}" for name in names)])
@@ -80,7 +80,8 @@ class Supervision:
         try:
             bond = self._hold()
         except Refusal as refusal:
-            raise self._already_running() from refusal
+            found = self.read_status() or {"pid": 0, "since": "", "agents": []}
+            raise supervisor_running(found["pid"], found["since"], len(found["agents"])) from refusal
         try:
             with host as opened:
                 shown = _StatusWriter(self._status, slots, show_wall(since_ns), show)
@@ -93,22 +94,16 @@ class Supervision:
             bond.release()
         return supervisor
 
-    def _already_running(self) -> Refusal:
-        found = self.read_status()
-        if found is None:
-            return supervisor_running(0, "", 0)
-        return supervisor_running(found["pid"], found["since"], len(found["agents"]))
-
     # -- from another process ---------------------------------------------------------------------
 
     def read_status(self) -> dict[str, Any] | None:
-        """What the live supervisor last wrote of its agents; None when there is none."""
+        """What the live supervisor last wrote about its agents; None if no supervisor runs."""
         return self._status.read() if self.is_running() else None
 
     def ask_and_wait(self, caller: Caller, agent: str, what: str, wait_s: float = 30) -> dict[str, Any]:
-        """Ask for an agent to stop, pause or resume, and wait until its supervisor has done it.
+        """Ask an agent to stop, pause or resume, and wait until its supervisor has done it.
 
-        Without a supervisor an agent that works on is stopped here; the next `run` ends its run in the log.
+        Without a supervisor, signal the agent from here; the next `lineclear run` ends its run in the log.
         """
         answer = records.ask(self._store, caller, agent, what)
         number = answer["run"]["id"]
@@ -142,7 +137,7 @@ class Supervision:
 
 
 class _StatusWriter:
-    """Keeps the status fresh: for `--join`, `status` and the page. A hint; the truth is the log."""
+    """Keeps the status up to date for `--join`, `status` and the web page. It is a hint; the log counts."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-"""The supervisor: keeps slots at work on ready tasks, watches every run, and lets none disturb another.
+"""The supervisor: keeps its slots busy with ready tasks, watches every run, and lets none disturb another.
 
-One thread decides; whatever can take long (worktrees, snapshots, checks, landing) is done beside it, one
-job per slot, so that a slow or broken agent holds up nobody. It keeps no state that matters: all of it is
-in the log, and a successor of a killed supervisor goes on from there.
+One thread decides. Slow work (worktrees, snapshots, checks, landing) is done in other threads, one job per
+slot, so that a slow or broken agent delays no other. It keeps no state that matters: all of it is in the log,
+and the successor of a killed supervisor continues from there.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ CENSUS_EVERY_NS = 2 * SECOND_NS
 DISK_EVERY_NS = SECOND_NS // 4
 MAIN_EVERY_NS = 2 * SECOND_NS
 FILL_AGAIN_NS = 5 * SECOND_NS
-# Nothing was seen to happen, yet something may have: a write too small to be seen by its time.
+# Take a snapshot even of a run that seems idle: a small write may not show in its CPU time.
 SAVE_ANYWAY_NS = 120 * SECOND_NS
-# A client that waits for its model still wakes up now and then.
+# A client that waits for its model still uses a little CPU time.
 BUSY_SHARE_PERCENT = 2
 FIRST_REST_S, LONGEST_REST_S = 30, 15 * 60
 REFUSED_STARTS_MAX, REFUSED_REST_S = 3, 2
@@ -79,7 +79,7 @@ REFUSED_STARTS_MAX, REFUSED_REST_S = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class RunNews:
-    """Something a person wants to see: `kind` is one of the words below."""
+    """A piece of news for a person; `kind` is one of the words below."""
 
     kind: str
     text: str
@@ -104,7 +104,7 @@ class Supervisor:
         tell: Tell,
         look: Callable[[int], None],
     ) -> None:
-        """`tell` gets each piece of news; `look` is called at every round with the time."""
+        """`tell` gets each piece of news; `look` is called in every round with the time."""
         self._store, self._caller, self._host = store, caller, host
         self.slots, self._rules, self._tell, self._look = slots, rules, tell, look
         self._jobs: set[str] = set()
@@ -119,7 +119,7 @@ class Supervisor:
         self._found_ended: set[int] = set()
         self._starts_refused: dict[str, int] = {}
         # Filled by the thread that runs the queue, emptied by ours.
-        self._came: deque[QueueResult] = deque()
+        self._queue_results: deque[QueueResult] = deque()
         self._queue_seen = -1
         self.refusal: Refusal | None = None
         self.outcomes: list[Outcome] = []
@@ -136,8 +136,8 @@ class Supervisor:
                 self._jobs.discard(key)
                 self._receive(key, answer)
             now_ns = self._host.now_ns()
-            while self._came:
-                self._told_by_queue(self._came.popleft())
+            while self._queue_results:
+                self._report_queue_result(self._queue_results.popleft())
             self._heed_interrupts(now_ns)
             self._look_around(now_ns)
             self._look(now_ns)
@@ -150,7 +150,7 @@ class Supervisor:
                 if self._is_over(now_ns):
                     return
             except Refusal as refusal:
-                # The agents work on; what the log says is heeded when it can be reached again.
+                # The agents keep working; we act on the log once the store can be reached again.
                 if not is_outage(refusal):
                     raise
 
@@ -215,9 +215,9 @@ class Supervisor:
             self._ran_queue(answer)
 
     def _broke(self, what: str, slot: WorkerSlot | None, live: LiveRun | None, error: BaseException) -> None:
-        """Something of ours, or of the system, failed for one agent: said and contained, others go on.
+        """Report an unexpected error and close the slot it concerns; the others continue.
 
-        A run that could not be ended stays as it is in the log; the next supervisor ends it.
+        A run that could not be ended stays live in the log; the next supervisor ends it.
         """
         words = f"{what} failed: {type(error).__name__}: {error}"
         self.broken.append(words)
@@ -246,8 +246,8 @@ class Supervisor:
             self._stop(answer, BY_INTERRUPT, "", self._host.now_ns())
 
     def _refused(self, slot: WorkerSlot, refusal: Refusal) -> None:
-        """A start that cannot be: a task without means is left alone; else after a few times the slot is
-        closed, it would only try again."""
+        """Handle a refused start: leave a task without budget alone; otherwise let the slot rest, and close
+        it after a few refusals."""
         self.refusal, task = refusal, slot.task
         slot.phase, slot.task = IDLE, 0
         self._tell(RunNews(WARNED, f"cannot start: {refusal.what}", agent=slot.agent, task=task))
@@ -261,7 +261,7 @@ class Supervisor:
             self._rest(slot, refusal.what, REFUSED_REST_S)
 
     def _ended(self, slot: WorkerSlot, outcome: Any) -> None:
-        # A worker that only its predecessor had: it is seen to its end, and gets nothing more to do.
+        # A worker that only our predecessor had gets no further task.
         phase = CLOSED if slot.agent in self._guests else IDLE
         live, slot.live, slot.phase, slot.task = slot.live, None, phase, 0
         if isinstance(outcome, Refusal):
@@ -282,7 +282,7 @@ class Supervisor:
             slot.rests = 0
 
     def _rest_client(self, slot: WorkerSlot, outcome: Outcome) -> None:
-        """What one worker of a client meets, its others would meet too."""
+        """Let all idle workers of this client rest: they would meet the same limit or login."""
         seconds = outcome.retry_after_s
         if seconds < 0:
             seconds = min(LONGEST_REST_S, FIRST_REST_S * 2**slot.rests)
@@ -296,12 +296,10 @@ class Supervisor:
         )
 
     def _close_client(self, slot: WorkerSlot, outcome: Outcome) -> None:
-        """A program that is not there will not be there for the next task: none is used up on it."""
+        """Close all idle workers of a client whose program is missing, before they use up attempts."""
         for other in self.slots:
-            if (other.client, other.command) == (slot.client, slot.command) and other.phase in (
-                IDLE,
-                RESTING,
-            ):
+            is_alike = (other.client, other.command) == (slot.client, slot.command)
+            if is_alike and other.phase in (IDLE, RESTING):
                 other.phase = CLOSED
         self._tell(RunNews(NEEDS, outcome.reason, agent=slot.agent))
 
@@ -318,7 +316,7 @@ class Supervisor:
             live.watch.tree(answer.tree)
 
     def _recovered(self, found: Any) -> None:
-        """Without it nothing may be started: an agent could be given a second task."""
+        """Take over the predecessor's runs. If recovery failed, raise: an agent could get a second task."""
         if isinstance(found, BaseException):
             raise found
         for live in found.lives:
@@ -343,7 +341,7 @@ class Supervisor:
             if live.slot.phase == WORKING:
                 self._stop(live, BY_STRAYING, live.strayed, self._host.now_ns())
 
-    # -- what we do by ourselves --------------------------------------------------------------
+    # -- act on signals, the log and the host -------------------------------------------------
 
     def _heed_interrupts(self, now_ns: int) -> None:
         count = self._host.interrupts()
@@ -356,7 +354,8 @@ class Supervisor:
                 live.stop_hard_at_ns = now_ns
 
     def _heed_the_log(self, now_ns: int) -> None:
-        """Act on what others asked for and fill idle slots; only when the log or the slots have changed."""
+        """Act on requests and fill idle slots, if the log or the slots have changed or some time has
+        passed."""
         head = self._store.read(lambda view: view.head)
         free = [slot for slot in self.slots if self._is_free(slot, now_ns)]
         self._run_queue(head)
@@ -365,16 +364,22 @@ class Supervisor:
             self._heed_requests(now_ns)
         elif [slot.agent for slot in free] == self._free_before and now_ns < self._fill_again_ns:
             return
-        # A claim that only runs out is not in the log before somebody asks.
+        # A claim's expiry is logged only at the next request, so look again from time to time.
         self._fill_again_ns = now_ns + FILL_AGAIN_NS
         self._free_before = [slot.agent for slot in free]
         if free and not self.is_stopping:
-            self._fill(free, now_ns)
+            for slot, task in self._plan(free).starts:
+                self._start(slot, task, now_ns)
+
+    def _start(self, slot: WorkerSlot, task: int, now_ns: int) -> None:
+        slot.phase, slot.task = STARTING, task
+        self._submit(f"start {slot.agent}", lambda ports: start_run(ports, slot, task, self._rules, now_ns))
 
     def _run_queue(self, head: int) -> None:
-        """Beside everything else: an agent whose work waits to be checked is free for the next task."""
+        """Run the queue in another thread, so that agents take their next task while their work is
+        checked."""
         if self._has_to_run_queue(head) and not self.is_stopping:
-            tell = self._came.append
+            tell = self._queue_results.append
             self._submit(
                 "queue",
                 lambda ports: ports.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
@@ -385,20 +390,24 @@ class Supervisor:
         return is_idle and head != self._queue_seen and self._store.read(queue.has_waiting)
 
     def _ran_queue(self, answer: Any) -> None:
-        """What it had seen when nothing more could be done: only what came later makes it run again."""
+        """Note the log position that the queue has dealt with: only later events make it run again."""
         if isinstance(answer, Refusal):
             self._tell(RunNews(NEEDS, f"the queue: {answer.what}"))
             answer = self._store.read(lambda view: view.head)
         self._queue_seen = answer
 
-    def _told_by_queue(self, came: QueueResult) -> None:
+    def _report_queue_result(self, result: QueueResult) -> None:
+        task, landing, name = result.task, result.landing, "queue"
         for outcome in self.outcomes:
-            if came.task and outcome.task == came.task and outcome.landing is not None:
-                outcome.landing = came.landing
-        name = show_id(came.task) if came.task else show_number(came.candidate) if came.candidate else "queue"
-        kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS}.get(came.landing.state, ENDED)
-        why = f": {came.landing.why}" if came.landing.why else ""
-        self._tell(RunNews(kind, f"{name} {came.landing.state}{why}", task=came.task))
+            if task and outcome.task == task and outcome.landing is not None:
+                outcome.landing = landing
+        if task:
+            name = show_id(task)
+        elif result.candidate:
+            name = show_number(result.candidate)
+        kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS}.get(landing.state, ENDED)
+        why = f": {landing.why}" if landing.why else ""
+        self._tell(RunNews(kind, f"{name} {landing.state}{why}", task=task))
 
     def _is_free(self, slot: WorkerSlot, now_ns: int) -> bool:
         if slot.phase == RESTING and slot.rest_until_ns <= now_ns:
@@ -433,27 +442,21 @@ class Supervisor:
         records.resume(self._store, live.caller, live.run)
         self._tell(RunNews(ACTED, "goes on", agent=live.slot.agent, task=live.task))
 
-    def _fill(self, free: list[WorkerSlot], now_ns: int) -> None:
-        for slot, task in self._plan(free).starts:
-            slot.phase, slot.task = STARTING, task
-            self._submit(f"start {slot.agent}", self._start_job(slot, task, now_ns))
-
-    def _start_job(self, slot: WorkerSlot, task: int, now_ns: int) -> Callable[[RunPorts], Any]:
-        return lambda ports: start_run(ports, slot, task, self._rules, now_ns)
-
     def _look_around(self, now_ns: int) -> None:
-        """What is looked at for all runs together, each at its own pace."""
+        """Watch all runs together: CPU and memory, disk, leases, main; each at its own interval."""
         lives = self.lives()
-        if now_ns >= self._census_at_ns and lives:
+        if not lives:
+            return
+        if now_ns >= self._census_at_ns:
             self._census_at_ns = now_ns + CENSUS_EVERY_NS
             self._take_census(lives, now_ns)
-        if now_ns >= self._disk_at_ns and lives:
+        if now_ns >= self._disk_at_ns:
             self._disk_at_ns = now_ns + DISK_EVERY_NS
             self._watch_disk(lives, now_ns)
-        if now_ns >= self._renew_at_ns and lives and "renew" not in self._jobs:
+        if now_ns >= self._renew_at_ns and "renew" not in self._jobs:
             self._renew_at_ns = now_ns + self._rules.lease_ms * 1_000_000 // 3
             self._submit("renew", lambda ports: renew(ports, lives))
-        if now_ns >= self._main_at_ns and "main" not in self._jobs and lives:
+        if now_ns >= self._main_at_ns and "main" not in self._jobs:
             self._main_at_ns = now_ns + MAIN_EVERY_NS
             self._submit("main", lambda ports: find_strays(ports, lives))
 
@@ -469,9 +472,9 @@ class Supervisor:
                 self._stop(live, BY_STRAYING, "its worktree is gone", now_ns)
 
     def _watch_disk(self, lives: list[LiveRun], now_ns: int) -> None:
-        """When the disk is nearly full, the run that fills it most is stopped, before others cannot write.
+        """When the disk is nearly full, stop the run that uses the most of it, before others cannot write.
 
-        What it has written stays there: the next one is stopped only if the rest goes down as well.
+        Its files stay, so the next run is stopped only if free space shrinks further.
         """
         free_bytes, floor_bytes = self._host.free_disk_bytes(), self._rules.disk_floor_bytes
         if free_bytes >= floor_bytes:
@@ -494,16 +497,18 @@ class Supervisor:
                 self._tell(RunNews(ACTED, action, agent=live.slot.agent, task=live.task))
             self._name(live)
         if live.is_gone():
-            self._conclude(live)
-            return
-        if live.stopped_by:
-            self._stop_harder(live, now_ns)
+            live.slot.phase = ENDING
+            self._submit(f"end {live.slot.agent}", lambda ports: conclude(ports, live, self._rules.grace_s))
+        elif live.stopped_by:
+            if now_ns >= live.stop_hard_at_ns:
+                live.group.send(signal.SIGKILL)
         elif not live.is_paused:
             self._judge(live, now_ns)
             self._save_if_due(live, now_ns)
 
     def _name(self, live: LiveRun) -> None:
-        """The client has said who it is: kept at once, a successor needs it to resume the session."""
+        """Log the session at once, for a successor needs it to resume, and mark the prompt's messages
+        read."""
         if (live.session, live.model) != live.named:
             live.named = (live.session, live.model)
             records.name(self._store, live.caller, live.run, live.session, live.model)
@@ -512,7 +517,7 @@ class Supervisor:
             live.letters = []
 
     def _judge(self, live: LiveRun, now_ns: int) -> None:
-        """Is there a reason to stop it? The first one counts."""
+        """Stop it for the first reason that applies: budget, loop, too much output, silence."""
         over = breaches(used_now(live, self.lives(), now_ns), live.slot.limits)
         loop = live.watch.verdict() if self._rules.heeds_loops else ""
         if over:
@@ -526,19 +531,15 @@ class Supervisor:
             self._stop(live, BY_HANG, show_duration(self._rules.silence_ns // 1_000_000), now_ns)
 
     def _stop(self, live: LiveRun, by: str, detail: str, now_ns: int) -> None:
-        """Ask it to end; what is decided first stays the reason."""
+        """Ask it to end, and set the time for SIGKILL. The first reason stays."""
         if live.stopped_by:
             return
         live.stopped_by, live.stop_detail = by, detail
-        # Who fills the disk would go on filling it for as long as it may.
+        # A run that fills the disk would keep filling it during a grace period.
         grace_s = 0 if by == BY_DISK else self._rules.grace_s
         live.stop_hard_at_ns = now_ns + int(grace_s * SECOND_NS)
         live.group.send(signal.SIGTERM)
-        live.group.send(signal.SIGCONT)  # a stopped process takes SIGTERM only once it goes on
-
-    def _stop_harder(self, live: LiveRun, now_ns: int) -> None:
-        if now_ns >= live.stop_hard_at_ns:
-            live.group.send(signal.SIGKILL)
+        live.group.send(signal.SIGCONT)  # a stopped process handles SIGTERM only after SIGCONT
 
     def _save_if_due(self, live: LiveRun, now_ns: int) -> None:
         if live.is_saving or not live.place.tree or now_ns - live.saved_at_ns < self._rules.save_every_ns:
@@ -547,7 +548,3 @@ class Supervisor:
         if was_busy or now_ns - live.saved_at_ns > SAVE_ANYWAY_NS:
             live.is_saving, live.saved_busy_ns = True, live.busy_ns
             self._submit(f"save {live.run}", lambda ports: save(ports, live))
-
-    def _conclude(self, live: LiveRun) -> None:
-        live.slot.phase = ENDING
-        self._submit(f"end {live.slot.agent}", lambda ports: conclude(ports, live, self._rules.grace_s))

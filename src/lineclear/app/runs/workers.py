@@ -1,6 +1,6 @@
-"""What the supervisor works with: a slot per agent, the place it works in, and one live run of it.
+"""The supervisor's records: a slot per agent, where it works, and its live run.
 
-Plain records; what happens to them is in one_run.py and supervisor.py (all of them).
+one_run.py changes a single run, supervisor.py all of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IDLE, STARTING, WORKING, ENDING, RESTING, CLOSED = (
 
 
 class RunPlace:
-    """Where an agent works: a worktree of its own, or nowhere in particular (`tree` is empty)."""
+    """Where an agent works: its own worktree, or without one (`tree` is "") the main worktree, to read."""
 
     def __init__(
         self, tree: str, path: str, branch: str = "", base: str = "", env: dict[str, str] | None = None
@@ -42,14 +42,14 @@ class RunPlace:
 
 
 class RunSnapshot:
-    """A snapshot: its commit, and the id of all that is in it."""
+    """A snapshot: its commit, its tree, and the files left out of it."""
 
     def __init__(self, commit: str, tree: str, left_out: Sequence[str] = ()) -> None:
         self.commit, self.tree, self.left_out = commit, tree, list(left_out)
 
 
 class CheckedRun:
-    """What a finished run brought: how it ends now, and notes for the log."""
+    """What the check of a finished run found: how the run ends, and notes for its task."""
 
     def __init__(
         self, how: str, reason: str = "", *, branch: str = "", result: str = "", notes: Sequence[str] = ()
@@ -62,7 +62,7 @@ LANDED, SENT_BACK, NEEDS_YOU, HANDED_OVER = "landed", "sent back", "needs you", 
 
 @dataclass(frozen=True, slots=True)
 class LandingResult:
-    """What became of a branch, in one of the four words above."""
+    """What became of a branch; `state` is one of the four words above."""
 
     state: str
     why: str = ""
@@ -71,7 +71,7 @@ class LandingResult:
 
 @dataclass(frozen=True, slots=True)
 class QueueResult:
-    """What the queue made of a candidate: `task` is 0 where it has none."""
+    """What became of a candidate; `task` is 0 if it has none."""
 
     candidate: int
     task: int
@@ -79,7 +79,7 @@ class QueueResult:
 
 
 class WorkerSlot:
-    """One agent that the supervisor keeps at work. The first part is given, the rest changes."""
+    """One agent that the supervisor keeps busy. The arguments are fixed, the other attributes change."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class WorkerSlot:
 
 
 def slot_of(run: Run) -> WorkerSlot:
-    """For a run whose worker is no longer among ours: enough to see it to its end."""
+    """A slot for a run whose worker is no longer in the settings, to follow it to its end."""
     return WorkerSlot(
         run.agent, run.client, limits=BudgetLimits(), model=run.model, has_worktree=bool(run.tree)
     )
@@ -118,7 +118,7 @@ def slot_of(run: Run) -> WorkerSlot:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the task and the day had used before this run began, as far as it was told."""
+    """What the task and the day had used before this run began, as far as clients reported it."""
 
     task_tokens: Amount = NOTHING
     task_money_micros: Amount = NOTHING
@@ -127,7 +127,7 @@ class Spent:
 
 
 class LiveRun:
-    """A run that is under way, with what has been seen of it."""
+    """A run that has not ended, and what the supervisor knows about it."""
 
     def __init__(
         self, run: int, slot: WorkerSlot, caller: Caller, place: RunPlace, group: RunningClient,
@@ -141,7 +141,7 @@ class LiveRun:
         self.named = ("", "")
         self.letters: list[int] = []
         self.started_ns = self.active_ns = now_ns
-        # The beginning is known; the first snapshot is due as soon as something was done.
+        # -1: any CPU time makes the first snapshot due.
         self.saved_at_ns, self.saved_busy_ns, self.is_saving, self.tree_id = now_ns, -1, False, ""
         self.busy_ns = self.busy_seen_ns = self.memory_bytes = self.memory_peak_bytes = 0
         self.is_paused, self.paused_at_ns, self.paused_ns = False, 0, 0
@@ -152,20 +152,20 @@ class LiveRun:
         self.is_bond_free: Callable[[], bool] = lambda: False
 
     def is_gone(self) -> bool:
-        """Our own child by its exit; one that we found again by what it noted, or by the bond that it had
-        inherited: daemons that it left behind may hold that one for ever."""
+        """Has the client exited? Our own child tells by its exit code. A predecessor's client tells by the
+        end that it noted, or by its free bond; leftover daemons may hold the bond for ever."""
         if self.group.is_child():
             return self.group.exit_code() is not None
         return self.is_of_earlier_boot or self.group.has_ended() or self.is_bond_free()
 
     def worked_ms(self, now_ns: int) -> int:
-        """How long it has worked, without its pauses."""
+        """How long it has worked, without pauses."""
         pause_ns = self.paused_ns + (now_ns - self.paused_at_ns if self.is_paused else 0)
         return (now_ns - self.started_ns - pause_ns) // 1_000_000
 
 
 class SupervisorRules:
-    """How this supervisor works: limits that hold for all its slots."""
+    """The rules that apply to all slots of a supervisor."""
 
     def __init__(
         self,
@@ -194,9 +194,9 @@ class SupervisorRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What a person asked of a supervisor: how many agents, which client or command, which tasks.
+    """What a person asked a supervisor for: how many agents, which client or command, which tasks.
 
-    `lands` is None where the settings say it.
+    `lands` is None if the settings decide.
     """
 
     count: int = 0
