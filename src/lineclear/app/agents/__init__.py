@@ -1,1 +1,1 @@
-"""Use cases around agents: membership, identity, tokens, signs of life."""
+"""Use cases for agents: membership, identity, tokens, signs of life."""

@@ -1,4 +1,5 @@
-"""A heartbeat's store half: put off the ends of an agent's leases. Not an event; audit ignores it."""
+"""Heartbeats: note a sign of life and renew an agent's leases. A renewal is not an event; audit ignores
+it."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Presence, Store, Tx
 
-# Every lease lasts longer than three of these, except those that were asked for shorter.
+# Every lease lasts more than three times as long, unless a shorter one was requested.
 BEAT_EVERY_NS = 20 * 1_000_000_000
 
 
 class PendingPresence:
-    """The same signs of life; what is touched waits for `flush`."""
+    """A presence that delays its touches until `flush`."""
 
     __slots__ = ("_presence", "_touched")
 
@@ -40,22 +41,23 @@ class PendingPresence:
 
 
 def beat(store: Store, presence: Presence, caller: Caller) -> int:
-    """Note that the caller is alive; renew its leases when the last renewal is old enough."""
-    return renew(store, caller) if _is_renewal_begun(presence, caller) else 0
+    """Note that the caller is alive, and renew its leases if a renewal is due; returns how many."""
+    return renew(store, caller) if _touch(presence, caller) else 0
 
 
 def beat_in(tx: Tx, presence: Presence, caller: Caller) -> int:
-    """The same as a part of another transaction."""
-    return renew_in(tx, caller) if _is_renewal_begun(presence, caller) else 0
+    """`beat` inside another transaction."""
+    return renew_in(tx, caller) if _touch(presence, caller) else 0
 
 
 def is_renewal_due(presence: Presence, name: str) -> bool:
-    # A mark of its own: signs of life come far more often, and would put the renewal off for ever.
+    # A separate mark: signs of life come far more often, and would postpone the renewal for ever.
     idle_ns = presence.idle_ns(f"{name}~renewed")
     return idle_ns is None or idle_ns >= BEAT_EVERY_NS
 
 
-def _is_renewal_begun(presence: Presence, caller: Caller) -> bool:
+def _touch(presence: Presence, caller: Caller) -> bool:
+    """Note a sign of life; True if the leases must be renewed now."""
     presence.touch(caller.name, None)
     if not is_renewal_due(presence, caller.name):
         return False

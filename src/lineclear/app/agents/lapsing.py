@@ -1,7 +1,7 @@
-"""Leases that have ended become events although nobody asked: for a process that is there all the time.
+"""Log the end of leases that ran out or whose process died. A long-running process does this regularly.
 
-The rules are those of the commands, which do the same whenever they come across such a lease. Only the dead
-of a run are left alone: what became of it is for the supervisor to find out, and its result may be good.
+Commands do the same, by the same rules, when they meet such a lease. Agents of live runs are left alone:
+their supervisor finds out how the run ended, and its result may be good.
 """
 
 from __future__ import annotations
@@ -24,45 +24,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lapse:
-    """What was found: how many leases were ended, and when to look again.
-
-    `next_ms` is the time until the next lease runs out, -1 when there is none.
-    """
+    """`ended`: how many leases were ended. `next_ms`: the time until the next one runs out, -1 if none
+    will."""
 
     ended: int
     next_ms: int
 
 
 def end_leases(store: Store, liveness: Liveness, caller: Caller) -> Lapse:
-    """End every claim and task lease that ran out or whose process died. Writes only if there are any."""
-
-    def look(view: View) -> tuple[list[str], list[Draft], int]:
-        dead = _dead(view, liveness)
-        drafts, next_ms = _lapsed(view, liveness)
-        return dead, drafts, next_ms
+    """End every claim and task lease that ran out or whose process died. Writes only if there is one."""
 
     def work(tx: Tx) -> int:
         freed = [free_agent(tx, name, "gone") for name in _dead(tx, liveness)]
         drafts = [tx.append(draft) for draft in _lapsed(tx, liveness)[0]]
         return len(drafts) + sum(map(len, freed))
 
-    dead, drafts, next_ms = store.read(look)
+    dead, (drafts, next_ms) = store.read(lambda view: (_dead(view, liveness), _lapsed(view, liveness)))
     return Lapse(store.transact(caller, work) if dead or drafts else 0, next_ms)
 
 
 def _dead(view: View, liveness: Liveness) -> list[str]:
-    running = _running(view)
+    running = {run.agent for run in live_runs(view)}
     return [name for name in dead_agents(view, liveness.is_dead) if name not in running]
 
 
-def _running(view: View) -> set[str]:
-    return {run.agent for run in live_runs(view)}
-
-
 def _lapsed(view: View, liveness: Liveness) -> tuple[list[Draft], int]:
+    """(the events for leases that are over, the time until the next one is)."""
     drafts: list[Draft] = []
     claims = end_lapsed_claims(view.scan(CLAIM, "key"), view.now, liveness.is_dead, drafts)
-    taken, running = view.scan(TASK, "ready", (TAKEN,)), _running(view)
+    taken, running = view.scan(TASK, "ready", (TAKEN,)), {run.agent for run in live_runs(view)}
     drafts += end_lapsed_tasks(
         taken, view.now, lambda name: name not in running and is_gone(view, liveness, name)
     )

@@ -1,4 +1,4 @@
-"""Use cases around agents: join, incarnations and inheritance, leave."""
+"""Use cases for membership: join, inherit a dead session's agent, leave."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Liveness, Presence, Store, Tx, View
     from lineclear.core.log.tables import Agent
 
-# A session that nobody has heard of for so long is taken for dead when a new one asks for its place.
+# A session that was silent for so long counts as dead when a new one asks for its place.
 SESSION_SILENCE_MS = 10 * 60_000
 
 
 def ensure_agent(tx: Tx, caller: Caller) -> Agent:
-    """A name used for the first time registers itself; one that comes back is here again."""
+    """The caller's row. Logs that it joined, if it is new, had left, or has another place or session now."""
     agent = tx.get(AGENT, (caller.name,))
     if agent is not None and agent.state == "here" and _is_same_place(agent, caller):
         return agent
@@ -49,7 +49,7 @@ def ensure_agent(tx: Tx, caller: Caller) -> Agent:
 
 def _is_same_place(agent: Agent, caller: Caller) -> bool:
     return (
-        # A person walks about; an agent that changes its worktree is worth an event.
+        # People move between worktrees all the time; an agent that moves is worth an event.
         (agent.kind == "person" or agent.tree == caller.tree)
         and caller.session in ("", agent.session)
         and caller.client in ("", agent.client)
@@ -60,11 +60,11 @@ def _is_same_place(agent: Agent, caller: Caller) -> bool:
 def name_for_session(
     view: View, presence: Presence, client: str, session: str, tree: str, silence_ms: int = SESSION_SILENCE_MS
 ) -> str:
-    """Which agent a client's session is: the one it was, the heir of a dead one, or a new one.
+    """The name of the agent that a client's session is.
 
-    A session we know keeps its agent. A new session takes the place of an agent of the same client
-    and worktree whose own session is over or silent; two live ones are two agents. A client that
-    names no session is one agent per worktree.
+    A known session keeps its agent. A new session takes over an agent of the same client and worktree whose
+    own session is over or silent; otherwise it is a new agent. A client that names no session is one agent
+    per worktree.
     """
     by_session = [any_of(AGENT, "session", session)] if session else []
     view.prefetch(*by_session, any_of(AGENT, "tree", tree))
@@ -72,7 +72,7 @@ def name_for_session(
         for agent in view.pick(AGENT, "session", (session,)):
             if client not in COUNTING or _clone_of(agent.tree) == _clone_of(tree):
                 return agent.name
-    # A sub-agent has no session of its own, and is nobody's heir.
+    # A sub-agent has no session of its own to take over.
     here = [
         a
         for a in view.pick(AGENT, "tree", (tree,))
@@ -87,12 +87,12 @@ def name_for_session(
 
 
 def _clone_of(tree: str) -> str:
-    """Empty in a store that is one clone's own."""
+    """The clone's part of a worktree's name; "" in a store that only one clone uses."""
     return tree.rpartition("/")[0]
 
 
 def _silent_ns(view: View, presence: Presence, agent: Agent) -> int:
-    """Since its last sign of life here; one that has just joined may not have given any yet."""
+    """The time since the agent's last sign of life on this host; before the first one, since it joined."""
     idle_ns = presence.idle_ns(agent.name)
     if idle_ns is not None:
         return idle_ns
@@ -101,7 +101,7 @@ def _silent_ns(view: View, presence: Presence, agent: Agent) -> int:
 
 
 def _owner_without_session(view: View, tree: str, client: str) -> str:
-    """The agent for whom this worktree was made, as long as no session has been seen of it."""
+    """The agent for which this worktree was made, if it has had no session yet; else ""."""
     row = view.get(WORKTREE, (tree,))
     if row is None or not row.agent:
         return ""
@@ -111,7 +111,7 @@ def _owner_without_session(view: View, tree: str, client: str) -> str:
 
 
 def agent_of_tree(view: View, tree: str) -> str:
-    """The one live agent of a linked worktree; the main tree belongs to nobody."""
+    """The only live agent of a linked worktree; "" if there are several, and for the main tree."""
     if tree.rpartition("/")[2] == "main":
         return ""
     live = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.state == "here"]
@@ -120,7 +120,7 @@ def agent_of_tree(view: View, tree: str) -> str:
 
 
 def list_agents(view: View, presence: Presence) -> list[dict[str, Any]]:
-    """Everybody who was ever here, and when this host last heard of them."""
+    """Everybody who ever joined, and how long ago this host last saw a sign of life."""
     shown = []
     for agent in view.scan(AGENT, "key"):
         idle_ns = presence.idle_ns(agent.name)
@@ -139,7 +139,7 @@ def list_agents(view: View, presence: Presence) -> list[dict[str, Any]]:
 
 
 def leave(store: Store, caller: Caller, name: str, why: str) -> dict[str, Any]:
-    """End an agent's presence: its claims, tickets and taken tasks are free for others."""
+    """End an agent's presence and free its claims, tickets and taken tasks."""
     if name != caller.name and not caller.is_person:
         raise refuse("person.only", what="end another agent", agent=caller.name)
 
@@ -169,7 +169,8 @@ def free_agent(tx: Tx, name: str, why: str) -> list[str]:
 
 
 def bury(store: Store, caller: Caller, liveness: Liveness) -> list[str]:
-    """Free every agent bound to a process of this host that has died; lease-bound ones are left."""
+    """Free every agent that was bound to a process of this host which has died; returns their names. Agents
+    without a bond live by their leases."""
     dead = store.read(lambda view: dead_agents(view, liveness.is_dead))
     if not dead:
         return []

@@ -1,6 +1,6 @@
-"""Use cases around tokens: make one, revoke, list, and say whom one speaks for.
+"""Use cases for tokens: issue, revoke, list and verify them.
 
-The secret comes in as a hash and is in no answer: what is stored for a repeat cannot show it.
+Only the secret's hash comes in, and no answer contains it, so an answer stored for a repeat cannot reveal it.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ MOST_NOTE_CHARS = 200
 
 
 def verify(view: View, token: str) -> Bearer:
-    """Whom a token speaks for, by one read of an index. Refuses one that is not good (any more); why it is
-    not is told only to whoever has the secret."""
+    """The agent or person that a token stands for. Refuses a token that is unknown, revoked or expired; only
+    a caller with the right secret learns which."""
     parts = split_token(token)
     if parts is None:
         return _of_run(view, token)
@@ -57,7 +57,7 @@ def verify(view: View, token: str) -> Bearer:
 
 
 def _of_run(view: View, token: str) -> Bearer:
-    """The agent whose run was given this token; a run that has ended has none any more."""
+    """The agent of the live run that was given this token. The token ends with its run."""
     from lineclear.app.runs.records import live_runs
 
     if is_plausible(token):
@@ -79,7 +79,7 @@ def issue(
     note: str = "",
     ttl_ms: int = 0,
 ) -> dict[str, Any]:
-    """Record a token that was just made; `ttl_ms` 0: good until it is revoked. A person only."""
+    """Record a token that was just made; with `ttl_ms` 0 it is valid until revoked. For people only."""
     if not caller.is_person:
         raise refuse("person.only", what="create a token", agent=caller.name)
     agent_name(name)
@@ -112,7 +112,8 @@ def issue(
 
 
 def _refuse_taken_name(view: View, name: str, kind: str) -> None:
-    """An agent under a person's name, or under one that a person has a token for, would speak as another."""
+    """Refuse a name that belongs to the other kind: an agent must not pass for a person, or a person for an
+    agent."""
     known = view.get(AGENT, (name,))
     if known is not None and known.kind == OF_PERSON != kind:
         raise token_name_taken(name, OF_PERSON)
@@ -122,11 +123,11 @@ def _refuse_taken_name(view: View, name: str, kind: str) -> None:
 
 
 def revoke(store: Store, caller: Caller, which: str) -> dict[str, Any]:
-    """End a token, or all of a name's; those that were revoked before stay as they are. A person only."""
+    """Revoke a token, given itself or by its id, or all tokens of a name. For people only."""
     if not caller.is_person:
         raise refuse("person.only", what="revoke a token", agent=caller.name)
     parts = split_token(which)
-    wanted = parts[0] if parts is not None else which  # a token itself: only its id is used, and kept
+    wanted = parts[0] if parts is not None else which  # of a whole token only its id is used and stored
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -159,13 +160,13 @@ def _known(view: View, id: str) -> Token:
 
 
 def list_tokens(view: View) -> list[dict[str, Any]]:
-    """Every token that was ever made, by name, the oldest of a name first."""
+    """Every token ever issued, sorted by name and age."""
     rows = sorted(view.scan(TOKEN, "key"), key=lambda row: (row.name, row.made))
     return [show_token(row, view.now.wall_ns) for row in rows]
 
 
 def show_token(row: Token, wall_ns: int) -> dict[str, Any]:
-    """As data, without anything that could prove it."""
+    """The token as data, without its hash."""
     return {
         "id": row.id,
         "name": row.name,

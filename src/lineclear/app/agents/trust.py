@@ -1,7 +1,7 @@
-"""Trust in what the committed settings file asks to be run: looked up, required, recorded, taken back.
+"""Trust in the commands of the committed settings file: look it up, require it, record it, revoke it.
 
-The judged values are those of the settings that were read once for this process: what was shown or
-allowed is what runs, even if the file changes meanwhile.
+The settings are read once per process: the commands that were shown or allowed are those that run, even if
+the file changes meanwhile.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 
 class TrustRecord(Protocol):
-    """The text that this clone keeps of what was trusted; nobody else can write it."""
+    """The file in which this clone keeps what was trusted; only its owner can write it."""
 
     def read(self) -> str:
-        """ "" when nothing was ever trusted, or when somebody else could have written it."""
+        """The text; "" if nothing was ever trusted, or if another user could have written it."""
 
     def change(self, change: Callable[[str], str], /) -> None:
-        """Replace the text by what `change` makes of it, while no other process does the same."""
+        """Replace the text by the result of `change`, while no other process changes it."""
 
 
 class Trust:
-    """What a repository's committed settings state, and what of it this clone's person trusts."""
+    """The commands in a repository's committed settings, and which of them this clone's person trusts."""
 
     def __init__(self, stated: list[Stated], record: TrustRecord) -> None:
         self._stated, self._record = stated, record
 
     def judged(self) -> list[JudgedCommand]:
-        """Everything the committed file states that needs trust, with whether it has it."""
+        """Every command that needs trust, with whether it is trusted."""
         return judge(self._stated, self.recorded())
 
     def recorded(self) -> dict[str, str]:
-        """Digest -> where it stood, of everything that was ever trusted in this clone."""
+        """digest -> its place in the settings, for everything that was ever trusted in this clone."""
         return read_record(self._record.read())
 
     def missing(self, places: Iterable[str] = ()) -> list[Stated]:
-        """What is stated but not trusted, at these places ("workers.codex") or anywhere."""
+        """The untrusted commands at these places ("workers.codex"), or anywhere if none is given."""
         wanted = tuple(places)
         found = [one.stated for one in self.judged() if one.state != KNOWN]
         return [one for one in found if is_at(one.where, wanted)] if wanted else found
@@ -55,14 +55,14 @@ class Trust:
             raise not_trusted(missing)
 
     def record(self, caller: Caller, seen: Iterable[JudgedCommand]) -> None:
-        """Record exactly what was judged, and is shown to the person: not what the file says by now."""
+        """Trust exactly the commands that the person saw, whatever the file says by now. For people only."""
         if not caller.is_person:
             raise refuse("person.only", what="trust the commands of a repository", agent=caller.name)
         stated = [one.stated for one in seen]
         self._record.change(lambda text: write_record(with_trust(read_record(text), stated)))
 
     def revoke(self, caller: Caller) -> int:
-        """Nothing is trusted any more; says how many records there were."""
+        """Revoke all trust; returns how many records there were. For people only."""
         if not caller.is_person:
             raise refuse("person.only", what="revoke trust", agent=caller.name)
         counts: list[int] = []

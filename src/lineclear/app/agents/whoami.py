@@ -1,4 +1,4 @@
-"""Who the caller of a door is: collects the signs, asks the one resolver, makes the caller."""
+"""Find out who is calling: collect the signs, ask `identity.resolve`, and make the `Caller`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lineclear.app.ports import Presence, Store, Tx, View
-    from lineclear.core.agents.tokens import Bearer
 
 
 def identify(
@@ -33,9 +32,9 @@ def identify(
     client: str = "",
     session: str = "",
 ) -> Caller:
-    """`client` and `session`: as a hook's input names them, which counts more than the environment.
+    """The caller. `client` and `session` come from a hook's input and override the environment.
 
-    A token that is not good is refused, whatever other signs there are: nobody falls back to another name.
+    Refuses an invalid token even if there are other signs, so nobody falls back to another name.
     """
     signs = signs_of(environ, person=person, given=given, client=client, session=session)
     token = environ.get("LINECLEAR_TOKEN", "")
@@ -52,11 +51,11 @@ def identify(
         _become(caller, signs)
         caller.seen = presence.seen(caller.name)
     elif store.read(look):
-        # Entered at once: of two sessions that begin at the same moment, each gets its own name.
+        # Log it at once: two sessions that begin at the same moment must get two names.
         try:
             store.transact(caller, enter)
         except Refusal:
-            return caller  # nothing can be written here, and the name is only looked up
+            return caller  # the store cannot be written now; the name is still right for reading
         presence.touch(caller.name, None)
     return caller
 
@@ -64,7 +63,7 @@ def identify(
 def signs_of(
     environ: Mapping[str, str], *, person: str, given: str = "", client: str = "", session: str = ""
 ) -> Signs:
-    """What a call itself shows of its caller, without the store."""
+    """What a call itself shows about its caller, without the store."""
     is_marked = bool(session or client)
     if not is_marked:
         client, session, is_marked = read_environment(environ)
@@ -77,9 +76,12 @@ def signs_of(
 def recognise(
     view: View, presence: Presence, caller: Caller, signs: Signs, *, token: str, silence_ms: int
 ) -> bool:
-    """Fill in who the caller is. True for a session that is new here: the caller has to be entered
-    (`ensure_agent`) before it counts."""
-    bearer = _bearer(view, token) if token else None
+    """Fill in who the caller is. True for a new session: call `ensure_agent` to claim its name."""
+    bearer = None
+    if token:
+        from lineclear.app.agents.tokens import verify
+
+        bearer = verify(view, token)
     signs.token_name, signs.token_kind = (bearer.name, bearer.kind) if bearer is not None else ("", "")
     signs.session_agent = signs.tree_agent = ""
     is_known = bearer is not None and (bearer.kind == OF_AGENT or not signs.is_marked)
@@ -98,14 +100,9 @@ def recognise(
 
 
 def _become(caller: Caller, signs: Signs) -> bool:
+    """Fill in what the signs alone say; True for a session that still needs a name."""
     actor = resolve(signs)
     caller.name, caller.is_person = actor.name, actor.is_person
     caller.client = "" if actor.is_person else signs.client
     caller.session = signs.session if actor.source == "session" else ""
     return actor.is_new
-
-
-def _bearer(view: View, token: str) -> Bearer:
-    from lineclear.app.agents.tokens import verify
-
-    return verify(view, token)

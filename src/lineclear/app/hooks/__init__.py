@@ -1,1 +1,1 @@
-"""What happens at each event of a coding agent's hook: one step in the store per call."""
+"""Answer the hook calls of coding agents, each in one read or one transaction of the store."""

@@ -1,5 +1,4 @@
-"""One call of a hook: gather, decide, append. Git is asked first, then the store once, and all that the call
-does elsewhere waits for the commit."""
+"""Answer one hook call: ask git first, then the store once. Effects outside the store wait for its commit."""
 
 from __future__ import annotations
 
@@ -32,24 +31,24 @@ if TYPE_CHECKING:
     from lineclear.core.agents.hooks import HookCall
     from lineclear.core.log.questions import Question
 
-# The id that a stub gives to a call which it asks twice when the first one it asked is killed.
+# The environment variable with a call's id. The stub repeats a call if the process that answers it is killed.
 CALL = "LINECLEAR_CALL"
-# Events after which work may be lost that nobody saves.
+# Events at which a snapshot may be due.
 _SAVED = (BEFORE_EDIT, AFTER_EDIT, BEFORE_SHELL, AFTER_SHELL, PROMPT, STOP, SESSION_END)
 
 
 def home_of(memory: Memory, root: str, name: str, *, is_main: bool) -> str:
-    """The root of the worktree in which a session is, whose call comes from this one.
+    """The root of the session's own worktree, given the root and name of the one that the call comes from.
 
-    A session stays where it began: an agent that changes directory into another agent's worktree does not
-    become its neighbour. One that goes to a worktree of nobody's has moved.
+    A session stays where it began: an agent that changes into another agent's directory does not move there.
+    In the main worktree, or one that the session knows as its own, it has moved.
     """
     home = memory.get("home")
     return home if home and not is_main and memory.get("owner", name) != "mine" else root
 
 
 def answer_call(place: HookPlace, call: HookCall, memory: Memory, *, saves: bool) -> HookAnswer:
-    """Answer one call from the store. `saves`: a snapshot may be started beside us."""
+    """Answer one call from the store. `saves`: a snapshot may be started in another process."""
     look = None
     commands, is_over = events.commands_to_look_at(memory, call)
     if commands:
@@ -59,8 +58,8 @@ def answer_call(place: HookPlace, call: HookCall, memory: Memory, *, saves: bool
     signs = signs_of(place.environ, person=place.person, client=call.client, session=call.session)
 
     def work(tx: Tx) -> tuple[HookSession, HookAnswer] | None:
-        if call.event == SESSION_END and not _is_known(tx, call, place.environ):
-            return None
+        if call.event == SESSION_END and _is_unknown_session(tx, call, place.environ):
+            return None  # it would have to begin only to end
         head = tx.head
         session = HookSession(place, call, tx, memory.copy(), caller, signs, look)
         reply = events.answer(session, call)
@@ -81,15 +80,14 @@ def answer_call(place: HookPlace, call: HookCall, memory: Memory, *, saves: bool
     return reply
 
 
-def _is_known(view: View, call: HookCall, environ: Mapping[str, str]) -> bool:
-    """A session that nobody knows, or has ended already, would have to begin in order to end."""
+def _is_unknown_session(view: View, call: HookCall, environ: Mapping[str, str]) -> bool:
     if not call.session or environ.get("LINECLEAR_AGENT") or environ.get("LINECLEAR_TOKEN"):
-        return True
-    return bool(view.pick(AGENT, "session", (call.session,)))
+        return False
+    return not view.pick(AGENT, "session", (call.session,))
 
 
 def _near(place: HookPlace, call: HookCall, memory: Memory, changed: list[str]) -> list[Question]:
-    """What the answer will ask of a store that is far away, as far as that is known before."""
+    """The questions that the answer will probably ask, to send them to a remote store at once."""
     from lineclear.app.claims import near_claims
     from lineclear.app.messages import near_reader
     from lineclear.core.log.questions import any_of, by_index, by_key
@@ -106,7 +104,7 @@ def _near(place: HookPlace, call: HookCall, memory: Memory, changed: list[str]) 
         try:
             resource = place.files.find(path)[2]
         except Refusal:
-            continue  # outside of the repository
+            continue  # outside the repository
         asked += near_claims([resource])
         if name:
             asked.append(by_key(CLAIM, name, resource.text))
@@ -114,7 +112,8 @@ def _near(place: HookPlace, call: HookCall, memory: Memory, changed: list[str]) 
 
 
 def _save_beside(place: HookPlace, call: HookCall, agent: str) -> None:
-    """See to it that what the session has changed is in a snapshot, where nobody else does."""
+    """Start a snapshot in another process, if the session has changed files since the last one and enough
+    time has passed."""
     is_edit, now_ns = call.event == AFTER_EDIT, place.clock.now().wall_ns
     changed_ns = now_ns if is_edit else place.session_files.edited_ns()
     saved_ns = place.worktree.saved_ns()
@@ -124,6 +123,6 @@ def _save_beside(place: HookPlace, call: HookCall, agent: str) -> None:
         if now_ns - saved_ns >= place.rules.every_ms * 1_000_000:
             place.worktree.save_beside(agent.partition("/")[0])
         elif is_edit:
-            place.session_files.note_edit()  # for the next call, which may find that it is time
+            place.session_files.note_edit()  # a later call takes the snapshot
     except OSError:
-        pass  # the answer counts more
+        pass  # the answer is more important

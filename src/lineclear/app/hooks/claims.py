@@ -1,4 +1,4 @@
-"""The claims that a hook takes by itself: intents in a worktree, short exclusive ones in a shared tree."""
+"""The claims that a hook takes on its own: intents in a worktree, short exclusive claims in a shared tree."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ if TYPE_CHECKING:
 
     from lineclear.app.hooks.ports import FileInTree
     from lineclear.app.hooks.session import HookSession
-    from lineclear.app.ports import Tx, View
-    from lineclear.core.log.tables import Claim
 
-# In a session's memory: paths, as tools name them, that were announced. They hardly need to be written again.
+# In a session's memory: the announced paths, as tools name them. Editing them again rarely needs a write.
 ANNOUNCED = "announced"
 
 
 def writer_of(session: HookSession, file: FileInTree) -> str:
-    """Who held the file exclusively last, if that was somebody else."""
+    """The agent that last held the file exclusively; "" if that was the caller's own family."""
     near = [m for m in fences_near(session.tx, file.resource) if m.resource == file.resource.text]
     newest = max(near, key=lambda mark: mark.fence, default=None)
     return newest.agent if newest is not None and not is_family(newest.agent, session.caller.name) else ""
@@ -36,9 +34,14 @@ def writer_of(session: HookSession, file: FileInTree) -> str:
 
 
 def announce(session: HookSession, files: list[FileInTree], symbol_of: Callable[[FileInTree], str]) -> None:
-    """Take an intent on each file that has none of the caller's yet, and tell those who were there first."""
+    """Take an intent on each file on which the caller has no claim yet, and tell the other holders."""
     tx, name = session.tx, session.caller.name
-    missing = [file for file in files if not _has_live(tx, name, file)]
+    claims = [tx.get(CLAIM, (name, file.resource.text)) for file in files]
+    missing = [
+        file
+        for file, claim in zip(files, claims, strict=True)
+        if claim is None or is_over(claim.until_ns, tx.now)
+    ]
     if not missing:
         return
     task = next((task.id for task in tx.scan(TASK, "ready", (TAKEN,)) if is_family(task.agent, name)), 0)
@@ -61,22 +64,17 @@ def announce(session: HookSession, files: list[FileInTree], symbol_of: Callable[
 
 
 def _is_by_symbol(refusal: Refusal) -> bool:
-    """Does somebody hold only a symbol of the file? The edit was judged not to touch it, so it goes on; but
-    the file as a whole cannot be claimed beside it."""
+    """Does somebody hold only a symbol of the file? The edit does not touch that symbol and may continue, but
+    the file as a whole cannot be claimed."""
     return refusal.code == "claim.held" and str(refusal.facts["held"]).startswith("symbol:")
-
-
-def _has_live(view: View, name: str, file: FileInTree) -> bool:
-    claim = view.get(CLAIM, (name, file.resource.text))
-    return claim is not None and not is_over(claim.until_ns, view.now)
 
 
 # -- in a tree that several share -------------------------------------------------------------
 
 
 def begin_short(session: HookSession, files: list[FileInTree]) -> None:
-    """Exclusive for the moment of the edit. What the agent holds exclusively anyway is left as it is; an
-    announcement of somebody else's does not stop it."""
+    """Claim the files exclusively for one edit. Leaves files alone that the agent holds exclusively already;
+    another agent's intent does not block it."""
     memory, name = session.memory, session.caller.name
     wanted = []
     for file in files:
@@ -84,8 +82,8 @@ def begin_short(session: HookSession, files: list[FileInTree]) -> None:
         is_short = bool(memory.get("short", file.resource.text))
         if claim is None or claim.mode != EXCLUSIVE or is_short:
             wanted.append(file)
-            # Asked again, what was there before the first time counts. First remembered, then taken: a call
-            # that dies in between, or after, leaves nothing that nobody ends.
+            # Remember the earlier claim before taking the short one, so that a call that dies at any point
+            # leaves no claim that nobody ends. A repeated call keeps what the first one remembered.
             if not is_short:
                 before = "none" if claim is None else f"{claim.mode} {claim.ttl_ms}"
                 memory.set_now("short", file.resource.text, before)
@@ -103,7 +101,7 @@ def begin_short(session: HookSession, files: list[FileInTree]) -> None:
 
 
 def end_shorts(session: HookSession, resources: list[str]) -> None:
-    """Give back what `begin_short` took; an announcement that it replaced comes back."""
+    """Release what `begin_short` claimed, and restore the intent that it replaced."""
     tx = session.tx
     for text in resources:
         mode, _, ttl_ms = session.memory.get("short", text).partition(" ")
@@ -113,12 +111,11 @@ def end_shorts(session: HookSession, resources: list[str]) -> None:
         if claim is not None and claim.mode == EXCLUSIVE:
             tx.append(claim_released(claim, "released"))
             if mode != "none" and ttl_ms.isdigit():
-                tx.append(_again(tx, claim, mode, int(ttl_ms)))
+                tx.append(
+                    Draft(
+                        "ClaimGranted", claim.resource, resource=claim.resource, node=claim.node, mode=mode,
+                        tree=claim.tree, note="", task=claim.task, ttl_ms=int(ttl_ms), bond="",
+                        until_ns=tx.now.in_ms(int(ttl_ms)),
+                    )
+                )  # fmt: skip
         session.memory.set("short", text, "")
-
-
-def _again(tx: Tx, claim: Claim, mode: str, ttl_ms: int) -> Draft:
-    return Draft(
-        "ClaimGranted", claim.resource, resource=claim.resource, node=claim.node, mode=mode, tree=claim.tree,
-        note="", task=claim.task, ttl_ms=ttl_ms, bond="", until_ns=tx.now.in_ms(ttl_ms),
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The end of a session: announcements of files that were not changed after all are given back."""
+"""At the end of a session, release the intents on files that were not changed after all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lineclear.core.log.tables import AGENT, CLAIM
 if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Store, Tx
 
-# Nobody is there to renew it, and a branch may wait over a weekend. An announcement stops nobody.
+# Nobody renews these intents any more, and a branch may wait over a weekend. An intent blocks nobody.
 _UNLANDED_MS = 7 * 24 * 3_600_000
 
 
@@ -19,11 +19,11 @@ def give_back_unchanged(
     store: Store, caller: Caller, tree: str, changed: set[str] | None, *, is_session_over: bool,
     is_shared: bool,
 ) -> list[str]:  # fmt: skip
-    """Release the caller's intents on files that are as its branch began; those on changed ones last until
-    the branch lands, at most a week. The session is then over, so that the next one in this place is the
-    same agent. In a shared tree, where an intent does stop others, it keeps its own length.
+    """Release the caller's intents on unchanged files; those on changed files last until the branch lands, at
+    most a week. In a shared tree, where an intent does block others, they keep their own length. With
+    `is_session_over` the agent leaves, so that the next session in this place takes it over.
 
-    `changed`: the paths that the branch changed; None when that is not known, and then nothing is given back.
+    `changed`: the paths that the branch changed; None if unknown, and then nothing is released.
     """
 
     def work(tx: Tx) -> list[str]:
@@ -38,12 +38,8 @@ def give_back_unchanged(
             elif not is_shared and not is_over(claim.until_ns, tx.now):
                 tx.put(CLAIM, claim.changed(until_ns=max(claim.until_ns, tx.now.in_ms(_UNLANDED_MS))))
         agent = tx.get(AGENT, (caller.name,))
-        if (
-            is_session_over
-            and agent is not None
-            and agent.state == "here"
-            and agent.session == caller.session
-        ):
+        is_here = agent is not None and agent.state == "here" and agent.session == caller.session
+        if is_session_over and is_here:
             tx.append(Draft("AgentLeft", f"agent:{caller.name}", why="session over"))
         return freed
 

@@ -1,8 +1,7 @@
-"""What happens at each event of a coding agent's hook: judge, claim, remember, tell.
+"""What to do at each event of a coding agent's hook: judge, claim, remember, tell.
 
-Everything from outside comes through the session, which holds the call's one transaction. A refusal becomes
-a denial here and nowhere else; an error is not caught here. Which calls a client makes, and what it does with
-an answer, is not known here.
+Everything from outside comes through the session, which holds the call's only transaction. Refusals become
+denials here and nowhere else; errors are not caught. This module knows nothing about particular clients.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 def is_write_likely(
     memory: Memory, presence: Presence, call: HookCall, *, is_main: bool, changed: list[str]
 ) -> bool:
-    """A guess, by what the session remembers, before the store is asked. `changed`: paths that commands have
-    changed."""
+    """Guess from the session's memory whether the answer will write to the store. `changed`: the paths that
+    shell commands have changed."""
     name = memory.get("agent")
     if not name or memory.keys("told") or memory.keys("short") or is_renewal_due(presence, name):
         return True
@@ -52,18 +51,18 @@ def is_write_likely(
 
 
 def answer(session: HookSession, call: HookCall) -> HookAnswer:
-    """The answer to one event. What was told before is read now: the session goes on."""
+    """The answer to one event. This call shows that the model has read the messages of the last answer."""
     _mark_read(session)
     reply = HookAnswer()
     if call.is_end_unsure and call.event in _LOOKING_BACK:
-        _look_back(session, call, reply)
+        _judge_earlier_commands(session, call, reply)
     handler = _HANDLERS.get(call.event)
     if handler is not None:
         try:
             handler(session, call, reply)
         except Refusal as refusal:
             if not refusal.code.startswith(JUDGEMENTS):
-                raise  # the store or the repository failed us, which is not the agent's fault
+                raise  # a failure of the store or the repository, not the agent's fault
             reply.is_denied, reply.reason = True, str(refusal)
     _tell(session, call, reply)
     return reply
@@ -98,7 +97,8 @@ def _before_edit(session: HookSession, call: HookCall, reply: HookAnswer) -> Non
 
 
 def _touches(session: HookSession, file: FileInTree, call: HookCall) -> Callable[[str], bool]:
-    """Does the edit change this symbol of the file? Looked at only where somebody holds one."""
+    """A function that tells whether the edit changes a symbol of the file; called only if somebody holds
+    one."""
 
     def touches(symbol: str) -> bool:
         if call.is_whole_write or not call.replaced:
@@ -111,7 +111,8 @@ def _touches(session: HookSession, file: FileInTree, call: HookCall) -> Callable
 
 
 def _check_version(session: HookSession, file: FileInTree, call: HookCall) -> str:
-    """Refuse to write a whole file over what was not read; a smaller edit gets a note."""
+    """Refuse to overwrite a whole file whose current version was not read; returns a note for a smaller
+    edit."""
     if not file.is_shared and strategy_for(file.resource, session.rules).strategy != OPTIMISTIC:
         return ""
     current = session.digest(file)
@@ -127,7 +128,7 @@ def _check_version(session: HookSession, file: FileInTree, call: HookCall) -> st
 
 
 def _who_else(session: HookSession, file: FileInTree, others: list[tuple[str, str, int, str]]) -> str:
-    """Told once for each change in who is there, not at every edit."""
+    """A note on the other agents at work on the file, only when they have changed since the last note."""
     names = " ".join(sorted({f"{agent}:{held}" for agent, held, _, _ in others}))
     if session.memory.get("others", file.path) == names:
         return ""
@@ -158,7 +159,7 @@ def _remember_version(session: HookSession, file: FileInTree) -> None:
 
 
 def _files(session: HookSession, paths: tuple[str, ...]) -> list[FileInTree]:
-    """Where the paths lie; those outside the repository are none of our business."""
+    """The files at these paths; leaves out those outside the repository."""
     found = {}
     for path in paths:
         file = session.locate(path)
@@ -170,7 +171,7 @@ def _files(session: HookSession, paths: tuple[str, ...]) -> list[FileInTree]:
 # -- shell ------------------------------------------------------------------------------------
 
 
-# When a client that does not tell of every end is asked what its commands did.
+# The events at which we look for changes by earlier commands of a client that does not report every end.
 _LOOKING_BACK = (hooks.BEFORE_EDIT, hooks.BEFORE_SHELL, hooks.STOP)
 
 
@@ -181,10 +182,10 @@ def _before_shell(session: HookSession, call: HookCall, _reply: HookAnswer) -> N
 
 
 def commands_to_look_at(memory: Memory, call: HookCall) -> tuple[list[str], bool]:
-    """(commands whose changes are looked for in this call, by their ids; have they ended?)
+    """(ids of the commands whose changes this call looks for, have they ended?)
 
-    A client that does not tell of every end: its commands have failed, or run beside this call. Those are
-    looked at once, and go on; at a stop all have ended.
+    If a client does not report every end, earlier commands may have failed or may still run. We look at each
+    of those once; at a stop all have ended.
     """
     if call.event == hooks.AFTER_SHELL:
         return [call.call_id], True
@@ -195,7 +196,7 @@ def commands_to_look_at(memory: Memory, call: HookCall) -> tuple[list[str], bool
     return [one for one in running if is_over or memory.get("running", one) == "1"], is_over
 
 
-def _look_back(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+def _judge_earlier_commands(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
     left, is_over = commands_to_look_at(session.memory, call)
     if left:
         _judge_changes(session, call, reply, session.shell_changes())
@@ -207,7 +208,7 @@ def _after_shell(session: HookSession, call: HookCall, reply: HookAnswer) -> Non
     changes = session.shell_changes()
     session.memory.set("running", call.call_id, "")
     for path in session.memory.keys("unread"):
-        # The way to read a file for an agent that has no tool for it.
+        # An agent without a tool for reading reads the file with a command that names it.
         if path.rpartition("/")[2] in call.command:
             file = session.locate(path)
             if file is not None:
@@ -272,7 +273,7 @@ def _task_words(task: Task | None) -> str:
 
 
 def _others(session: HookSession) -> list[str]:
-    """Other agents that were heard of lately, each with its task."""
+    """The other agents with a recent sign of life, each with its task."""
     tasks = {task.agent: task for task in session.tx.scan(TASK, "ready", (TAKEN,))}
     shown = []
     for agent in session.tx.scan(AGENT, "key"):
@@ -288,8 +289,8 @@ def _others(session: HookSession) -> list[str]:
 
 
 def _stop(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
-    """Once: what it did and may not, what is urgent and unread, what is held exclusively. A client that was
-    sent on is let go."""
+    """Keep the agent from stopping, once, if it must still hear of forbidden changes, urgent messages or
+    exclusive claims that it holds."""
     _end_leftovers(session)
     if call.is_again or session.memory.get("stopped"):
         return
@@ -301,7 +302,7 @@ def _stop(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
 
 
 def _grave(session: HookSession) -> str:
-    """What was done and may not be, if no event since has reached the model."""
+    """The report on forbidden changes, if the model has not seen it yet."""
     if not session.memory.get("grave"):
         return ""
     words = session.memory.get("later")
@@ -311,7 +312,8 @@ def _grave(session: HookSession) -> str:
 
 
 def _before_going(session: HookSession, *, is_all: bool) -> tuple[str, str]:
-    """Messages, and what is held; of messages the urgent ones, unless the others cannot be told elsewhere."""
+    """(unread messages, a note on exclusive claims). Only urgent messages, unless with `is_all` no other
+    event can deliver the rest."""
     tx, name = session.tx, session.caller.name
     urgent = [message for message in inbox(tx, name)["messages"] if is_all or message["urgent"]]
     text, ids = hooks.messages_text(urgent, 0)
@@ -325,15 +327,15 @@ def _before_going(session: HookSession, *, is_all: bool) -> tuple[str, str]:
 
 
 def _end_leftovers(session: HookSession) -> None:
-    """Short claims of edits whose end was never told (a tool that failed, a person who said no)."""
+    """End the short claims of edits whose end was not reported (the tool failed, or a person said no)."""
     left = session.memory.keys("short")
     if left:
         end_shorts(session, left)
 
 
-def _session_end(session: HookSession, _call: HookCall, _reply: HookAnswer) -> None:
-    """Intents on paths that were not changed end; the others stay until the branch lands."""
-    _go(session)
+def _leave(session: HookSession, _call: HookCall, _reply: HookAnswer) -> None:
+    _end_leftovers(session)
+    session.leave()
 
 
 def _subagent_start(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
@@ -344,17 +346,8 @@ def _subagent_start(session: HookSession, call: HookCall, reply: HookAnswer) -> 
     _put(session, call, reply, [words])
 
 
-def _subagent_stop(session: HookSession, _call: HookCall, _reply: HookAnswer) -> None:
-    _go(session)
-
-
-def _go(session: HookSession) -> None:
-    _end_leftovers(session)
-    session.leave()
-
-
 def _worktree_create(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
-    """In the client's place: it waits for a path, and has no worktree without one."""
+    """Make the worktree for the client, which waits for its path."""
     session.make_worktree(call.name, reply)
 
 
@@ -367,9 +360,9 @@ _HANDLERS: dict[str, Callable[[HookSession, HookCall, HookAnswer], None]] = {
     hooks.SESSION_START: _session_start,
     hooks.PROMPT: _prompt,
     hooks.STOP: _stop,
-    hooks.SESSION_END: _session_end,
+    hooks.SESSION_END: _leave,
     hooks.SUBAGENT_START: _subagent_start,
-    hooks.SUBAGENT_STOP: _subagent_stop,
+    hooks.SUBAGENT_STOP: _leave,
     hooks.WORKTREE_CREATE: _worktree_create,
 }
 
@@ -378,7 +371,7 @@ _HANDLERS: dict[str, Callable[[HookSession, HookCall, HookAnswer], None]] = {
 
 
 def _put(session: HookSession, call: HookCall, reply: HookAnswer, notes: list[str]) -> None:
-    """Into the answer, or kept for the next event that reaches the model."""
+    """Add the notes to the answer, or keep them for the next event that reaches the model."""
     text = "\n\n".join(note for note in notes if note)
     if not text:
         return
@@ -390,7 +383,7 @@ def _put(session: HookSession, call: HookCall, reply: HookAnswer, notes: list[st
 
 
 def _tell(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
-    """What is still to be said: notes kept back, then unread messages."""
+    """Add what the model has not heard yet: notes kept from earlier calls, then unread messages."""
     if not call.can_tell or (reply.is_denied and call.event == hooks.BEFORE_EDIT):
         return
     later = session.memory.get("later")
@@ -412,7 +405,7 @@ def _remember_told(session: HookSession, ids: list[int]) -> None:
 
 
 def _mark_read(session: HookSession) -> None:
-    """The session's next call has come, so what the last one told has reached its model."""
+    """Mark the messages of the last answer as read: the session's next call shows that they arrived."""
     told = [int(key) for key in session.memory.keys("told") if key.isdigit()]
     if told:
         mark_read_in(session.tx, session.caller, told)

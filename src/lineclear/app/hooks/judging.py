@@ -1,4 +1,6 @@
-"""May this agent change this file now? core/claims/write_rule.py decides; the words here are for a model."""
+"""May this agent change this file now? core/claims/write_rule.py decides; here its refusal is worded for a
+model.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,20 @@ if TYPE_CHECKING:
     from lineclear.app.ports import View
     from lineclear.core.claims.write_rule import WriteVerdict
 
-# Codes of refusals that are about the agent's own doing; others mean that we failed.
+# Prefixes of refusals that deny what the agent does; other refusals are failures of ours.
 JUDGEMENTS = ("claim.", "fence.", "hook.", "write.")
-# A claim of at most this length is one that a hook takes for one edit.
+# The length of a claim that a hook takes for one edit.
 SHORT_MS = 60_000
 
 
 def judge(
     view: View, session: HookSession, file: FileInTree, touches: Callable[[str], bool] = touches_anything
 ) -> list[tuple[str, str, int, str]]:
-    """Refuse, or tell who else is at work there: (agent, resource, task, note).
+    """Refuse, or return who else works there: (agent, resource, task, note).
 
-    `touches`: does the edit change this symbol? True when that cannot be told.
+    `touches`: does the edit change this symbol? True if unknown.
     """
-    # Where the session itself works, others may work too: that tree is not asked for its owner.
+    # Several agents may work in the session's own tree, so its owner does not matter.
     tree = tree_of(view, file.tree) if file.tree != session.caller.tree else None
     write = Write(
         file.resource, session.caller.name, EDIT, tree=tree, fence=session.fence_for(file), touches=touches
@@ -46,7 +48,7 @@ def judge(
 def _for_a_model(
     view: View, session: HookSession, file: FileInTree, verdict: WriteVerdict, refusal: Refusal
 ) -> Refusal:
-    """The same refusal with the next step that an agent in the middle of an edit can take."""
+    """The refusal with a next step that an agent can take in the middle of an edit."""
     text = file.resource.text
     if refusal.code == "gate.foreign_tree":
         owner = str(refusal.facts["holder"])
@@ -62,6 +64,6 @@ def _for_a_model(
         Blocker(file.resource, verdict.holder, verdict.holder.resource, 0), request, view.now, 1
     )
     if verdict.holder.ttl_ms <= SHORT_MS:
-        # Somebody is in the middle of one edit: it is soon over, and nobody should lock it for long then.
+        # The holder is in the middle of one edit: a short wait and a short claim are enough.
         held.next = f"lineclear claim {pasted(text)} --mode {mode} --ttl 1m --wait 2m"
     return held

@@ -1,4 +1,4 @@
-"""What the hook's use cases need from outside: the repository's files, git, and what a session remembers."""
+"""What the hook's use cases need from outside: the repository's files, git, and a session's memory."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from lineclear.core.instants import Instant
 
     class Memory(Protocol):
-        """What is remembered of this session between its calls; losing it only makes us ask again."""
+        """What we remember about a session between its calls. If it is lost, we only ask again."""
 
         @property
         def is_changed(self) -> bool:
-            """Is there something that is not on disk yet?"""
+            """Are there changes that are not on disk yet?"""
 
         def get(self, kind: str, key: str = "", /) -> str: ...
         def set(self, kind: str, key: str, value: str, /) -> None: ...
         def set_now(self, kind: str, key: str, value: str, /) -> None:
-            """On disk at once, and not only when the call is over."""
+            """Write to disk at once, not only at the end of the call."""
 
         def keys(self, kind: str, /) -> list[str]: ...
         def copy(self) -> Memory:
-            """To be changed and, perhaps, thrown away."""
+            """A copy that can be changed and thrown away."""
 
         def save(self) -> None: ...
 
@@ -38,44 +38,45 @@ if TYPE_CHECKING:
         """The files of the repository's worktrees, seen from the directory in which a tool was called."""
 
         def find(self, path: str, /) -> tuple[str, str, Resource]:
-            """(the root of the worktree that a path lies in, the path below it, the file as a resource).
-            Refuses a path outside of the repository."""
+            """(the root of the worktree with the path, the path below it, the file as a resource). Refuses a
+            path outside the repository."""
 
         def tree_at(self, root: str, /) -> str:
-            """The name of the worktree at a root, as the store has it."""
+            """The store's name for the worktree at a root."""
 
         def digest(self, path: str, /) -> str:
-            """A name for the content that is there now; "" when there is none."""
+            """A digest of the file's content; "" if there is no file."""
 
         def text(self, path: str, /) -> str:
-            """The file's text as far as it is small; "" when it cannot be read."""
+            """The text of a small file; "" if it is large or cannot be read."""
 
         def is_directory(self, path: str, /) -> bool: ...
 
     class HookTree(Protocol):
-        """The session's own worktree, where git or a transaction of its own is needed: all of this is asked
-        when the call's transaction is over."""
+        """The session's own worktree, for work that needs git or its own transaction. Called after the call's
+        transaction."""
 
         def make_worktree(self, caller: Caller, name: str, /) -> tuple[str, str]:
-            """(name, path) of a new worktree, made and provisioned as ours are."""
+            """Make and provision a worktree: (name, path)."""
 
         def adopt(self, caller: Caller, /) -> None:
-            """Register this worktree, which nobody did, as the caller's."""
+            """Register this unregistered worktree as the caller's."""
 
         def changed_paths(self, base: str, /) -> set[str] | None:
-            """What differs both from `base` (HEAD if ""), the commit that the branch began with, and from
-            main, which may hold it by now; uncommitted and new files included. None when git cannot say."""
+            """The paths that differ both from `base`, the commit where the branch began (HEAD if ""), and
+            from main, which may contain the work by now; with uncommitted and new files. None if git cannot
+            say."""
 
         def saved_ns(self) -> int:
-            """When somebody last began a snapshot of this worktree, by the wall clock; 0 for never."""
+            """The wall-clock time at which the last snapshot of this worktree began; 0 for never."""
 
         def save_beside(self, agent: str, /) -> None:
-            """Start a snapshot in a process beside us, unless somebody else keeps this worktree safe."""
+            """Start a snapshot in another process, unless a server or supervisor takes them."""
 
     class ShellLook(Protocol):
-        """The worktree as it is after some commands. `changed`: what they, or others beside them, changed
-        since `start_ns`. `is_over`: the commands have ended, and are not looked at again. `is_compared`: a
-        picture of the tree from before was there."""
+        """The worktree after some commands. `changed`: the paths that they, or others at the same time,
+        changed since `start_ns`. `is_over`: the commands have ended and are not looked at again.
+        `is_compared`: there was an earlier picture of the tree to compare with."""
 
         @property
         def start_ns(self) -> int: ...
@@ -87,52 +88,52 @@ if TYPE_CHECKING:
         def changed(self) -> list[str]: ...
 
         def undo(self, path: str, /) -> str:
-            """The command that brings back what was there before; "" when that was not kept."""
+            """The command that restores the earlier content; "" if that was not kept."""
 
         def remember(self, memory: Memory, writes_size: int, /) -> Callable[[], None]:
-            """What was seen now is not seen again. Gives what is done when the answer is kept: asked again
-            before that, the same look finds the same. `writes_size` as for `ShellWatch.begin`."""
+            """Do not report these changes again. Returns a function to call once the answer is stored; a
+            repeat before that finds the same changes. `writes_size` as for `ShellWatch.begin`."""
 
     class ShellWatch(Protocol):
-        """Pictures of the worktree before and after commands, and a mark for each command that runs."""
+        """Pictures of the worktree before and after commands, and a mark for each running command."""
 
         def look(self, memory: Memory, call_ids: list[str], /, *, is_over: bool) -> ShellLook | None:
-            """None when nothing is known of the commands. Marks and the picture from before stay."""
+            """What the commands changed; None if they are unknown. Marks and the earlier picture stay."""
 
         def begin(self, memory: Memory, call_id: str, writes_size: int, /, *, is_fresh: bool) -> None:
-            """Before a command runs. `writes_size`: how much was written by others so far in a shared tree,
-            -1 in a tree of one's own. `is_fresh`: this call has a new picture already."""
+            """Take a picture before a command runs. `writes_size`: the size of the write log in a shared
+            tree, -1 in the agent's own tree. `is_fresh`: this call has taken a picture already."""
 
     class SessionFiles(Protocol):
         """Files beside a session's memory."""
 
         def catch_up(self, memory: Memory, /, *, ended: str, are_all_over: bool) -> None:
-            """What is done when an answer is kept, in place of a process that died before it. `ended`: a
-            command that is over, "" for none; `are_all_over`: every command is."""
+            """Do what follows once an answer is stored, for a process that died before it could. `ended`: the
+            command that has ended, or ""; `are_all_over`: all commands have."""
 
         def edited_ns(self) -> int:
-            """When the session last changed a file, as far as we know, by the wall clock; 0 for never."""
+            """The wall-clock time of the session's last known edit; 0 for never."""
 
         def note_edit(self) -> None: ...
 
     class WriteLog(Protocol):
-        """Who wrote what in shared trees; a digest "+" and "-" marks a shell's begin and end."""
+        """Who wrote what in shared trees. The digests "+" and "-" mark a shell command's begin and end."""
 
         def copy(self) -> WriteLog:
-            """Without what was noted and not flushed."""
+            """A copy without the notes that were not flushed."""
 
         def note(self, agent: str, tree: str, path: str, digest: str, /) -> None:
-            """Let others know, after `flush`."""
+            """Add a note; others see it after `flush`."""
 
         def flush(self) -> None: ...
         def since(self, at_ns: int, tree: str, /) -> list[tuple[int, str, str, str]]:
-            """(when, agent, path, digest) in a tree, from then on, the oldest first."""
+            """(time, agent, path, digest) of the writes in a tree since then, oldest first."""
 
         def size(self) -> int:
             """Grows with every note."""
 
     class OutageMark(Protocol):
-        """Was the team's store out of reach a moment ago? Then it is not tried at every edit."""
+        """Was the team's store unreachable a moment ago? Then it is not tried at every edit."""
 
         def is_fresh(self) -> bool: ...
         def note(self) -> None: ...
@@ -140,8 +141,7 @@ if TYPE_CHECKING:
 
 
 class HookRules:
-    """The settings that a hook goes by. `is_team`: the store is a server; `is_closed`: what cannot be judged
-    is denied."""
+    """The settings for hooks. `is_team`: the store is a server; `is_closed`: deny what cannot be judged."""
 
     __slots__ = ("every_ms", "is_closed", "is_team", "keep_ms", "rules", "silence_ms", "ttl_ms")
 
@@ -154,11 +154,11 @@ class HookRules:
 
 
 class HookPlace:
-    """The worktree of a session, with the store and all that a call may ask.
+    """A session's worktree, the store, and everything else that a call may need.
 
-    `tree` is the worktree's name in the store, `name` its name in this clone. `is_check`: checks run there,
-    and no agent works in it. `refuse_locked` refuses an exclusive claim of what somebody else's lock file
-    covers, where such files count; `note_change` says that the store has changed.
+    `tree` is the worktree's name in the store, `name` its name in this clone. `is_check`: it is a check tree,
+    where no agent works. `refuse_locked` refuses an exclusive claim on what another agent's lock file covers,
+    if the settings use such files. `note_change` announces that the store has changed.
     """
 
     __slots__ = (
@@ -192,8 +192,8 @@ class FileInTree:
 
 
 class ShellChange:
-    """A path that a command changed. `undo` is the command that brings back what was there before;
-    `is_sure`: nobody else can have done it."""
+    """A path that a command changed. `undo`: the command that restores the earlier content, or "". `is_sure`:
+    nobody else can have changed it."""
 
     __slots__ = ("is_sure", "path", "undo")
 

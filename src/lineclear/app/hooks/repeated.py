@@ -1,9 +1,8 @@
-"""A call that is asked twice: the first one who was asked died, perhaps after the work and before the answer.
+"""Repeated calls: the process that should answer died, perhaps after the work and before its answer arrived.
 
-What a session was told, and what it must not be told again, is remembered at the end of a call in one write
-to the session's memory. The answer goes into that same write, under the id that the stub gave to the call:
-whoever is asked next finds either both or neither. What a call does before that may be done again without
-another effect.
+At its end a call writes the session's memory once: what the session was told, and the answer, under the id
+that the stub gave to the call. So the next process finds either both or neither. Everything that a call does
+before that write can be repeated without further effect.
 """
 
 from __future__ import annotations
@@ -28,23 +27,24 @@ if TYPE_CHECKING:
     from lineclear.core.agents.hooks import HookCall
 
 KIND = "answer"
-# More calls of one session than this are hardly ever on their way at once.
+# A session rarely has more calls in flight than this.
 _SLOTS = 16
 _LONGEST_ID = 64
-# Asked again, these give the same answer by themselves, as long as they were silent and changed nothing.
+# These events give the same answer when repeated, if the first answer was silent and nothing was remembered.
 _SAME = (BEFORE_EDIT, AFTER_EDIT, AFTER_READ, BEFORE_SHELL, BEFORE_OTHER, AFTER_OTHER)
 
 
 def keep_answer(memory: Memory, call: HookCall, call_id: str, reply: HookAnswer) -> None:
-    """Into the memory, which is yet to be saved; a later call takes its place there."""
+    """Put the answer into the memory, which the caller saves. Later calls overwrite it."""
     is_needed = memory.is_changed or not is_silent(reply) or call.event not in _SAME
-    if is_needed and _is_plain(call_id):
+    is_plain = len(call_id) <= _LONGEST_ID and call_id.isascii() and call_id.isprintable()
+    if is_needed and is_plain and " " not in call_id:
         parts = [int(reply.is_denied), reply.reason, reply.context, reply.note_to_person, reply.path]
         memory.set(KIND, _slot(call_id), f"{call_id} {write_json(parts)}")
 
 
 def answer_again(memory: Memory, files: SessionFiles, call: HookCall, call_id: str) -> HookAnswer | None:
-    """What this call was answered with; None if nobody came so far. The work that was left is done."""
+    """The stored answer to this call, after doing the work that was left; None if it was not answered yet."""
     known, _, text = memory.get(KIND, _slot(call_id)).partition(" ")
     if known != call_id:
         return None
@@ -61,7 +61,3 @@ def answer_again(memory: Memory, files: SessionFiles, call: HookCall, call_id: s
 
 def _slot(call_id: str) -> str:
     return str(sum(call_id.encode("utf-8", "replace")) % _SLOTS)
-
-
-def _is_plain(call_id: str) -> bool:
-    return len(call_id) <= _LONGEST_ID and call_id.isascii() and call_id.isprintable() and " " not in call_id

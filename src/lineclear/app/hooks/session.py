@@ -1,7 +1,7 @@
-"""A client's session during one call: who calls, where its files lie, and what waits for the commit.
+"""A client's session during one call: who calls, where its files are, and what waits for the commit.
 
-Holds the call's one transaction, or a snapshot on which the first write ends the attempt. All of this may be
-made and asked again from the start: effects outside of the store wait for `finish`.
+It holds the call's only transaction, or a read that the first write aborts. The call may be repeated from the
+start, so effects outside the store wait for `finish`.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from lineclear.core.claims.rules import Request
     from lineclear.core.claims.strategies import Rule
 
-# How long somebody counts as being here after its last sign of life.
+# How long an agent counts as present after its last sign of life.
 HERE_NS = 10 * 60 * 1_000_000_000
 # How Claude Code names the worktree of a sub-agent.
 _SUBAGENT = "agent-"
 
 
 class HookSession:
-    """One session, one call, one transaction. `is_shared`: several agents may write the files of the worktree
-    in which this one is. `is_changed`: the call changed the store. `delivered`: up to where its agent has
-    been told."""
+    """One session, one call, one transaction. `is_shared`: several agents may write in the session's
+    worktree. `is_changed`: the call changed the store. `delivered`: the log position up to which its agent
+    was told."""
 
     __slots__ = (
         "_after_answer", "_after_commit", "_call", "_look", "_pending", "_place", "_trees", "caller",
@@ -82,7 +82,7 @@ class HookSession:
         beat_in(self.tx, self.presence, caller)
 
     def _is_shared(self, tree: str) -> bool:
-        """The main tree is everybody's; a linked one is shared while a second agent is alive in it."""
+        """The main tree is always shared; a linked one while another agent is alive in it."""
         if tree.rpartition("/")[2] == "main":
             return True
         for agent in self.tx.pick(AGENT, "tree", (tree,)):
@@ -96,7 +96,7 @@ class HookSession:
     # -- files ------------------------------------------------------------------------------
 
     def locate(self, path: str) -> FileInTree | None:
-        """Where a path lies that a tool was given; None outside the repository."""
+        """The file at a path that a tool was given; None outside the repository."""
         files = self._place.files
         try:
             root, below, resource = files.find(path)
@@ -109,22 +109,22 @@ class HookSession:
         return FileInTree(resource, below, f"{root}/{below}", tree, is_shared)
 
     def digest(self, file: FileInTree) -> str:
-        """A name for the content that is there now; "" when there is none."""
+        """A digest of the file's content; "" if there is no file."""
         return self._place.files.digest(file.real)
 
     def text_of(self, file: FileInTree) -> str:
-        """The file's text as far as it is small; "" when it cannot be read."""
+        """The text of a small file; "" if it is large or cannot be read."""
         return self._place.files.text(file.real)
 
     def fence_for(self, file: FileInTree) -> int:
-        """The fence that the session works under where it holds this file by `with`; 0 for none."""
+        """The session's fence if `lineclear with` holds this file for it; 0 if not."""
         return fence_from(self._place.environ, file.resource)
 
     def refuse_locked(self, request: Request) -> None:
         self._place.refuse_locked(request)
 
     def note_write(self, file: FileInTree, digest: str) -> None:
-        """Let others in the same tree know who wrote this content."""
+        """Tell others in the same tree who wrote this content."""
         self.writes.note(self.caller.name, file.tree, file.path, digest or "gone")
 
     # -- shell ------------------------------------------------------------------------------
@@ -141,8 +141,7 @@ class HookSession:
         self.after_commit(begin)
 
     def shell_changes(self) -> list[ShellChange]:
-        """What the commands of `commands_to_look_at` have changed, without what others are known to have
-        written meanwhile."""
+        """What the commands of `commands_to_look_at` have changed, without known writes of others."""
         look = self._look
         if look is None:
             return []
@@ -166,8 +165,8 @@ class HookSession:
     # -- coming and going -------------------------------------------------------------------
 
     def make_worktree(self, name: str, reply: HookAnswer) -> None:
-        """Answer with the path of the worktree of this name. One that is there already is used again, as the
-        client does. A new one is nobody's until the first call from within: then it is adopted."""
+        """Answer with the path of the worktree of this name. Like the client, use an existing one again. A
+        new one belongs to nobody until the first call from inside adopts it."""
         scope = self._place.tree.removesuffix(self._place.name)
         row = self.tx.get(WORKTREE, (scope + name,))
 
@@ -178,14 +177,14 @@ class HookSession:
                 made, reply.path = self._place.worktree.make_worktree(self.caller, name)
                 tree = made.removeprefix(scope)
             if not name.startswith(_SUBAGENT):
-                # The session moves in.
+                # The session moves there; a sub-agent's worktree is not its own.
                 self.memory.set("home", "", reply.path)
                 self.memory.set("owner", tree, "mine")
 
         self._change_after_commit(make)
 
     def enter(self) -> None:
-        """The session begins: a linked worktree that nobody registered is adopted."""
+        """Begin the session: adopt a linked worktree that belongs to nobody."""
         if self._place.is_main or self._place.is_check:
             return
         row = self.tx.get(WORKTREE, (self._place.tree,))
@@ -193,14 +192,14 @@ class HookSession:
             self._change_after_commit(lambda: self._place.worktree.adopt(self.caller))
 
     def leave(self) -> None:
-        """The session ends: intents on paths without a change are given back."""
+        """End the session: release its intents on unchanged paths."""
         row = self.tx.get(WORKTREE, (self._place.tree,))
         base = row.base if row is not None else ""
 
         def give_back() -> None:
             from lineclear.app.hooks.ending import give_back_unchanged
 
-            # First: one who is asked again would have to come back to say that it has read its messages.
+            # Save first: a repeated call would have to rejoin only to mark its messages as read.
             self.memory.save()
             give_back_unchanged(
                 self._place.store, self.caller, self._place.tree, self._place.worktree.changed_paths(base),
@@ -215,16 +214,16 @@ class HookSession:
     # -- the end of the call ----------------------------------------------------------------
 
     def after_commit(self, act: Callable[[], None]) -> None:
-        """Do this when the transaction is over and before the answer is kept."""
+        """Call this after the transaction and before the answer is stored."""
         self._after_commit.append(act)
 
     def _change_after_commit(self, act: Callable[[], None]) -> None:
-        """For what needs git in between, and so a transaction of its own."""
+        """`after_commit` for work that needs git, and so changes the store in its own transaction."""
         self.is_changed = True
         self._after_commit.append(act)
 
     def finish(self, reply: HookAnswer, call_id: str) -> None:
-        """What the call does outside of the store. `call_id`: of a stub that may have to ask again."""
+        """Do what the call does outside the store. `call_id`: set if the stub may repeat the call."""
         if self.delivered:
             self._pending.touch(self.caller.name, self.delivered)
         self._pending.flush()
@@ -236,7 +235,7 @@ class HookSession:
 
                 keep_answer(self.memory, self._call, call_id, reply)
         finally:
-            # All that was said, with the answer that says it, in one piece: see repeated.py.
+            # One write for what was told and for the answer that told it: see repeated.py.
             self.memory.save()
             if self.is_changed:
                 self._place.note_change()

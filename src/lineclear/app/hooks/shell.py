@@ -1,4 +1,4 @@
-"""What a shell command has changed, judged like edits: announced where that is right, reported where not."""
+"""Judge what a shell command has changed like edits: announce allowed changes, report forbidden ones."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LONGEST_CALL_NS = 10 * 60 * 1_000_000_000
 def own_changes(
     look: ShellLook, files: HookFiles, root: str, others: WriteLog | None, tree: str, agent: str
 ) -> list[ShellChange]:
-    """What commands changed, without what others are known to have written; what they might have written is
-    unsure. `others`: who wrote what in this tree, where several work in it."""
+    """What the commands changed, without known writes of others; a change that others may have made is not
+    sure. `others`: the write log of a shared tree."""
     theirs, is_alone = _others_since(others, look.start_ns, tree, agent) if others is not None else ({}, True)
     changes = []
     for path in look.changed:
@@ -35,7 +35,7 @@ def own_changes(
 
 
 def _others_since(writes: WriteLog, start_ns: int, tree: str, agent: str) -> tuple[dict[str, str], bool]:
-    """What others wrote since then, and whether no command of another's ran meanwhile."""
+    """(path -> digest of what others wrote since then, True if no command of theirs ran meanwhile)."""
     running: dict[str, bool] = {}
     theirs: dict[str, str] = {}
     is_alone = True
@@ -51,7 +51,7 @@ def _others_since(writes: WriteLog, start_ns: int, tree: str, agent: str) -> tup
 
 
 def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]:
-    """The words for the model, if there are any. Nothing is undone here: the text tells the model how."""
+    """A report for the model, if there is one. Nothing is undone here: the report says how to do it."""
     forbidden: list[tuple[str, str]] = []
     own: list[FileInTree] = []
     for change in changes[: hooks.MOST_PATHS]:
@@ -60,7 +60,9 @@ def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]
             continue
         why = _refusal(session, file)
         if why:
-            forbidden.append(_report(why, change))
+            if not change.is_sure:
+                why += f" (Another agent may have changed {shorten(change.path, 80)} in the meantime.)"
+            forbidden.append((why, change.undo if change.is_sure else ""))
         elif not file.is_shared:
             own.append(file)
             session.memory.set(ANNOUNCED, f"{session.root}/{change.path}", "1")
@@ -77,7 +79,8 @@ def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]
 
 
 def _noting(session: HookSession, file: FileInTree) -> Callable[[], None]:
-    """Reading the files takes time in which nobody else should have to wait for the store."""
+    """A function that notes the write after the commit: nobody should wait for the store while we read
+    files."""
 
     def note() -> None:
         digest = session.digest(file)
@@ -88,6 +91,7 @@ def _noting(session: HookSession, file: FileInTree) -> Callable[[], None]:
 
 
 def _refusal(session: HookSession, file: FileInTree) -> str:
+    """Why the agent may not change the file; "" if it may."""
     try:
         judge(session.tx, session, file)
     except Refusal as refusal:
@@ -95,9 +99,3 @@ def _refusal(session: HookSession, file: FileInTree) -> str:
             raise
         return " ".join(part for part in (refusal.what, refusal.who) if part)
     return ""
-
-
-def _report(why: str, change: ShellChange) -> tuple[str, str]:
-    if change.is_sure:
-        return why, change.undo
-    return f"{why} (Another agent may have changed {shorten(change.path, 80)} in the meantime.)", ""

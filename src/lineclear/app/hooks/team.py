@@ -1,7 +1,8 @@
-"""A hook whose team's store may be out of reach: the agent goes on alone meanwhile.
+"""Answer hooks while the team's store may be unreachable: the agent then continues alone.
 
-An agent never waits long for a network: a store that was out of reach a moment ago is not tried at all. What
-it has copies of passes, what exists once does not (core/claims/write_rule.py), and it is told once.
+An agent never waits long for the network: a store that was unreachable a moment ago is not tried. Edits of
+files in the agent's own copy pass, writes to what exists only once do not (core/claims/write_rule.py). The
+agent is informed once.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _AT_ONCE_NS = 500_000_000
 
 
 class TeamHook:
-    """One call. `ask` answers it from the store; `memory` reads what the session remembers by now."""
+    """One call. `ask` answers it from the store; `memory` reads the session's current memory."""
 
     def __init__(
         self, call: HookCall, rules: HookRules, ask: Callable[[], HookAnswer], *, agent: str,
@@ -37,7 +38,7 @@ class TeamHook:
         self._outage, self._files, self._memory, self._clock = outage, files, memory, clock
 
     def answer(self) -> HookAnswer:
-        """From the store, or what can be said without the store when that is out of reach."""
+        """The answer from the store or, if that is unreachable, without it."""
         failure = refuse("store.unreachable", path="", reason="it did not answer a moment ago")
         if not self._outage.is_fresh():
             try:
@@ -57,7 +58,8 @@ class TeamHook:
         return self._answer_alone()
 
     def _ask_twice(self) -> HookAnswer:
-        """A warm connection may have died unnoticed, which shows at once; a hook's work may be done again."""
+        """Ask again if the connection is lost at once: an open one may have died unnoticed. A hook's work can
+        be repeated."""
         began_ns = self._clock.now().tick_ns
         try:
             return self._ask()
@@ -90,7 +92,7 @@ class TeamHook:
 
 
 def refusal_alone(call: HookCall, files: HookFiles, rules: list[Rule], agent: str) -> Refusal | None:
-    """What a clone can say by itself of the paths that are to be edited."""
+    """Why the paths may not be edited, as far as a clone can judge without the store."""
     for path in call.paths:
         try:
             resource = files.find(path)[2]
