@@ -1,6 +1,6 @@
-"""Waiting for what may come: a task that fits, a message, the next events of the log.
+"""Wait for a suitable task, a message, or the next events of the log.
 
-Woken by the bell, with a slow look beneath it; nothing is missed when a ring is lost.
+A waiter wakes when the bell rings, and also polls slowly, so it misses nothing if a ring is lost.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 POLL_S = 0.25
-# Leases run out and holders die without a commit that would tell.
+# Leases run out and holders die without a commit that would ring the bell.
 TRY_EVERY_S = 1.0
-# Answers to "may I take this?" that time can change.
+# Refusals of `take` that may change with time.
 WORTH_WAITING = frozenset(("task.none", "task.taken", "task.not_ready"))
 FOLLOW_AT_ONCE = 1_000
 
@@ -34,7 +34,7 @@ def await_task(
     store: Store, liveness: Liveness, caller: Caller, limit_ms: int, *, number: int = 0,
     skills: frozenset[str] = frozenset(), lease_ms: int = DEFAULT_LEASE_MS,
 ) -> dict[str, Any]:  # fmt: skip
-    """Take a task as `take` does; where there is none, try again whenever something has happened."""
+    """Take a task as `take` does; if there is none, try again whenever something has happened."""
     last, tried_head, try_at = Refusal("", ""), -1, 0.0
 
     def attempt() -> dict[str, Any] | None:
@@ -52,7 +52,7 @@ def await_task(
         return None
 
     def may_repeat(refusal: Refusal) -> bool:
-        """Taken or not? Without an operation id nobody could tell, and one more would be one too many."""
+        """If the connection broke during `take`, only an operation id prevents taking a second task."""
         return bool(caller.op) or refusal.code == "store.unreachable"
 
     taken = _until(store, limit_ms, attempt, may_repeat)
@@ -62,7 +62,7 @@ def await_task(
 
 
 def await_messages(store: Store, limit_ms: int, look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The inbox, which `look` gives, as soon as there is something in it."""
+    """The inbox that `look` returns, as soon as there is a message in it."""
 
     def attempt() -> dict[str, Any] | None:
         found = look()
@@ -77,12 +77,17 @@ def await_messages(store: Store, limit_ms: int, look: Callable[[], dict[str, Any
 def follow(
     store: Store, after: int, *, agent: str = "", kind: str = "", subject: str = ""
 ) -> Iterator[tuple[list[dict[str, Any]], int]]:
-    """Endless: (the next events that fit, the position up to which the log has been looked at)."""
+    """Yield for ever: (the next matching events, the position up to which the log has been read)."""
     position = after
+
+    def look(view: View) -> tuple[list[dict[str, Any]], int]:
+        found = tail(view, after=position, agent=agent, kind=kind, subject=subject, limit=FOLLOW_AT_ONCE)
+        return found, view.head
+
     with store.listen() as bell:
         while True:
             try:
-                events, head = _events_after(store, position, agent, kind, subject)
+                events, head = store.read(look)
             except Refusal as refusal:
                 if not is_outage(refusal):
                     raise
@@ -96,24 +101,14 @@ def follow(
                 bell.wait(POLL_S)
 
 
-def _events_after(
-    store: Store, position: int, agent: str, kind: str, subject: str
-) -> tuple[list[dict[str, Any]], int]:
-    def look(view: View) -> tuple[list[dict[str, Any]], int]:
-        found = tail(view, after=position, agent=agent, kind=kind, subject=subject, limit=FOLLOW_AT_ONCE)
-        return found, view.head
-
-    return store.read(look)
-
-
 def _until(
     store: Store,
     limit_ms: int,
     look: Callable[[], T | None],
     may_repeat: Callable[[Refusal], bool] = lambda _: True,
 ) -> T | None:
-    """What `look` finds, or nothing when the time is over. Listens first, then looks, then waits. While the
-    store is out of reach it waits, too, if what was lost on the way may be asked again."""
+    """What `look` finds, or None when the time is over. Listens before it looks, so no commit is missed.
+    Waits while the store is unreachable, if `may_repeat` allows asking again."""
     deadline = monotonic() + limit_ms / 1000
     with store.listen() as bell:
         while True:

@@ -1,4 +1,4 @@
-"""Use cases around claims: ask, wait in line, release, take over, renew, explain."""
+"""Use cases for claims: ask, wait in line, release, take over, renew, show."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
     from lineclear.core.log.questions import Question
     from lineclear.core.log.tables import Claim, Fence, Wait
 
-DEFAULT_TTL_MS, LEAST_TTL_MS, MOST_TTL_MS = 30 * 60_000, 1_000, 24 * 3_600_000
+LEAST_TTL_MS, MOST_TTL_MS = 1_000, 24 * 3_600_000
 MOST_RESOURCES, MOST_NOTE = 100, 500
-# A waiter renews its ticket at a third of this; a stopped one is passed over after it.
+# A waiter renews its ticket at a third of this time; one that stops is skipped after it.
 TICKET_TTL_MS = 15_000
 
 
 def near_claims(resources: Iterable[Resource]) -> Iterator[Question]:
-    """What `claims_near` asks."""
+    """The questions of `claims_near`, to prefetch."""
     for resource in resources:
         yield from around(CLAIM, "node", *_nodes(resource))
 
 
 def near_request(request: Request) -> Iterator[Question]:
-    """What a decision on a request asks."""
+    """The questions of a decision on a request, to prefetch."""
     yield from near_claims(request.resources)
     yield by_index(WAIT, "key")
     if request.task:
@@ -68,7 +68,7 @@ def near_request(request: Request) -> Iterator[Question]:
 
 
 def claims_near(view: View, resource: Resource) -> list[Claim]:
-    """Every claim that overlaps: on the way down to the resource, on it, or below it."""
+    """Every claim that overlaps the resource: above it, on it, or below it."""
     test = overlap_with(resource)
     return view.sift(CLAIM, "node", *_nodes(resource), lambda entry: test(entry[2]))
 
@@ -79,7 +79,7 @@ def fences_near(view: View, resource: Resource) -> list[Fence]:
 
 
 def _nodes(resource: Resource) -> tuple[list[str], str, str]:
-    """The nodes on the way down to it, and between which two all that are below it lie."""
+    """(the nodes above and at the resource, the lower and upper bound of those below it)."""
     return ancestors(resource.node), resource.node + "/", resource.node + "0"
 
 
@@ -94,7 +94,7 @@ def near_all(view: View, resources: Iterable[Resource]) -> list[Claim]:
 
 
 def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """Grant or renew all resources, or refuse and say who is in the way. Never waits."""
+    """Grant or renew all resources, or refuse and name the blocker. Never waits."""
     _check(request)
     return once(
         store, caller, "claim", _arguments(request), lambda tx: ask_in(tx, liveness, caller, request),
@@ -103,7 +103,7 @@ def ask(store: Store, liveness: Liveness, caller: Caller, request: Request) -> d
 
 
 def ask_in(tx: Tx, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """The same as a part of another transaction."""
+    """`ask` inside another transaction."""
     _check(request)
     ensure_agent(tx, caller)
     answer = _decide_now(tx, request, liveness)
@@ -113,7 +113,8 @@ def ask_in(tx: Tx, liveness: Liveness, caller: Caller, request: Request) -> dict
 
 
 def refuse_owned(rules: list[Rule], caller: Caller, request: Request) -> None:
-    """Nobody holds what has a named writer but the writer, whom it would keep out; a person may."""
+    """Refuse to claim a resource with a named writer for anybody else but a person: it would block the
+    writer."""
     if caller.is_person or request.mode == SHARED:
         return
     for resource in request.resources:
@@ -123,17 +124,16 @@ def refuse_owned(rules: list[Rule], caller: Caller, request: Request) -> None:
 
 
 def _is_writer(sharing: Sharing, name: str) -> bool:
-    from lineclear.core.queue.phases import (
-        admits_integrator,  # which hooks, who import this module, do without
-    )
+    # Imported here because hooks load this module and do not need it.
+    from lineclear.core.queue.phases import admits_integrator
 
     return is_family(sharing.owner, name) or admits_integrator(sharing, name)
 
 
 def stand_in_line(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """Like `ask`, but where something blocks take a ticket: {"ticket": N, "blocker": ...}.
+    """Like `ask`, but take a ticket if something blocks: {"ticket": N, "blocker": ...}.
 
-    Refused at once if waiting would close a cycle of agents that wait for each other.
+    Refuses at once if waiting would close a cycle of agents that wait for each other.
     """
     _check(request)
 
@@ -151,7 +151,7 @@ def stand_in_line(store: Store, liveness: Liveness, caller: Caller, request: Req
 
 
 def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """A waiter's turn? Grants and ends the ticket, or renews the ticket and says who is in the way."""
+    """If it is the waiter's turn, grant and end the ticket; else renew the ticket and name the blocker."""
 
     def work(tx: Tx) -> dict[str, Any]:
         if _ticket_of(tx, caller, request.ticket) is None:
@@ -160,7 +160,10 @@ def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Reques
         if answer.blockers:
             for draft in answer.ended:
                 tx.append(draft)
-            _renew_ticket(tx, request.ticket)
+            # The decision may have ended the ticket.
+            wait = tx.get(WAIT, (request.ticket,))
+            if wait is not None:
+                tx.put(WAIT, wait.changed(until_ns=tx.now.in_ms(TICKET_TTL_MS)))
             return {"ticket": request.ticket, "blocker": show_blocker(answer.blockers[0], tx)}
         tx.append(Draft("WaitEnded", f"wait:{request.ticket}", ticket=request.ticket, why="granted"))
         return _grant(tx, caller, request, answer)
@@ -169,7 +172,7 @@ def try_ticket(store: Store, liveness: Liveness, caller: Caller, request: Reques
 
 
 def is_my_turn(store: Store, liveness: Liveness, request: Request) -> tuple[bool, int]:
-    """(worth trying now, ms until a lease in the way ends), from a snapshot: costs no write."""
+    """(is it worth trying now?, ms until the first blocking lease ends). Only reads."""
 
     def look(view: View) -> tuple[bool, int]:
         if view.get(WAIT, (request.ticket,)) is None:
@@ -184,7 +187,7 @@ def is_my_turn(store: Store, liveness: Liveness, request: Request) -> tuple[bool
 
 
 def leave_line(store: Store, caller: Caller, ticket: int, why: str) -> bool:
-    """Give a ticket back; False if it is gone already, or is not the caller's."""
+    """Give a ticket back; False if it has ended already or is not the caller's."""
 
     def work(tx: Tx) -> bool:
         if _ticket_of(tx, caller, ticket) is None:
@@ -198,7 +201,7 @@ def leave_line(store: Store, caller: Caller, ticket: int, why: str) -> bool:
 def release(
     store: Store, caller: Caller, resources: list[Resource], *, everything: bool = False
 ) -> dict[str, Any]:
-    """Give back what the caller holds; what it does not hold is refused, with the holder named."""
+    """Release claims of the caller. Refuses a resource that it does not hold, and names the holder."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -218,7 +221,7 @@ def release(
 
 
 def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request) -> dict[str, Any]:
-    """A person takes resources away from their holders, who get a message; the log records it."""
+    """Take resources away from their holders, who get a message. For people only."""
     if not caller.is_person:
         raise refuse("person.only", what="take over a claim", agent=caller.name)
     _check(request)
@@ -227,7 +230,7 @@ def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request
         ensure_agent(tx, caller)
         answer = _decide_now(tx, request, liveness)
         by_name = {(claim.agent, claim.resource): claim for claim in near_all(tx, request.resources)}
-        # Those who only wait keep what they hold besides, and their place in the line.
+        # Agents that only wait keep their other claims and their place in line.
         taken = [by_name[b.agent, b.resource] for b in answer.blockers if not b.ticket]
         for claim in dict.fromkeys(taken):
             tx.append(claim_taken_over(claim))
@@ -249,7 +252,8 @@ def take_over(store: Store, liveness: Liveness, caller: Caller, request: Request
 
 
 def renew_exactly(store: Store, caller: Caller, fences: dict[str, int]) -> bool:
-    """Renew these claims only if every one is still held under the same fence; False if one is lost."""
+    """Renew these claims if every one is still held under its fence; False, and none renewed, if one is
+    lost."""
 
     def work(tx: Tx) -> bool:
         held = [tx.get(CLAIM, (caller.name, text)) for text in fences]
@@ -272,13 +276,13 @@ def holders(view: View, resource: Resource) -> list[Claim]:
 
 
 def live_waits(view: View) -> list[Wait]:
-    """The line, without the tickets of waiters that fell silent."""
+    """The tickets in line, without those that have run out."""
     return [wait for wait in view.scan(WAIT, "key") if not is_over(wait.until_ns, view.now)]
 
 
 def grants_near(view: View, resource: Resource, names: tuple[str, ...], fence: int) -> list[Fence]:
-    """The newest exclusive grants near a resource. With a fence, also those after it that are hidden behind a
-    later grant of the family's: of each resource only the newest is kept."""
+    """The newest exclusive grant of each resource near this one. If that is a grant to the family after
+    `fence`, also the earlier grants since the fence, which it hides."""
     near = fences_near(view, resource)
     hidden = []
     for mark in near if fence else ():
@@ -288,7 +292,7 @@ def grants_near(view: View, resource: Resource, names: tuple[str, ...], fence: i
 
 
 def _grants_since(view: View, mark: Fence, fence: int) -> list[Fence]:
-    """Every exclusive grant of the mark's resource after a fence."""
+    """Every exclusive grant of the mark's resource after a fence, from the log."""
     from lineclear.core.log.codec import decode_body
 
     return [
@@ -350,11 +354,6 @@ def _arguments(request: Request) -> dict[str, Any]:
     }
 
 
-def _refuse_unknown_task(view: View, request: Request) -> None:
-    if request.task and view.get(TASK, (request.task,)) is None:
-        raise not_found("task", f"T-{request.task}", "lineclear task list")
-
-
 def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
     near = (
         near_all(view, request.resources)
@@ -365,8 +364,9 @@ def _decide(view: View, request: Request, liveness: Liveness) -> Answer:
 
 
 def _decide_now(tx: Tx, request: Request, liveness: Liveness) -> Answer:
-    """Decide; if agents whose process has died are in the way, free them and decide again."""
-    _refuse_unknown_task(tx, request)
+    """Decide; if agents block whose process has died, free them and decide again."""
+    if request.task and tx.get(TASK, (request.task,)) is None:
+        raise not_found("task", f"T-{request.task}", "lineclear task list")
     answer = _decide(tx, request, liveness)
     dead = _dead_among(tx, answer, liveness)
     for name in dead:
@@ -394,7 +394,7 @@ def _grant(tx: Tx, caller: Caller, request: Request, answer: Answer) -> dict[str
 
 
 def _keep(tx: Tx, request: Request, claim: Claim) -> Claim:
-    """Asking again renews: the longer of the two ends counts, a new note replaces the old."""
+    """Renew a claim that was asked for again: the later end counts, and a new note replaces the old one."""
     if request.note and request.note != claim.note:
         tx.append(Draft("ClaimNoted", claim.resource, resource=claim.resource, note=request.note))
         claim = claim.changed(note=request.note)
@@ -438,14 +438,8 @@ def _ticket_of(view: View, caller: Caller, ticket: int) -> Wait | None:
     return wait if wait is not None and wait.agent == caller.name else None
 
 
-def _renew_ticket(tx: Tx, ticket: int) -> None:
-    wait = tx.get(WAIT, (ticket,))
-    if wait is not None:
-        tx.put(WAIT, wait.changed(until_ns=tx.now.in_ms(TICKET_TTL_MS)))
-
-
 def _refuse_deadlock(tx: Tx, request: Request, answer: Answer, liveness: Liveness) -> None:
-    # The tickets that this decision ends belong to nobody who still waits.
+    # Tickets that this decision ends do not wait any more.
     gone = {draft.body["ticket"] for draft in answer.ended if draft.kind == "WaitEnded"}
     waits = [wait for wait in tx.scan(WAIT, "key") if wait.ticket not in gone]
 
@@ -475,8 +469,8 @@ def _mine(tx: Tx, caller: Caller, resources: list[Resource]) -> list[Claim]:
 
 
 def makes_way(claim: Claim, waits: list[Wait]) -> bool:
-    """An intent is not renewed while an exclusive request waits for it: in a shared tree, or for a
-    thing that exists once."""
+    """Must the claim run out because an exclusive request waits for it? Only an intent in a shared tree, or
+    on a thing that exists once."""
     if claim.mode != INTENT:
         return False
     mine = resource_of(claim.resource)

@@ -1,7 +1,8 @@
-"""The commit gate: what git's hooks and landings ask before files come in. Reads facts, writes nothing.
+"""The commit gate: may these files be committed, pushed or landed? Git's hooks and landings ask it. Only
+reads.
 
-The write rule (core/claims/write_rule.py) decides on each file; who may move which ref is decided in
-core/queue/commit_gate.py.
+The write rule (core/claims/write_rule.py) decides on each file; core/queue/commit_gate.py decides who may
+move which ref.
 """
 
 from __future__ import annotations
@@ -33,38 +34,38 @@ if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
     from lineclear.core.claims.strategies import Rule
 
-    # Does the change of this file touch this symbol? True when that cannot be told.
+    # Does the change of this file touch this symbol? True if unknown.
     Touches = Callable[[Resource, str], bool]
-    # A file's path to what it was and what it becomes, for each change that is brought in.
+    # A file's path -> (text before, text after) for each incoming change.
     TextsOf = Callable[[str], list[tuple[str, str]]]
 
-# A commit that touches more is judged by its first ones: one refusal is enough.
+# The gate stops after so many findings: one is enough to refuse.
 MOST_FINDINGS = 20
 FOREIGN = "gate.foreign_tree"
 PRE_COMMIT, PRE_PUSH, REFERENCES = "pre-commit", "pre-push", "reference-transaction"
 
 
 class IncomingGit(Protocol):
-    """What a commit or a push brings in, seen from one worktree. Nothing is changed."""
+    """What a commit or a push brings in, seen from one worktree. Only reads."""
 
     @property
     def main(self) -> str:
         """The full ref of the branch that work lands on."""
 
     def staged_paths(self) -> list[str]:
-        """What the commit that is being made changes; of a merge only what differs from every side."""
+        """The paths that the commit in progress changes; for a merge, those that differ from every parent."""
 
     def staged_new(self, paths: Sequence[str], /) -> list[str]:
         """Those of the paths that this commit adds."""
 
     def staged_texts(self, path: str, /) -> tuple[str, str]:
-        """The file before and after this commit; "" where it is not there."""
+        """The file before and after this commit; "" if it does not exist."""
 
     def pushed_paths(self, local: str, /) -> list[str]:
-        """What commits change that neither main nor a remote has; nothing for a deletion."""
+        """The paths changed by commits that neither main nor a remote has; empty for a deletion."""
 
     def pushed_texts(self, local: str, path: str, /) -> tuple[str, str]:
-        """The file where the pushed branch left main, and at its tip."""
+        """The file at the pushed branch's merge base with main, and at its tip."""
 
     def texts_between(self, base: str, tip: str, path: str, /) -> tuple[str, str]: ...
 
@@ -73,8 +74,8 @@ class IncomingGit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GateRules:
-    """What the repository states: the rules for its files, how its paths are read, and which files are
-    written for agents by us and never committed."""
+    """The repository's settings: the rules for its files, how paths are compared, and which files lineclear
+    writes for agents and nobody may commit."""
 
     strategies: list[Rule]
     _: KW_ONLY
@@ -87,7 +88,7 @@ class GateRules:
 
 
 class CommitGate:
-    """One worktree's commit gate; `tree` is the worktree's name in the store, `environ` may hold a fence."""
+    """One worktree's commit gate. `tree`: the worktree's name in the store; `environ` may hold a fence."""
 
     def __init__(
         self, store: Store, liveness: Liveness, rules: GateRules, git: IncomingGit, *, tree: str,
@@ -97,13 +98,13 @@ class CommitGate:
         self._tree, self._environ = tree, environ
 
     def judge(self, hook: str, caller: Caller, lines: Sequence[str]) -> list[GateFinding]:
-        """What may not come in. `lines` are what git gives to this hook."""
+        """The changes that are not allowed. `lines`: the input that git gives to this hook."""
         if hook == PRE_COMMIT:
             return self.judge_commit(caller)
         return self.judge_push(caller, lines) if hook == PRE_PUSH else self.judge_refs(lines)
 
     def judge_commit(self, caller: Caller) -> list[GateFinding]:
-        """The commit that is being made in this worktree."""
+        """Judge the commit in progress in this worktree."""
         paths = self._git.staged_paths()
         ours = [path for path in paths if self.rules.is_for_agents(path)]
         found = self._judge(caller, paths, lambda path: [self._git.staged_texts(path)])
@@ -132,8 +133,8 @@ class CommitGate:
     def judge_landing(
         self, agent: str, paths: Sequence[str], *, base: str = "", tip: str = ""
     ) -> list[GateFinding]:
-        """What a candidate brings in: some clients switch git's hooks off, and some go round them. Without
-        the two commits it is not known which symbols of a file change."""
+        """Judge a candidate: some clients switch git's hooks off or bypass them. Without `base` and `tip`
+        every symbol of a changed file counts as changed."""
         if not agent:
             return []
         return examine_landing(
@@ -142,8 +143,8 @@ class CommitGate:
         )  # fmt: skip
 
     def judge_new(self, paths: Sequence[str]) -> list[GateFinding]:
-        """What is added: files that we write for agents were put in by force. A file of such a name that
-        main holds is the repository's own."""
+        """Judge added paths: files that lineclear writes for agents must not be committed. If main already
+        has a file of that name, it is the repository's own."""
         return [
             GateFinding(path, refuse("gate.mirrored", path=path))
             for path in paths
@@ -162,8 +163,8 @@ def judge_alone(
     git: IncomingGit, rules: GateRules, environ: Mapping[str, str], *, hook: str, lines: Sequence[str],
     given: str, tree: str,
 ) -> tuple[list[GateFinding], bool]:  # fmt: skip
-    """(what may not come in while a team's store cannot be asked, by the rules that everybody has a copy of;
-    whether a person brings it). `given`: the agent that the command line names."""
+    """Judge while the team's store is unreachable, by the rules in the settings alone: (the changes that are
+    not allowed, is the caller a person?). `given`: the agent named on the command line."""
     agent = given or environ.get("LINECLEAR_AGENT", "")
     pushed = pushed_refs(lines) if hook == PRE_PUSH else []
     if hook == REFERENCES:
@@ -188,7 +189,7 @@ def _refs_in(lines: Sequence[str]) -> list[str]:
 
 
 def _moves_main(git: IncomingGit, local: str, remote_ref: str) -> bool:
-    """Would a push bring something new to main?"""
+    """Would this push bring new commits to main?"""
     return remote_ref == git.main and bool(local.strip("0")) and not git.is_on_main(local)
 
 
@@ -198,7 +199,7 @@ def _judge_refs(tree: str, refs: Sequence[str], main: str) -> list[GateFinding]:
 
 
 def _touches(texts: TextsOf) -> Touches:
-    """Asked only for a file of which somebody holds a symbol."""
+    """A `Touches` that reads the texts; called only for a file of which somebody holds a symbol."""
 
     def touches(resource: Resource, symbol: str) -> bool:
         return any(change_touches(before, after, symbol) for before, after in texts(resource.path))
@@ -206,14 +207,14 @@ def _touches(texts: TextsOf) -> Touches:
     return touches
 
 
-# -- by the facts of the store --------------------------------------------------------------------
+# -- judge with the store -------------------------------------------------------------------------
 
 
 def examine_commit(
     store: Store, liveness: Liveness, rules: list[Rule], agent: str, tree: str, resources: Sequence[Resource],
     *, fence_of: Callable[[Resource], int] = lambda _resource: 0, touches: Touches | None = None,
 ) -> list[GateFinding]:  # fmt: skip
-    """Which of these files the agent may not commit or push from this worktree."""
+    """The files among these that the agent may not commit or push from this worktree."""
 
     def look(view: View) -> list[GateFinding]:
         place, row, known = tree_of(view, tree), view.get(WORKTREE, (tree,)), view.get(AGENT, (agent,))
@@ -234,7 +235,7 @@ def examine_landing(
     store: Store, liveness: Liveness, rules: list[Rule], agent: str, resources: Sequence[Resource],
     *, touches: Touches | None = None,
 ) -> list[GateFinding]:  # fmt: skip
-    """Which of these files may not land for the agent whose branch it is; where it worked is not asked."""
+    """The files among these that may not land for the branch's agent, wherever it worked."""
 
     def look(view: View) -> list[GateFinding]:
         since = min((row.made for row in view.pick(WORKTREE, "agent", (agent,))), default=0)
@@ -255,7 +256,7 @@ def _examine(view: View, liveness: Liveness, rules: list[Rule], writes: Iterable
     found: list[GateFinding] = []
     for write in writes:
         refusal = judge(view, liveness, rules, write).refusal
-        # Whose worktree it is concerns the whole commit, and is said once.
+        # A foreign worktree concerns the whole commit, so report it once.
         if refusal is None or (refusal.code == FOREIGN and any(one.kind == FOREIGN for one in found)):
             continue
         found.append(GateFinding(write.resource.path, refusal))

@@ -1,4 +1,4 @@
-"""The doctor: is everything lineclear stands on as it must be? Each check answers; none of them raises."""
+"""The doctor: checks whether everything that lineclear depends on is in order. Failures become findings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOON_NS = 7 * 86_400 * 1_000_000_000
 def examine(
     checks: Iterable[tuple[str, Callable[[], Answers]]], failures: tuple[type[Exception], ...]
 ) -> list[Finding]:
-    """What every check found. `failures`: errors of the machine or of git, which are a finding, too."""
+    """The findings of all checks. `failures`: errors of the machine or of git that also become findings."""
     found = []
     for what, check in checks:
         try:
@@ -52,7 +52,7 @@ def _finding(state: str, what: str, text: str) -> Finding:
 
 
 def check_git(version: str) -> Answers:
-    """`version`: as git says it."""
+    """`version`: the output of `git version`."""
     numbers = tuple(int(part) for part in version.split()[2].split(".")[:2])
     if numbers >= LEAST_GIT:
         yield OK, version
@@ -62,8 +62,8 @@ def check_git(version: str) -> Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorePlace:
-    """Where the repository and its store lie. `network`: the network file system there, "" for none;
-    `is_open`: others can read the state directory; `branch`: main."""
+    """Where the repository and its store are. `network`: the network file system there, "" for none;
+    `is_open`: other users can read the state directory; `branch`: main."""
 
     common_dir: str
     state_directory: str
@@ -88,7 +88,7 @@ def check_place(place: StorePlace) -> Answers:
 
 
 def check_settings(warnings: Iterable[str], strategies: int, idle: Iterable[str]) -> Answers:
-    """`idle`: settings that have no effect in this repository, in words."""
+    """`idle`: warnings about settings that have no effect in this repository."""
     for warning in (*warnings, *idle):
         yield NOTE, warning
     yield OK, f"{strategies} strategies beside the defaults"
@@ -107,7 +107,8 @@ def check_trust(trust: Trust) -> Answers:
 
 
 def check_store(store: Store, gate_holder: str) -> Answers:
-    """`gate_holder`: who keeps all writers waiting; a transaction holds the gate for milliseconds."""
+    """`gate_holder`: the process that blocks all writers, if any; normally a transaction takes
+    milliseconds."""
     if gate_holder:
         yield (
             PROBLEM,
@@ -136,7 +137,7 @@ def check_log(store: Store) -> Answers:
 
 
 def check_tokens(store: Store, token: str, now_ns: int) -> Answers:
-    """The one that is shown to us, and those that end soon. `now_ns`: by the wall clock."""
+    """Check the caller's token, and list tokens that expire soon. `now_ns`: wall-clock time."""
     soon = show_wall(now_ns + SOON_NS)
     for row in store.read(list_tokens):
         if row["state"] == "live" and (row["expires_at"] or "9") <= soon:
@@ -147,7 +148,7 @@ def check_tokens(store: Store, token: str, now_ns: int) -> Answers:
 
 
 class ServerDoor(Protocol):
-    """What a server, or a run that answers hooks, wrote down about itself."""
+    """The address that a server, or a `run` that answers hooks, has published."""
 
     @property
     def url(self) -> str: ...
@@ -160,7 +161,7 @@ class ServerDoor(Protocol):
 def check_server(
     door: ServerDoor | None, *, version: str, is_running: bool, is_supervised: bool, error_log: str
 ) -> Answers:
-    """`version`: ours. `is_supervised`: `run` works here. `error_log`: its path, where it says something."""
+    """`version`: our own. `is_supervised`: `lineclear run` is active. `error_log`: its path, "" if empty."""
     again = "`lineclear serve --stop` and start it again"
     if door is not None and is_running and door.version != version:
         yield NOTE, f"the server is version {door.version}, this is {version}: {again}"
@@ -175,10 +176,10 @@ def check_server(
 
 
 class BondFiles(Protocol):
-    """The lock files by which processes are known to live."""
+    """The lock files that show which processes are alive."""
 
     def ended(self) -> list[str]:
-        """Names of those whose process has ended."""
+        """The names of those whose process has ended."""
 
     def remove(self, name: str, /) -> None: ...
 
@@ -186,7 +187,7 @@ class BondFiles(Protocol):
 def check_leftovers(
     store: Store, liveness: Liveness, bonds: BondFiles, caller: Callable[[], Caller], *, fix: bool
 ) -> Answers:
-    """Agents whose process died keep nothing; files of dead processes go away."""
+    """Find lock files of ended processes; with `fix` remove them, and free what dead agents hold."""
     if fix:
         freed = bury(store, caller(), liveness)
         if freed:
@@ -201,8 +202,8 @@ def check_leftovers(
 
 
 def check_hooks(errors: list[str] | None, forget: Callable[[], None], *, fix: bool) -> Answers:
-    """Calls that a hook let pass because it failed, a line each; None when there is no log of them. `--fix`
-    forgets them."""
+    """`errors`: one line for each call that a hook let pass because it failed; None without a log. With `fix`
+    they are cleared."""
     if errors is None:
         return
     if fix:
@@ -213,7 +214,7 @@ def check_hooks(errors: list[str] | None, forget: Callable[[], None], *, fix: bo
 
 
 def check_clients(clone: SetupClone) -> Answers:
-    """Are the hooks of the clients that were set up still as set-up would make them?"""
+    """Are the hooks of the installed clients still as `lineclear setup` would write them?"""
     for name in clone.installed_clients():
         steps = plan_install(clone, name).steps()
         again = f"; run `lineclear setup {name}`"

@@ -1,4 +1,4 @@
-"""A file's proposed change, made from what somebody has at hand: a new file, a patch, or nothing."""
+"""Make the payload of a proposal for a file: from its new text, from a patch, or to remove the file."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ _PLAIN_FILES = ("", "100644", "100755")
 
 
 class PatchFailed(Exception):
-    """A patch that does not fit; its text says why."""
+    """A patch does not apply; the message says why."""
 
 
 class MainFiles(Protocol):
-    """Files as main has them committed."""
+    """The files that are committed on main."""
 
     @property
     def branch(self) -> str:
         """Main's name."""
 
     def main(self) -> str:
-        """Main's commit; "" where there is none."""
+        """Main's commit; "" if there is none."""
 
     def file_at(self, commit: str, path: str, /) -> tuple[str, str]:
-        """(object id, mode); "" for both where there is no such file."""
+        """(object id, mode); "" for both if there is no such file."""
 
     def content(self, blob: str, /) -> bytes: ...
 
     def patched(self, path: str, content: bytes | None, patch: str, /) -> bytes | None:
-        """The file with the patch, None when that removes it. Raises PatchFailed."""
+        """The patched content; None if the patch removes the file. Raises PatchFailed."""
 
 
 def file_payload(
     store: Store, files: MainFiles, caller: Caller, resource: Resource, *, text: str | None, patch: str = "",
     task: int = 0,
 ) -> str:  # fmt: skip
-    """The payload of a proposal, based on main as it is now. `text` None without a patch: the file goes."""
+    """The payload of a proposal based on main as it is now. Without text and patch it removes the file."""
     if resource.scheme != "file" or resource.kind != "file":
         raise refuse("proposal.not_a_file", resource=resource.text)
     main = files.main()
@@ -69,6 +69,6 @@ def _text(content: bytes | None) -> str | None:
 
 
 def _only_task(view: View, agent: str) -> int:
-    """What its author works on, when that is one task; 0 when it is not."""
+    """The only task that the agent works on; 0 if there is none or more than one."""
     mine = [row.id for row in view.scan(TASK, "ready", (TAKEN,)) if row.agent == agent]
     return mine[0] if len(mine) == 1 else 0

@@ -1,4 +1,4 @@
-"""Use cases around the log: read it, copy it, order two events, audit it."""
+"""Use cases for the log: read it, copy it, order two events, audit it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import LogEntry
 
 BATCH = 2_000
-# Positions are exact, times are not: between two writers on a server they may step back this much.
+# Times are less exact than positions: between two writers on a server they may go back this much.
 UNSTEADY_NS = 2_000_000_000
 
 
 def entries_after(view: View, position: int) -> Iterator[LogEntry]:
-    """The whole log from a position on, a batch at a time."""
+    """All entries after a position, read in batches."""
     while True:
         batch = view.scan(LOG, "key", low=position, limit=BATCH)
         if not batch:
@@ -35,7 +35,7 @@ def entries_after(view: View, position: int) -> Iterator[LogEntry]:
 
 
 def copy_log(source: Store, target: Store) -> int:
-    """Fill an empty store from another's log by replay; gives the number of events."""
+    """Fill an empty store by replaying another's log; returns the number of events."""
     return source.read(lambda view: target.load(entries_after(view, 0)))
 
 
@@ -49,7 +49,7 @@ def tail(
     subject: str = "",
     limit: int = 50,
 ) -> list[dict[str, Any]]:
-    """The newest events that fit, oldest first; or, with `after`, the first ones behind a position."""
+    """The newest matching events, oldest first; with `after`, the first ones after that position."""
     fitting = []
     for entry in _backwards(view, subject) if after is None else entries_after(view, after):
         if since_ns and entry.at_ns < since_ns:
@@ -112,7 +112,7 @@ def _known(view: View, position: int) -> LogEntry:
 
 
 def audit(store: Store) -> dict[str, Any]:
-    """Replay everything through the pure rules on one snapshot and compare with the tables."""
+    """Replay the whole log through the core's rules, and compare the result with the tables."""
 
     def work(view: View) -> dict[str, Any]:
         auditor = Auditor()

@@ -1,4 +1,4 @@
-"""Use cases around messages: say, read, listen to topics."""
+"""Use cases for messages: send them, read them, join topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ MOST_AT_ONCE = 50
 def say(
     store: Store, caller: Caller, text: str, *, to: str = "", topic: str = "", urgent: bool = False
 ) -> dict[str, Any]:
-    """A note to an agent, a topic or everyone. A name nobody has used yet gets it when it joins."""
+    """Send a message to an agent, a topic or everyone. An agent that has not joined yet gets it when it
+    joins."""
     check_words("message", text, MAX_TEXT_BYTES, least_chars=1)
     size = len(text.encode())
     if size > MAX_TEXT_BYTES:
@@ -49,7 +50,7 @@ def say(
 
 
 def inbox(view: View, name: str, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
-    """What this reader has not read, urgent first. Reading it is `mark_read`, a step of its own."""
+    """The reader's unread messages, urgent ones first. They stay unread until `mark_read`."""
     news = _unread(view, name)
     view.prefetch(*(by_key(LOG, message.id) for message in news[:limit]))
     shown = [_show(view, message) for message in news[:limit]]
@@ -57,13 +58,13 @@ def inbox(view: View, name: str, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
 
 
 def mark_read(store: Store, caller: Caller, ids: list[int]) -> int:
-    """Say that these messages have reached their reader; until then they are given again."""
+    """Mark messages as read, because they have reached their reader; returns how many were unread."""
     return store.transact(caller, lambda tx: mark_read_in(tx, caller, ids), near_reader(caller.name))
 
 
 def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> dict[str, Any]:
-    """The inbox, marked as read in the same step, for a caller with an operation id: who loses the answer
-    asks again with the same id, and is given the same messages."""
+    """The inbox, marked as read in the same step. For a caller with an operation id: if the answer is lost, a
+    repeat with the same id returns the same messages."""
 
     def look(view: View) -> tuple[dict[str, Any], bool]:
         return inbox(view, caller.name, limit), view.get(OPERATION, (caller.op,)) is not None
@@ -75,12 +76,12 @@ def take_messages(store: Store, caller: Caller, limit: int = MOST_AT_ONCE) -> di
 
     found, is_repeat = store.read(look)
     if not found["messages"] and not is_repeat:
-        return found  # nothing to mark: nobody is kept from writing
+        return found  # nothing to mark, so no write transaction
     return once(store, caller, "inbox", {"limit": limit}, work, near=near_reader(caller.name))
 
 
 def mark_read_in(tx: Tx, caller: Caller, ids: list[int]) -> int:
-    """`mark_read` as a part of another transaction."""
+    """`mark_read` inside another transaction."""
     ensure_agent(tx, caller)
     news = _unread(tx, caller.name)
     taken = {message.id for message in news} & set(ids)
@@ -113,12 +114,12 @@ def _change_topics(store: Store, caller: Caller, kind: str, topic: str) -> dict[
 
 
 def _reader(view: View, name: str) -> MessageReader:
-    # Who has never been here hears what was meant for it, not what was said to others before.
+    # A new reader gets earlier messages to itself, but not those to everyone.
     return view.get(READER, (name,)) or MessageReader(name, 0, view.head, "")
 
 
 def near_reader(name: str) -> list[Question]:
-    """What is known of a reader. Which messages it has not read can only be asked after that."""
+    """The questions about a reader, to prefetch. Its unread messages can only be asked for afterwards."""
     return [by_key(READER, name), any_of(READ, "key", name)]
 
 

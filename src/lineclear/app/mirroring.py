@@ -1,4 +1,5 @@
-"""What the files for agents show, read from one picture of the store, and what an edit of them does to it."""
+"""The files for agents that can only read files: what they show of the store, and what an edit of them
+does."""
 
 from __future__ import annotations
 
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Task
     from lineclear.core.tasks.page import Edit
 
-# Among so many of the newest tasks the page looks for ended ones that it still shows.
+# How many of the newest tasks are searched for ended ones to show.
 LOOKED_AT = 400
 
 
 @dataclass(frozen=True, slots=True)
 class MirroredState:
-    """Everything that the files show, at one position of the log."""
+    """Everything that the files show, at one log position."""
 
     head: int
     tasks: dict[int, PageTask]
@@ -47,9 +48,9 @@ class MirroredState:
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """Who edits in one worktree: its agent, else the name that signs, else the person."""
+    """Who edits in one worktree: its agent, else the name in the edited line, else the person. `branch`: the
+    worktree's branch; "" if it has nothing to land."""
 
-    # `branch` is what the worktree has that main has not; "" when there is nothing to land.
     tree: str
     tree_agent: str
     person: str
@@ -60,8 +61,8 @@ class Editor:
 def editor_of(
     store: Store, tree: str, person: str, keep_ms: int, unlanded: Callable[[str], str] | None
 ) -> Editor:
-    """Who edits a file in this worktree. `unlanded`: the worktree's branch, if it has commits that the given
-    base ("" for main) has not; only asked for when work may be handed over."""
+    """Who edits a file in this worktree. `unlanded` returns the worktree's branch if it has commits that the
+    given base ("" for main) lacks; None if no work can be handed over."""
 
     def look(view: View) -> tuple[str, str]:
         row = view.get(WORKTREE, (tree,))
@@ -96,7 +97,11 @@ def picture(view: View) -> MirroredState:
             for agent in view.scan(AGENT, "key")
             if agent.state == "here"
         ],
-        "claims": [_shown_claim(show_claim(claim, view)) for claim in claims],
+        "claims": [
+            # Without the value that changes every second.
+            {name: value for name, value in show_claim(claim, view).items() if name != "seconds_left"}
+            for claim in claims
+        ],
         "waits": [show_wait(wait) for wait in live_waits(view)],
         "tasks": [
             {"id": show_id(task.number), "title": task.title, "agent": task.agent, "scope": task.scope}
@@ -104,23 +109,15 @@ def picture(view: View) -> MirroredState:
             if task.state == TAKEN
         ],
     }
+    # An agent and its sub-agent may both hold a path; its lock file names one of them.
+    by_path = {lock.path: lock for lock in sorted(locks, key=lambda lock: lock.agent)}
     return MirroredState(
-        view.head, found, newest[0].id if newest else 0, write_coordination(sections), _one_per_path(locks)
+        view.head, found, newest[0].id if newest else 0, write_coordination(sections), list(by_path.values())
     )
 
 
-def _shown_claim(shown: dict[str, Any]) -> dict[str, Any]:
-    """Without what changes by the mere passing of time."""
-    return {name: value for name, value in shown.items() if name != "seconds_left"}
-
-
-def _one_per_path(locks: list[Lock]) -> list[Lock]:
-    """Two of one family may hold one path; the file beside it names one of them."""
-    return list({lock.path: lock for lock in sorted(locks, key=lambda lock: lock.agent)}.values())
-
-
 def _shown_tasks(view: View) -> list[Task]:
-    """Work at hand first, then what is open by priority, then the newest of what has ended."""
+    """Taken and handed-over tasks, then open ones by priority, then the newest that have ended."""
     live = [*view.scan(TASK, "ready", (TAKEN,)), *view.scan(TASK, "ready", (HANDED_OVER,))]
     live += view.scan(TASK, "ready", (OPEN,), limit=task_page.MOST_OPEN)
     recent = view.scan(TASK, "key", reverse=True, limit=LOOKED_AT)
@@ -145,9 +142,9 @@ def _page_task(view: View, task: Task) -> PageTask:
 
 
 def carry_out(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> tuple[int, str]:
-    """(the task's number, what to say about it); nothing is said when all went well.
+    """(the task's number, why the edit was refused or "").
 
-    `once` names this edit of this text, so that a pass that died half-way has its effect once.
+    `once` identifies this edit of this text, so that repeating an interrupted pass has no further effect.
     """
     act = _ACTS.get(edit.kind)
     if act is None:
@@ -203,7 +200,7 @@ def _reorder(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once
 
 
 def _refuse_stale(field: str, edit: Edit, now: str) -> None:
-    """The page that was edited showed another text than the store has: two people changed it."""
+    """Refuse an edit of a text that somebody else has changed since the page was written."""
     if now != edit.old:
         raise refuse("input.bad", name=field, given=edit.value, why=f'it is now "{shorten(now, 60)}"')
 
@@ -221,7 +218,7 @@ def _take_for(store: Store, liveness: Liveness, editor: Editor, number: int, nam
 
 
 def _done(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:
-    """Ended by the worktree's agent, else by the name in the line; taken first if nobody had it."""
+    """Finish the task as the worktree's agent, else as the name in the line; take it first if it is open."""
     task = _known(store, edit.number)
     if task.state in ENDED:
         return edit.number
@@ -259,7 +256,7 @@ def _known(store: Store, number: int) -> Task:
 
 
 def _caller(store: Store, editor: Editor, name: str, once: str) -> Caller:
-    """A name that is known elsewhere stays there: a signature is no change of place."""
+    """The caller for an edit. A known agent keeps its own worktree: signing a line does not move it here."""
     name = agent_name(name or editor.person)
     known = store.read(lambda view: view.get(AGENT, (name,)))
     return Caller(

@@ -1,6 +1,6 @@
-"""One call, one step: a snapshot where nothing has to be written, else one write transaction.
+"""Run a function in one read if it writes nothing, else in one write transaction.
 
-The same function runs in both. On a snapshot its first write ends the attempt.
+The same function runs in both. In a read, its first write aborts the attempt.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ def in_one_step(
     is_write_likely: bool,
     near: Sequence[Question] = (),
 ) -> T:
-    """Run `work` in one read, or in one transaction. `is_write_likely` is a guess: a wrong one costs time.
-    `near`: what `work` will ask, as in the store's port.
+    """Run `work` in one read, or in one transaction. `is_write_likely` is a guess; a wrong one only costs
+    time. `near`: the questions that `work` will ask, to prefetch.
 
-    `work` may run more than once, and has no effect but through its transaction.
+    `work` may run more than once, so it must have no effect outside its transaction.
     """
+
+    def look(view: View) -> T:
+        view.prefetch(*near)
+        return work(ReadOnly(view))
+
     if not is_write_likely:
         try:
-            return store.read(lambda view: _look(view, work, near))
+            return store.read(look)
         except WriteNeeded:
             pass
     return store.transact(caller, work, near)
 
 
-def _look(view: View, work: Callable[[Tx], T], near: Sequence[Question]) -> T:
-    view.prefetch(*near)
-    return work(ReadOnly(view))
-
-
 class WriteNeeded(Exception):
-    """Something has to be written, and this is only a snapshot."""
+    """A write was attempted in a read."""
 
 
 class ReadOnly:
-    """A snapshot in the place of a transaction."""
+    """A read view that looks like a transaction and raises `WriteNeeded` on a write."""
 
     __slots__ = ("_view",)
 

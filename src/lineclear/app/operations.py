@@ -1,4 +1,4 @@
-"""Once is enough: a command that carries an operation id has one effect, however often it is sent."""
+"""Operation ids: a command that carries one has a single effect, however often it is sent."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def once(
     still_valid: Callable[[View, Caller, dict[str, Any]], bool] | None = None,
     near: Iterable[Question] = (),
 ) -> dict[str, Any]:
-    """Run `work` in a transaction. With an operation id: answer a repeat from what was stored.
+    """Run `work` in a transaction. With an operation id, answer a repeat from the stored answer.
 
-    Effects are stored with their answer in the same transaction; a refusal rolls back and leaves
-    nothing, so that it may be asked again. The same id with other arguments is refused. `near`: what
-    `work` will ask, as in the port.
+    The answer is stored in the same transaction as the effect. A refusal rolls back and stores nothing, so
+    the command may be sent again. The same id with other arguments is refused. `near`: the questions that
+    `work` will ask, to prefetch.
     """
     if not caller.op:
         return store.transact(caller, work, near)
@@ -45,7 +45,7 @@ def once(
         if known is not None and known.at_ns >= _kept_since(tx, caller):
             return _replay(tx, caller, known, mark, still_valid)
         result = work(tx)
-        if "ticket" not in result:  # standing in line is not yet the effect that was asked for
+        if "ticket" not in result:  # a place in line is not yet the effect that was asked for
             _remember(tx, caller, mark, result)
         return result
 
@@ -73,16 +73,12 @@ def _replay(
 def _remember(tx: Tx, caller: Caller, mark: str, result: dict[str, Any]) -> None:
     from lineclear.core.log.codec import encode_body
 
-    _forget_before(tx, _kept_since(tx, caller))
+    # Every write drops a few answers that are too old.
+    for old in tx.scan(OPERATION, "age", limit=_OLDEST.limit):
+        if old.at_ns < _kept_since(tx, caller):
+            tx.delete(OPERATION, (old.key,))
     tx.put(OPERATION, Operation(caller.op, mark, encode_body(result), tx.now.wall_ns, tx.head))
 
 
 def _kept_since(tx: Tx, caller: Caller) -> int:
     return tx.now.wall_ns - caller.keep_ms * 1_000_000
-
-
-def _forget_before(tx: Tx, at_ns: int) -> None:
-    """Drop a few answers that are older than they are kept; every write does a little of it."""
-    for old in tx.scan(OPERATION, "age", limit=_OLDEST.limit):
-        if old.at_ns < at_ns:
-            tx.delete(OPERATION, (old.key,))

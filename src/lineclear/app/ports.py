@@ -1,4 +1,4 @@
-"""What use cases need from outside. Engines and adapters implement these; only wiring knows which."""
+"""The ports of all use cases: the store, liveness, presence. Engines and adapters implement them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Key = tuple[int | str, ...]
 
     class View(Protocol):
-        """A consistent picture of one repository's rows at one position of the log."""
+        """A consistent view of one repository's rows at one log position."""
 
         now: Instant
         head: int
@@ -57,47 +57,47 @@ if TYPE_CHECKING:
             engine may look at entries alone and fetch only the rows that pass. No promised order."""
 
         def search_tasks(self, text: str, limit: int, /) -> list[int]:
-            """Ids of tasks that share words with the text, the likeliest first. A shortlist only."""
+            """Ids of tasks that share words with the text, the best match first. A shortlist only."""
 
         def prefetch(self, *questions: Question) -> None:
-            """These will be asked now. Where the server is far away, all the answers come in one round
-            trip; elsewhere nothing happens. A question that is then not asked does no harm."""
+            """Announce questions that will be asked next. A remote store fetches all answers in one round
+            trip; others do nothing. A question that is then not asked does no harm."""
 
     class Tx(View, Protocol):
-        """The one write transaction of a repository: nobody else writes until it ends."""
+        """The write transaction of a repository: nobody else writes until it ends."""
 
         def append(self, draft: Draft, /) -> Event:
             """Number the event, store it, and fold it into the tables, all in this transaction."""
 
         def put(self, table: Table[R], row: R, /) -> None:
-            """Write a row without an event: only quiet columns and operations may be changed so."""
+            """Write a row without an event; only for quiet columns and operations."""
 
         def delete(self, table: Table[R], key: Key, /) -> None:
-            """Remove a row without an event: only operations may be removed so."""
+            """Remove a row without an event; only for operations."""
 
     class Store(Protocol):
-        """One repository's log and tables. All rules stay outside: an engine only keeps rows."""
+        """One repository's log and tables. An engine only keeps rows; it contains no rules."""
 
         kind: str
 
         def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
-            """Run `work` once, as the only writer, and commit durably before returning; an exception
-            leaves nothing behind. `near`: what `work` will ask, as in `prefetch`; the answers come with
-            the lock. An engine that has no use for it does not even look. The rows of the caller, and of
-            its operation id, need not be named."""
+            """Run `work` once, as the only writer, and commit durably before returning; an exception leaves
+            nothing behind. `near`: the questions that `work` will ask, as in `prefetch`; a remote store
+            fetches the answers together with the lock, others do not iterate over them. The rows of the
+            caller and of its operation id need not be named."""
 
         def read(self, work: Callable[[View], T], /) -> T:
-            """Run `work` on one consistent snapshot. Never waits for a writer. `work` may be run again
-            on a new snapshot, when a connection was lost."""
+            """Run `work` on one consistent view, without waiting for a writer. After a lost connection `work`
+            may run again on a new view."""
 
         def listen(self) -> Listener:
-            """Wake-ups after other processes' commits: a hint only, never the truth."""
+            """Wake-ups after other processes' commits; only a hint, for one may be lost."""
 
         def load(self, entries: Iterable[LogEntry], /) -> int:
-            """Fill an empty store from another's log, positions kept, by replay; gives the count."""
+            """Fill an empty store by replaying another's log with its positions; returns the count."""
 
         def check(self) -> list[str]:
-            """Damage that the engine itself can find, in words; nothing when all is well."""
+            """Descriptions of the damage that the engine itself can find; empty if there is none."""
 
         def info(self) -> dict[str, Any]:
             """Versions, sizes and settings, for `db info` and `doctor`."""
@@ -108,13 +108,13 @@ if TYPE_CHECKING:
         def __enter__(self) -> Listener: ...
         def __exit__(self, *exc: object) -> None: ...
         def wait(self, timeout_s: float, /) -> bool:
-            """Sleep until a commit was announced or the time is over; True if announced."""
+            """Sleep until a commit is announced or the time is over; True if announced."""
 
     class Liveness(Protocol):
-        """Is the process that holds a bond still there? Judged by a lock it holds, never by pid."""
+        """Is the process that holds a bond alive? Judged by a lock that it holds, never by its pid."""
 
         def is_dead(self, bond: str, /) -> bool:
-            """The bond was made on this host, its lock is free, and the grace is over."""
+            """True if the bond was made on this host, its lock is free, and the grace period is over."""
 
     class Presence(Protocol):
         """Heartbeats and delivered positions: facts about agents that are not worth an event."""
@@ -124,14 +124,14 @@ if TYPE_CHECKING:
         def idle_ns(self, agent: str, /) -> int | None: ...
 
     class Places(Protocol):
-        """Where a path that somebody typed lies in the repository."""
+        """Finds where a given path is in the repository."""
 
         def locate(self, text: str, cwd: str, /) -> tuple[str, bool]:
             """(repo-relative path, is a directory), through symlinks and from any worktree."""
 
 
 class Caller:
-    """Who acts, from where, with which operation id, and what it had been told before."""
+    """Who acts, from which worktree, with which operation id, and `seen`, the log position it was told."""
 
     __slots__ = ("bond", "client", "is_person", "keep_ms", "name", "op", "seen", "session", "tree")
 
@@ -148,7 +148,7 @@ class Caller:
         keep_ms: int = 24 * 3_600_000,
         seen: int = 0,
     ) -> None:
-        """`keep_ms`: how long the answer to `op` is kept for a repeat."""
+        """`keep_ms`: how long the answer to `op` is stored for a repeat."""
         self.name, self.is_person, self.tree, self.client = name, is_person, tree, client
         self.session, self.bond, self.op, self.keep_ms, self.seen = session, bond, op, keep_ms, seen
 

@@ -1,4 +1,4 @@
-"""Use cases around proposals: one owner writes, everybody else asks, in order."""
+"""Use cases for proposals: only the owner writes; everybody else proposes, and the owner decides in order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_NOTE = 2_000
 
 
 def owner_of(view: View, resource: Resource, rules: list[Rule]) -> str:
-    """Who decides: the owner that lineclear.toml names, else its exclusive holder."""
+    """Who decides about the resource: the owner in lineclear.toml, else its exclusive holder, else ""."""
     sharing = strategy_for(resource, rules)
     if sharing.owner:
         return sharing.owner
@@ -44,13 +44,16 @@ def propose(
     store: Store, caller: Caller, rules: list[Rule], resource: Resource, payload: str, *, note: str = "",
     version: int | None = None, supersedes: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
-    """Ask the owner for a change and notify the owner. `version` is what the proposal is based on."""
+    """Propose a change and notify the owner. `version`: the one that the proposal is based on."""
     json = canonical(parse_json(payload))
     check_words("note", note, MOST_NOTE)
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
-        base = _current_version(tx, resource) if version is None else version
+        base = version
+        if base is None:
+            value = tx.get(VALUE, (resource.path,)) if resource.scheme == "value" else None
+            base = value.version if value is not None else 0
         if supersedes:
             _supersede(tx, caller, supersedes, resource)
         made = tx.append(
@@ -83,12 +86,13 @@ def propose(
 def accept(
     store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], number: int
 ) -> dict[str, Any]:
-    """The owner takes the oldest open proposal; for a value the new version is written with it."""
+    """Accept the oldest open proposal for a resource; for a value, also write the new version."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
         proposal = _decidable(tx, caller, rules, number)
-        first = _oldest_open(tx, proposal.resource)
+        rows = tx.scan(PROPOSAL, "resource", (proposal.resource,))
+        first = next(row for row in rows if row.state == OPEN)
         if first.id != number:
             raise refuse("proposal.order", proposal=number, first=first.id, resource=proposal.resource)
         version = _write_value(tx, liveness, caller, rules, proposal)
@@ -135,13 +139,6 @@ def _known(view: View, number: int) -> Proposal:
     return proposal
 
 
-def _current_version(view: View, resource: Resource) -> int:
-    if resource.scheme != "value":
-        return 0
-    value = view.get(VALUE, (resource.path,))
-    return value.version if value is not None else 0
-
-
 def _decidable(tx: Tx, caller: Caller, rules: list[Rule], number: int) -> Proposal:
     proposal = _known(tx, number)
     if proposal.state != OPEN:
@@ -152,12 +149,9 @@ def _decidable(tx: Tx, caller: Caller, rules: list[Rule], number: int) -> Propos
     return proposal
 
 
-def _oldest_open(view: View, resource: str) -> Proposal:
-    return next(row for row in view.scan(PROPOSAL, "resource", (resource,)) if row.state == OPEN)
-
-
 def _write_value(tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], proposal: Proposal) -> int:
-    """For values the acceptance is the write; it is refused when the value has moved on, or is held."""
+    """Write a proposed value; returns its new version, 0 if the resource is not a value. Refuses if the value
+    has changed since, or if somebody holds it."""
     resource = resource_of(proposal.resource)
     if resource.scheme != "value" or resource.kind != "name":
         return 0
@@ -182,10 +176,10 @@ def _write_value(tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], 
 
 
 def decide(tx: Tx, caller: Caller, proposal: Proposal, state: str, reason: str) -> None:
-    """The proposal's end, told to its author."""
+    """End the proposal and tell its author. Drops its candidate unless it is accepted."""
     tx.append(Draft("ProposalDecided", proposal.resource, id=proposal.id, state=state, reason=reason))
     if state != ACCEPTED:
-        _call_off(tx, proposal.id, f"its proposal is {state}")
+        _drop_candidate(tx, proposal.id, f"its proposal is {state}")
     why = f': "{reason}"' if reason else ""
     if proposal.author != caller.name:
         _tell(
@@ -204,11 +198,10 @@ def _supersede(tx: Tx, caller: Caller, number: int, resource: Resource) -> None:
     tx.append(
         Draft("ProposalDecided", resource.text, id=number, state=SUPERSEDED, reason="replaced by its author")
     )
-    _call_off(tx, number, "its author has replaced the proposal")
+    _drop_candidate(tx, number, "its author has replaced the proposal")
 
 
-def _call_off(tx: Tx, number: int, why: str) -> None:
-    """What is no longer wanted does not land either."""
+def _drop_candidate(tx: Tx, number: int, why: str) -> None:
     waits = candidate_of(tx, number)
     if waits is not None:
         tx.append(Draft("CandidateDropped", show_number(waits.id), id=waits.id, why=why))

@@ -1,4 +1,4 @@
-"""What is going on: the status page's facts, and everything known about one resource."""
+"""The facts of the status page, and everything known about one resource."""
 
 from __future__ import annotations
 
@@ -47,13 +47,14 @@ MOST_CLAIMS = 200
 
 
 def status(view: View, presence: Presence, me: str, review: str = NO_REVIEW) -> dict[str, Any]:
-    """`review`: who has to approve what lands."""
+    """Everything that is going on, as seen by `me`. `review`: who must approve landings."""
     view.prefetch(*_near_status(me))
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
     waits = live_waits(view)
     taken = [task for task in view.scan(TASK, "ready", (TAKEN,)) if not is_over(task.until_ns, view.now)]
     agents = [agent for agent in view.scan(AGENT, "key") if agent.state == "here"]
     news = inbox(view, me)
+    queue, queue_by, queue_why = queue_state(view)
     return {
         "me": me,
         "head": view.head,
@@ -70,7 +71,7 @@ def status(view: View, presence: Presence, me: str, review: str = NO_REVIEW) -> 
             "taken": [show_brief(task) for task in taken],
             "handed_over": len(view.scan(TASK, "ready", (HANDED_OVER,))),
         },
-        "queue": _queue(view),
+        "queue": {"state": queue, "by": queue_by, "why": queue_why, **counts(view)},
         "unread": len(news["messages"]) + news["more"],
     }
 
@@ -89,8 +90,8 @@ def _near_status(me: str) -> list[Question]:
 
 
 def _needs_you(view: View, review: str) -> list[dict[str, Any]]:
-    """What waits for a person: candidates in the way of something or unreviewed, work that failed for good,
-    work that is in no queue yet."""
+    """What waits for a person: stopped and unreviewed candidates, failed tasks, and handed-over tasks that
+    are not in the queue."""
     waiting = in_order(live(view))
     needs = [_candidate_need(row) for row in waiting if row.state == STOPPED]
     if review == PERSON:
@@ -131,11 +132,6 @@ def _review_need(row: Candidate) -> dict[str, Any]:
     }
 
 
-def _queue(view: View) -> dict[str, Any]:
-    state, who, why = queue_state(view)
-    return {"state": state, "by": who, "why": why, **counts(view)}
-
-
 def _show_agent(agent: Agent, taken: list[Any], claims: list[Any], presence: Presence) -> dict[str, Any]:
     idle_ns = presence.idle_ns(agent.name)
     return {
@@ -160,7 +156,8 @@ def show_wait(wait: Wait) -> dict[str, Any]:
 
 
 def who(view: View, resource: Resource, rules: list[Rule]) -> dict[str, Any]:
-    """How a resource is shared, who holds it, who waits, whose work expects it, who was there last."""
+    """How a resource is shared, who holds it, who waits for it, which tasks expect to change it, and its last
+    events."""
     view.prefetch(
         *near_claims([resource]),
         by_index(WAIT, "key"),
@@ -191,13 +188,8 @@ def who(view: View, resource: Resource, rules: list[Rule]) -> dict[str, Any]:
         "waiters": [show_wait(wait) for wait in waiting],
         "tasks": [show_task(view, task) for task in expecting],
         "proposals": sum(1 for p in view.scan(PROPOSAL, "resource", (resource.text,)) if p.state == "open"),
-        "last": _last(view, resource),
+        "last": [
+            {"position": entry.position, "at": show_wall(entry.at_ns), "by": entry.actor, "what": entry.kind}
+            for entry in view.scan(LOG, "subject", (resource.text,), reverse=True, limit=5)
+        ],
     }
-
-
-def _last(view: View, resource: Resource) -> list[dict[str, Any]]:
-    """Who wrote or held exactly this resource last, newest first."""
-    return [
-        {"position": entry.position, "at": show_wall(entry.at_ns), "by": entry.actor, "what": entry.kind}
-        for entry in view.scan(LOG, "subject", (resource.text,), reverse=True, limit=5)
-    ]

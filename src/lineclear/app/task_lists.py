@@ -1,4 +1,4 @@
-"""Use cases around whole lists of tasks: import and export."""
+"""Use cases for whole lists of tasks: import and export."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.core.log.tables import Task
 
 
 def import_all(
     store: Store, caller: Caller, drafts: list[TaskDraft], *, attempts_max: int = DEFAULT_ATTEMPTS
 ) -> dict[str, Any]:
-    """Add a whole list or nothing; references inside it become dependencies. Done ones are left out."""
+    """Add the whole list or nothing, without the tasks that are done. References in it become
+    dependencies."""
     for draft in drafts:
         check_texts(draft.title, draft.body)
         check_numbers(draft.priority, attempts_max)
@@ -50,7 +50,7 @@ def import_all(
         _refuse_import_cycle(wanted)
         twins = likely_twins([(numbers[draft.ref], draft.title) for draft in wanted], known)
         added = []
-        # Tasks first, links after: a task may come after one that stands later in the list.
+        # Add all tasks before the links: a task may depend on one that is later in the list.
         for draft in wanted:
             added.append(append_task(tx, draft, [], attempts_max))
         for draft in wanted:
@@ -59,7 +59,10 @@ def import_all(
             for after in dict.fromkeys(numbers.get(ref) or number_of(tx, ref) for ref in refs):
                 tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
         tasks = [known_task(tx, task.id) for task in added]
-        similar = [_show_twin(known_task(tx, number), twin) for number, twin in twins]
+        similar = [
+            {"id": show_id(number), "title": known_task(tx, number).title, "similar_to": show_id(twin)}
+            for number, twin in twins
+        ]
         return {"tasks": [show_brief(task) for task in tasks], "similar": similar, "left_out": sorted(done)}
 
     arguments = {"tasks": [draft.as_data() for draft in drafts], "attempts_max": attempts_max}
@@ -67,7 +70,7 @@ def import_all(
 
 
 def export_all(view: View) -> list[TaskDraft]:
-    """Every task as a list that `import_all` takes; ticked off is what nobody has to do any more."""
+    """Every task, as a list for `import_all`; tasks that nobody has to do any more are done."""
     return [
         TaskDraft(
             show_id(task.id),
@@ -83,10 +86,6 @@ def export_all(view: View) -> list[TaskDraft]:
         )
         for task in view.scan(TASK, "key")
     ]
-
-
-def _show_twin(task: Task, twin: int) -> dict[str, Any]:
-    return {"id": show_id(task.id), "title": task.title, "similar_to": show_id(twin)}
 
 
 def _refuse_import_cycle(drafts: list[TaskDraft]) -> None:

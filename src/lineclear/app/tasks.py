@@ -1,4 +1,4 @@
-"""Use cases around tasks: add, order, take, report, end exactly once."""
+"""Use cases for tasks: add, edit, take, report, and end them exactly once."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
 from lineclear.app.operations import once
 from lineclear.app.words import check_words
-from lineclear.core.agents.names import is_family
+from lineclear.core.agents.names import is_family, task_id
 from lineclear.core.claims.paths import normalise
 from lineclear.core.claims.resources import overlaps
 from lineclear.core.claims.rules import resource_of
 from lineclear.core.instants import show_wall
+from lineclear.core.log.codec import decode_body
 from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import any_of, by_index, by_key
 from lineclear.core.log.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
@@ -55,7 +56,7 @@ EDITABLE = frozenset(("title", "body", "priority", "scope", "produces", "labels"
 def add(
     store: Store, caller: Caller, draft: TaskDraft, *, attempts_max: int = DEFAULT_ATTEMPTS
 ) -> dict[str, Any]:
-    """A new task, with a shortlist of tasks that may be the same work."""
+    """Add a task; the answer lists tasks that may be the same work."""
     check_texts(draft.title, draft.body)
     check_numbers(draft.priority, attempts_max)
 
@@ -80,7 +81,8 @@ def take(
     skills: frozenset[str] = frozenset(),
     lease_ms: int = DEFAULT_LEASE_MS,
 ) -> dict[str, Any]:
-    """Take one task, or the next one that fits; tasks of the dead and silent come back first."""
+    """Take one task, or the next suitable one. Tasks whose lease is over, or whose agent is gone, are given
+    back first."""
 
     def work(tx: Tx) -> dict[str, Any]:
         me = ensure_agent(tx, caller)
@@ -111,13 +113,14 @@ def take(
     try:
         return once(store, caller, "task next", arguments, work, _still_mine, near)
     except Refusal:
-        # A refusal rolls back, and nobody else may ever ask: what has lapsed ends all the same.
+        # The refusal has rolled back the ended leases too, and nobody else may ever ask: end them now.
         end_lapses(store, liveness, caller)
         raise
 
 
 def end_lapses(store: Store, liveness: Liveness, caller: Caller) -> int:
-    """Tasks of the dead and silent go back, or fail for good; says how many. Writes only if there are any."""
+    """Give back, or fail for good, the tasks whose lease is over or whose agent is gone; returns how many.
+    Writes only if there is one."""
 
     def find(view: View) -> list[Draft]:
         taken = view.scan(TASK, "ready", (TAKEN,))
@@ -151,7 +154,7 @@ def edit(
     after: Iterable[str] = (),
     not_after: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Change texts and numbers of a task that has not ended, and what it waits for."""
+    """Change the fields and the dependencies of a task that has not ended."""
     unknown = sorted(set(changes) - EDITABLE)
     if unknown:
         raise refuse(
@@ -179,7 +182,10 @@ def edit(
         if columns:
             tx.append(Draft("TaskEdited", show_id(number), id=number, changes=columns))
         for ref in linked:
-            _link(tx, number, number_of(tx, ref))
+            dep = number_of(tx, ref)
+            _refuse_cycle(tx, number, dep)
+            if tx.get(TASK_DEP, (number, dep)) is None:
+                tx.append(Draft("TaskLinked", show_id(number), id=number, after=dep, linked=1))
         for ref in unlinked:
             dep = number_of(tx, ref)
             if tx.get(TASK_DEP, (number, dep)) is not None:
@@ -199,10 +205,10 @@ def finish(
     result: str = "",
     has_branch: Callable[[str], bool] = lambda _: True,
 ) -> dict[str, Any]:
-    """Done: with a branch the task is handed over to land, without one it is accepted.
+    """Finish a task: with a branch it is handed over to land, without one it is accepted.
 
-    A person's `done` on a task that was handed over says that its branch is on main. `has_branch` is asked
-    before the transaction; a repeat is answered as before, even if the branch has gone meanwhile.
+    If a person finishes a task that was handed over, its branch is on main. `has_branch` is called before the
+    transaction; a repeat gets the first answer even if the branch is gone by then.
     """
     check_words("branch", branch, MOST_BRANCH)
     check_words("result", result, MOST_NOTE)
@@ -221,21 +227,22 @@ def finish(
             _refuse_unless_held(task, caller, tx, "done")
             if not is_there:
                 raise refuse("branch.unknown", branch=branch, task=subject)
-            if not branch:
-                _refuse_in_run(tx, task)
             draft = Draft("TaskHandedOver", subject, id=number, branch=branch)
             if not branch:
+                _refuse_in_run(tx, task)
                 draft = Draft("TaskAccepted", subject, id=number, result=result)
         held = [claim.resource for claim in tx.pick(CLAIM, "key", (task.agent,)) if claim.task == number]
         return {**_move(tx, task, draft), "still_held": held}
 
     arguments = {"number": number, "branch": branch, "result": result}
-    near = [*near_task(number), any_of(CLAIM, "key", caller.name), _last_run(number)]
+    last_run = by_index(RUN, "task", number, reverse=True, limit=1)
+    near = [*near_task(number), any_of(CLAIM, "key", caller.name), last_run]
     return once(store, caller, "task done", arguments, work, near=near)
 
 
 def fail(store: Store, caller: Caller, number: int, reason: str) -> dict[str, Any]:
-    """The holder gives up: the next attempt, or the end when the attempts are used up."""
+    """Give up a task: it gets its next attempt, or fails if that was the last one. A person fails it at
+    once."""
     check_words("reason", reason, MOST_NOTE)
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -265,7 +272,7 @@ def cancel(store: Store, caller: Caller, number: int, reason: str) -> dict[str, 
 
 
 def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
-    """Back to the open ones: a failed or cancelled task, or one its holder (or a person) gives back."""
+    """Open a failed or cancelled task again, or one that its holder or a person gives back."""
     check_words("reason", why, MOST_NOTE)
 
     def work(tx: Tx) -> dict[str, Any]:
@@ -281,7 +288,7 @@ def reopen(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any
 
 
 def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[str, Any]:
-    """Record that a task is the same work as another; what waited for it waits for the other."""
+    """Record that a task is the same work as another; its dependents now wait for the other."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -301,7 +308,7 @@ def mark_same(store: Store, caller: Caller, number: int, same_as: int) -> dict[s
     return once(store, caller, "task same", {"number": number, "same_as": same_as}, work)
 
 
-# -- looking ----------------------------------------------------------------------------------
+# -- reading ----------------------------------------------------------------------------------
 
 
 def list_tasks(view: View, *, states: Iterable[str] = STATES, label: str = "") -> list[dict[str, Any]]:
@@ -322,9 +329,9 @@ def show(view: View, number: int) -> dict[str, Any]:
     shown = show_task(view, task)
     shown["notes"] = [
         {"position": entry.position, "at": show_wall(entry.at_ns), "by": entry.actor, "kind": entry.kind,
-         **_body(entry.body)}
+         **{name: value for name, value in decode_body(entry.body).items() if name != "id"}}
         for entry in view.scan(LOG, "subject", (show_id(number),))
-        if entry.kind not in ("TaskAdded",)
+        if entry.kind != "TaskAdded"
     ]  # fmt: skip
     return shown
 
@@ -382,14 +389,6 @@ def show_task(view: View, task: Task) -> dict[str, Any]:
 # -- inside one transaction -------------------------------------------------------------------
 
 
-def _body(text: str) -> dict[str, Any]:
-    from lineclear.core.log.codec import decode_body
-
-    body = decode_body(text)
-    body.pop("id", None)
-    return body
-
-
 def known_task(view: View, number: int) -> Task:
     task = view.get(TASK, (number,))
     if task is None:
@@ -398,8 +397,6 @@ def known_task(view: View, number: int) -> Task:
 
 
 def number_of(view: View, ref: str) -> int:
-    from lineclear.core.agents.names import task_id
-
     number = int(task_id(ref)[2:])
     return known_task(view, number).id
 
@@ -410,7 +407,7 @@ def next_number(view: View) -> int:
 
 
 def append_task(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int = DEFAULT_ATTEMPTS) -> Task:
-    """A new task in a transaction that does more than that."""
+    """`add` inside another transaction."""
     number = next_number(tx)
     tx.append(
         Draft(
@@ -424,12 +421,12 @@ def append_task(tx: Tx, draft: TaskDraft, after: list[int], attempts_max: int = 
 
 
 def _scope(texts: list[str]) -> str:
-    """As rows keep it. Read here, where its author can be refused, and not when others look for work."""
+    """The scope as stored. It is parsed here, to refuse a bad one to its author and not to others later."""
     return join_names([resource_of(text).text for text in texts])
 
 
 def _produces(texts: list[str]) -> str:
-    """As rows keep it: names of files or directories, from the root of the repository, wildcards none."""
+    """The paths as stored: files or directories relative to the repository's root, without wildcards."""
     found = [normalise(text) for text in texts]
     for path, text in zip(found, texts, strict=True):
         if not path or ".git" in path.lower().split("/"):
@@ -444,12 +441,6 @@ def _produces(texts: list[str]) -> str:
 
 def deps_of(view: View, number: int) -> list[int]:
     return [link.dep for link in view.pick(TASK_DEP, "key", (number,))]
-
-
-def _link(tx: Tx, number: int, after: int) -> None:
-    _refuse_cycle(tx, number, after)
-    if tx.get(TASK_DEP, (number, after)) is None:
-        tx.append(Draft("TaskLinked", show_id(number), id=number, after=after, linked=1))
 
 
 def _refuse_cycle(view: View, number: int, after: int) -> None:
@@ -490,7 +481,7 @@ def _next_fit(
     def is_crowded(task: Task) -> bool:
         return _is_crowded(tx, task, caller.name, busy_scopes)
 
-    # A few are enough nearly always: the whole list is only read when none of them will do.
+    # The first few are nearly always enough; the whole list is read only if none of them is suitable.
     few = tx.scan(TASK, "ready", (OPEN, 0), limit=FEW)
     tx.prefetch(*near_claims(resource_of(text) for task in few for text in split_names(task.scope)))
     task, crowded = choose_next(few, frozenset(skills), is_crowded)
@@ -512,12 +503,8 @@ def _is_crowded(view: View, task: Task, me: str, busy_scopes: list[Any]) -> bool
     return False
 
 
-def _last_run(number: int) -> Question:
-    return by_index(RUN, "task", number, reverse=True, limit=1)
-
-
 def _refuse_in_run(view: View, task: Task) -> None:
-    """Work on a branch under a supervisor has its own way to its end."""
+    """Refuse to finish without a branch while a supervisor runs the task in a worktree."""
     last = view.scan(RUN, "task", (task.id,), reverse=True, limit=1)
     if last and last[0].state != RUN_ENDED and last[0].agent == task.agent and last[0].tree:
         raise refuse("task.run", task=show_id(task.id), branch=last[0].branch)
@@ -538,7 +525,7 @@ def _move(tx: Tx, task: Task, draft: Draft) -> dict[str, Any]:
             state=task.state,
             verb=draft.kind.removeprefix("Task").lower(),
         )
-    # Its end changes the tasks that wait for it.
+    # Ending the task changes those that depend on it.
     tx.prefetch(*(by_key(TASK, link.task) for link in tx.pick(TASK_DEP, "dep", (task.id,))))
     tx.append(draft)
     return {"task": show_task(tx, known_task(tx, task.id))}

@@ -1,4 +1,4 @@
-"""Use cases around values: versions, fences, history, and isolated copies that are merged back."""
+"""Use cases for values: versions, fences, history, and isolated copies that are merged back."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import near_claims
 from lineclear.app.operations import once
 from lineclear.app.writing import refuse_write
-from lineclear.core.agents.names import is_family
+from lineclear.core.agents.names import is_family, label_name
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.write_rule import VALUE_WRITE, Write
 from lineclear.core.instants import show_wall
 from lineclear.core.json_text import canonical, parse_json
+from lineclear.core.log.codec import decode_body
 from lineclear.core.log.events import Draft
 from lineclear.core.log.questions import by_key
 from lineclear.core.log.tables import COPY, LOG, VALUE
@@ -57,10 +58,9 @@ def put(
     store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], key: str, text: str, *,
     version: int | None = None, fence: int = 0, copy: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """Write a new version. `version` is the one the caller has read; 0 means "only if new".
+    """Write a new version. `version`: the one that the caller has read; 0 means "only if new".
 
-    Without a version the caller's base is what it wrote itself last: a value that somebody else has
-    written since is refused as stale.
+    Without a version the write is refused as stale if somebody else wrote the current value.
     """
     resource, json = value_resource(key), canonical(parse_json(text))
     key = resource.path
@@ -109,9 +109,9 @@ def update(
     *,
     tries: int = 20,
 ) -> dict[str, Any]:
-    """Read, change, write; again from the newest version when somebody was faster.
+    """Read, change and write a value; start again from the newest version if somebody else was faster.
 
-    `change` gets the value (None if there is none) and gives the new one; it may be called often.
+    `change` gets the value (None if there is none) and returns the new one; it may be called several times.
     """
     for _ in range(tries - 1):
         try:
@@ -123,11 +123,10 @@ def update(
 
 
 def history(view: View, key: str, limit: int = 20) -> list[dict[str, Any]]:
-    from lineclear.core.log.codec import decode_body
-
+    """The newest versions of a value, newest first."""
     shown = []
     for entry in view.scan(LOG, "subject", (value_resource(key).text,), reverse=True):
-        # Claims and proposals of the value have the same subject.
+        # Claims and proposals on the value have the same subject.
         if entry.kind in ("ValuePut", "ValueDeleted"):
             body = decode_body(entry.body)
             shown.append(
@@ -148,9 +147,7 @@ def list_values(view: View) -> list[dict[str, Any]]:
 
 
 def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, Any]:
-    """An own copy of some values, to change at leisure and merge back."""
-    from lineclear.core.agents.names import label_name
-
+    """Make an isolated copy of some values, to change and merge back later."""
     label_name(copy)
     if not keys:
         raise refuse("input.bad", name="copy", given=copy, why="name at least one value to copy")
@@ -173,7 +170,7 @@ def fork(store: Store, caller: Caller, copy: str, keys: list[str]) -> dict[str, 
 
 
 def merge(store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], copy: str) -> dict[str, Any]:
-    """Bring a copy's changes home, all or none; conflicts are named by value and JSON pointer."""
+    """Merge a copy's changes back, all or none. Refuses with the value and JSON pointer of each conflict."""
 
     def work(tx: Tx) -> dict[str, Any]:
         ensure_agent(tx, caller)
@@ -185,7 +182,7 @@ def merge(store: Store, liveness: Liveness, caller: Caller, rules: list[Rule], c
         conflicts = [conflict for _, _, found in plans for conflict in found]
         if conflicts:
             raise copy_conflicts(copy, conflicts)
-        merged = [_bring_home(tx, liveness, caller, rules, row, json) for row, json, _ in plans]
+        merged = [_write_merged(tx, liveness, caller, rules, row, json) for row, json, _ in plans]
         tx.append(Draft("CopyEnded", f"copy:{copy}", copy=copy, why="merged"))
         return {"copy": copy, "merged": [shown for shown in merged if shown is not None]}
 
@@ -241,8 +238,6 @@ def _known(view: View, key: str) -> Value:
 
 
 def _known_copy(view: View, copy: str, key: str) -> Copy:
-    from lineclear.core.agents.names import label_name
-
     label_name(copy)
     row = view.get(COPY, (copy, key))
     if row is None:
@@ -251,7 +246,7 @@ def _known_copy(view: View, copy: str, key: str) -> Copy:
 
 
 def _refuse_foreign(caller: Caller, rows: list[Copy]) -> None:
-    """A copy is isolated: only who made it (or a person) changes, merges or drops it."""
+    """Refuse if the caller is neither the copy's owner nor a person."""
     for row in rows:
         if not caller.is_person and not is_family(row.agent, caller.name):
             raise refuse("copy.not_yours", copy=row.copy, holder=row.agent)
@@ -266,7 +261,7 @@ def _change_copy(tx: Tx, caller: Caller, row: Copy, json: str, *, deleted: int) 
 
 
 def _near_write(resource: Resource, key: str) -> Iterator[Question]:
-    """What `_writable_base` asks."""
+    """The questions of `_writable_base`, to prefetch."""
     yield by_key(VALUE, key)
     yield from near_claims([resource])
 
@@ -275,7 +270,7 @@ def _writable_base(
     tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], resource: Resource, version: int | None,
     fence: int = 0,
 ) -> int:  # fmt: skip
-    """The base version of an allowed write, or the refusal that fits the value's strategy."""
+    """The base version for a write. Refuses if the value's strategy forbids the write, or if it is stale."""
     write = Write(resource, caller.name, VALUE_WRITE, is_person=caller.is_person, fence=fence)
     refuse_write(tx, liveness, rules, write)
     return _base_version(tx.get(VALUE, (resource.path,)), caller, resource.path, version)
@@ -311,7 +306,7 @@ def _update_once(
 
 
 def _plan_merge(tx: Tx, row: Copy) -> tuple[Copy, str, list[dict[str, Any]]]:
-    """(copy row, merged JSON or "" for deleted, conflicts) against the value as it is now."""
+    """Merge a copy with the current value: (copy row, merged JSON or "" if deleted, conflicts)."""
     value = tx.get(VALUE, (row.key,))
     base = parse_json(row.base_json) if row.base_json else ABSENT
     mine = parse_json(row.json) if not row.deleted else ABSENT
@@ -321,9 +316,10 @@ def _plan_merge(tx: Tx, row: Copy) -> tuple[Copy, str, list[dict[str, Any]]]:
     return row, "" if merged.value is ABSENT else canonical(merged.value), found
 
 
-def _bring_home(
+def _write_merged(
     tx: Tx, liveness: Liveness, caller: Caller, rules: list[Rule], row: Copy, json: str
 ) -> dict[str, Any] | None:
+    """Write the merged value; None if it has not changed."""
     value = tx.get(VALUE, (row.key,))
     now_there = value.json if value is not None and not value.deleted else ""
     if json == now_there:

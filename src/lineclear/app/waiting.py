@@ -1,4 +1,4 @@
-"""Waiting in line for a claim: first come, first served, woken by the bell, never for ever."""
+"""Wait in line for a claim: first come, first served, up to a time limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Listener, Liveness, Store
     from lineclear.core.claims.rules import Request
 
-# The bell is only a hint: beneath it every waiter looks for itself this often.
+# A ring may be lost, so every waiter also looks this often.
 POLL_S = 0.25
 RENEW_S = TICKET_TTL_MS / 3_000
 
@@ -30,14 +30,14 @@ def claim_or_wait(
     limit_ms: int,
     on_wait: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
-    """Grant now, or wait up to the limit. However it ends, no ticket is left behind.
+    """Claim now, or wait up to the limit. However it ends, no ticket is left behind.
 
-    `on_wait` is called once, when the waiting begins, with who is in the way.
+    `on_wait` is called once with the blocker, when the wait begins.
     """
     if limit_ms <= 0:
         return ask(store, liveness, caller, request)
     deadline = monotonic() + limit_ms / 1000
-    # The ear is open before the question is asked, so that no release in between goes unheard.
+    # Listen before asking, so that no release in between is missed.
     with store.listen() as bell:
         answer = stand_in_line(store, liveness, caller, request)
         if "ticket" not in answer:
@@ -61,7 +61,7 @@ def _wait(
     store: Store, liveness: Liveness, caller: Caller, request: Request, bell: Listener, deadline: float,
     answer: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """The grant, or the last answer when the time is over. Goes on after an outage that is shorter."""
+    """The grant, or the last answer when the time is over. Survives outages of the store until then."""
     renew_at = monotonic() + RENEW_S
     was_out = False
     while True:
@@ -81,7 +81,7 @@ def _wait(
             if is_outage(refusal) and monotonic() < deadline:
                 was_out = True
             elif was_out and refusal.code == "claim.ticket":
-                # Meanwhile our place was passed on, or the grant was ours and we did not hear of it.
+                # During the outage our ticket ran out, or the claim was granted and the answer lost.
                 request.ticket = 0
                 continue
             else:
@@ -93,7 +93,7 @@ def _wait(
 
 
 def _leave(store: Store, caller: Caller, ticket: int) -> None:
-    """Out of reach, the place in the line ends by itself."""
+    """Give the ticket back; if the store is unreachable, it runs out by itself."""
     try:
         leave_line(store, caller, ticket, "gave up")
     except Refusal as refusal:

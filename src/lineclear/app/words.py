@@ -1,4 +1,5 @@
-"""The free words of people and agents (notes, titles, reasons): bounded, and kept by every engine."""
+"""Check free texts of people and agents (notes, titles, reasons): their length, and that every engine can
+store them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The facts near a write, gathered from the store by index, and the verdict of core/claims/write_rule.py.
+"""Gather the facts near a write from the store, and ask core/claims/write_rule.py for its verdict.
 
-On the hook's path: cheap to import, and what only some writes need is read only for those.
+Hooks load this module: it is cheap to import, and facts that only some writes need are read on demand.
 """
 
 from __future__ import annotations
@@ -19,12 +19,21 @@ if TYPE_CHECKING:
 
 
 def judge(view: View, liveness: Liveness, rules: list[Rule], write: Write) -> WriteVerdict:
+    def bond_of(agent: str) -> str:
+        row = view.get(AGENT, (agent,))
+        return row.bond if row is not None else ""
+
+    def read_phase() -> str:
+        from lineclear.app.queue.phases import phase_of
+
+        return phase_of(view)
+
     near = Near(
         claims_near(view, write.resource),
         view.now,
         is_dead=liveness.is_dead,
-        bond_of=lambda agent: _bond_of(view, agent),
-        read_phase=lambda: _phase(view),
+        bond_of=bond_of,
+        read_phase=read_phase,
         read_marks=lambda: grants_near(view, write.resource, write.names, write.fence),
     )
     return judge_write(write, strategy_for(write.resource, rules), near)
@@ -37,17 +46,6 @@ def refuse_write(view: View, liveness: Liveness, rules: list[Rule], write: Write
 
 
 def tree_of(view: View, name: str) -> OwnedTree:
-    """A worktree belongs to the agent it was made for, else to the one agent that works in it."""
+    """A worktree with its owner: the agent it was made for, else the only agent that works in it."""
     row = view.get(WORKTREE, (name,))
     return OwnedTree(name, row.agent if row is not None and row.agent else agent_of_tree(view, name))
-
-
-def _bond_of(view: View, agent: str) -> str:
-    row = view.get(AGENT, (agent,))
-    return row.bond if row is not None else ""
-
-
-def _phase(view: View) -> str:
-    from lineclear.app.queue.phases import phase_of
-
-    return phase_of(view)
