@@ -46,7 +46,8 @@ def test_a_path_counts_from_where_one_stands(repo: TemporaryRepo, line: CommandL
 def test_an_uncommitted_change_is_warned_about(repo: TemporaryRepo, line: CommandLine) -> None:
     (repo.path / "README.md").write_text("changed")
     answer = line.ok("worktree", "add", "x", "--json")
-    assert answer.envelope["warnings"] == [f"An uncommitted change in {repo.path} is not in it."]
+    warning = f"1 uncommitted change in {repo.path} is not in the new worktree."
+    assert answer.envelope["warnings"] == [warning]
 
 
 def test_a_repeated_command_makes_and_removes_once(line: CommandLine) -> None:

@@ -170,7 +170,8 @@ def test_uncommitted_work_of_the_main_worktree_is_warned_about(site: Site) -> No
     worktrees = worktrees_in(site.repo)
     assert worktrees.base_warning(site.make("one")) == ""
     (site.path / "README.md").write_text("changed")
-    assert worktrees.base_warning(site.make("two")) == f"An uncommitted change in {site.path} is not in it."
+    warning = f"1 uncommitted change in {site.path} is not in the new worktree."
+    assert worktrees.base_warning(site.make("two")) == warning
 
 
 def test_a_sparse_checkout_is_taken_over(site: Site) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
+from lineclear.app.runs.records import live_runs
 from lineclear.app.words import check_words
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import PERSON as OF_PERSON
@@ -58,8 +59,6 @@ def verify(view: View, token: str) -> Bearer:
 
 def _of_run(view: View, token: str) -> Bearer:
     """The agent of the live run that was given this token. The token ends with its run."""
-    from lineclear.app.runs.records import live_runs
-
     if is_plausible(token):
         kept = hash_of(token)
         for run in live_runs(view):

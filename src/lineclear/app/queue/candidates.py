@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.core.claims.rules import INTENT, claim_released, resource_of
+from lineclear.core.log.codec import event_of
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import (
     CANDIDATE,
@@ -416,8 +417,6 @@ def list_all(view: View, *, ended: int = 0) -> list[dict[str, Any]]:
 def show(view: View, number: int) -> dict[str, Any]:
     """Everything about one candidate, with its own events, oldest first."""
     row = known(view, number)
-    from lineclear.core.log.codec import event_of
-
     events = [event_of(entry) for entry in view.scan(LOG, "subject", (show_number(number),))]
     task = view.get(TASK, (row.task,)) if row.task else None
     return {

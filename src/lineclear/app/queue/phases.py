@@ -14,6 +14,7 @@ from lineclear.app.operations import once
 from lineclear.core.claims.rules import resource_of
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.instants import show_wall
+from lineclear.core.log.codec import decode_body
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CANDIDATE, LOG, MODE, PROPOSAL
 from lineclear.core.queue.candidates import LIVE
@@ -98,19 +99,13 @@ def _progress(view: View, rules: list[Rule]) -> dict[str, int]:
     undecided = frozen_proposals(view, rules)
     queued = sum(candidate_of(view, row.id) is not None for row in undecided)
     events = view.scan(LOG, "key", low=began(view))
-    states = [_state_in(entry.body) for entry in events if entry.kind == "ProposalDecided"]
+    states = [decode_body(entry.body)["state"] for entry in events if entry.kind == "ProposalDecided"]
     return {
         "queued": queued,
         "undecided": len(undecided) - queued,
         "accepted": states.count("accepted"),
         "rejected": states.count("rejected"),
     }
-
-
-def _state_in(body: str) -> str:
-    from lineclear.core.log.codec import decode_body
-
-    return str(decode_body(body)["state"])
 
 
 def frozen_proposals(view: View, rules: list[Rule]) -> list[Proposal]:

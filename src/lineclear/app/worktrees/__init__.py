@@ -1,1 +1,1 @@
-"""Use cases around worktrees: make and remove, snapshots, syncing, cleanup."""
+"""Use cases for worktrees: make and remove them, snapshots, syncing, cleanup."""

@@ -1,7 +1,7 @@
 """The life of a worktree: make, adopt, list, remove, forget.
 
-Only one process at a time makes or removes a worktree of one name: it holds the name's lock meanwhile.
-Rows are written by rows.py, git acts through the ports.
+A process that makes or removes a worktree holds a lock on its name, so that no other does the same. rows.py
+writes the rows; git acts through the ports.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ReadyWorktree:
-    """A worktree that is ready: `tree` is our name for it, `base` a commit, `env` for processes there."""
+    """A worktree to work in. `tree`: our name for it; `base`: a commit; `env`: for processes there."""
 
     def __init__(self, row: Worktree, env: dict[str, str], *, is_new: bool, notes: list[str]) -> None:
         self.tree, self.path, self.branch, self.base = row.name, row.path, row.branch, row.base
@@ -53,7 +53,7 @@ class ReadyWorktree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeRules:
-    """What the settings say. `branches` is the prefix of branches that we name."""
+    """The settings for worktrees. `branches`: the prefix of branches that we name."""
 
     copy: tuple[str, ...]
     link: tuple[str, ...]
@@ -68,10 +68,10 @@ class WorktreeRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worktrees:
-    """Worktrees of one clone. `scope` is its part of their names: "" but in a team's store.
+    """Worktrees of one clone. `scope`: the clone's prefix of their names in a team's store, else "".
 
-    `free_ports()` gives what says whether a port is free now; `is_saved(tree)` says whether a snapshot, or
-    main, holds all that is in a worktree; `require_trust(settings)` refuses what nobody trusted yet.
+    `free_ports()` returns a function that tells whether a port is free now. `is_saved(tree)`: is everything
+    in the worktree in a snapshot or on main? `require_trust(settings)` refuses untrusted settings.
     """
 
     store: Store
@@ -99,8 +99,8 @@ class Worktrees:
         base: str = "",
         run_setup: bool = True,
     ) -> ReadyWorktree:
-        """A fresh worktree for an agent's work. One that it still has is discarded first, or refused when
-        something in it would be lost."""
+        """Make a new worktree for an agent, and discard the one that it still has. Refuses if work in the old
+        one would be lost."""
         for row in self.store.read(lambda view: rows.worktrees_of(view, agent)):
             if row.origin == rules.OURS and self.owns(row):
                 self.discard(caller, row.name, why="its agent starts over")
@@ -118,7 +118,7 @@ class Worktrees:
         path: str = "",
         run_setup: bool = True,
     ) -> ReadyWorktree:
-        """A worktree that is ready to work in, or a refusal and nothing left behind."""
+        """Make and provision a worktree. A refusal leaves nothing behind."""
         name = rules.worktree_name(name) if name else rules.name_for(agent, task)
         asked = {"name": name, "agent": agent, "task": task, "branch": branch, "base": base, "path": path}
         before = rows.made_before(self.store, caller, asked)
@@ -139,7 +139,7 @@ class Worktrees:
         return ReadyWorktree(row, self.environment(row), is_new=True, notes=notes)
 
     def _check_settings(self, run_setup: bool) -> None:
-        """What the settings ask for is looked at before anything is made."""
+        """Refuse bad patterns and untrusted settings before anything is made."""
         for setting, patterns in (("copy", self.rules.copy), ("link", self.rules.link)):
             for pattern in patterns:
                 rules.check_pattern(f"worktrees.{setting}", pattern)
@@ -179,7 +179,8 @@ class Worktrees:
         )  # fmt: skip
 
     def _check_name(self, name: str) -> None:
-        """Refuse a name that git has for a worktree that is there, or that differs from one only in case."""
+        """Refuse a name that an existing worktree has in git, or that differs from one only in case. Forget
+        git's entry of that name if its directory is gone."""
         entries = self.reader.entries()
         rules.check_clash("worktree", name, entries)
         entry = entries.get(name)
@@ -191,8 +192,8 @@ class Worktrees:
             self.git.drop_entry(name, entry.path)
 
     def _check_branch(self, branch: str, near: list[str], *, is_chosen: bool, base: str) -> bool:
-        """Is the branch to be made? Refused when it is in use, blocked by another, or its double but for
-        case."""
+        """Must the branch be made? Refuses one that is checked out, blocked by another branch, or differs
+        from one only in case."""
         rules.check_room_for_ref(branch, near)
         if not is_chosen:
             return True
@@ -207,7 +208,7 @@ class Worktrees:
         return False
 
     def _base_commit(self, base: str) -> str:
-        """The commit to begin from: what was asked for, else what the settings say, else main."""
+        """The commit to start from: the one asked for, else that of the settings, else main's."""
         wanted = base or self.rules.base
         main = self.branches.main_branch()
         for name in (wanted,) if wanted else (main, f"origin/{main}", "HEAD"):
@@ -219,13 +220,13 @@ class Worktrees:
         raise refuse("worktree.base", base=wanted or main)
 
     def _provision(self, row: Worktree, run_setup: bool) -> list[str]:
-        """Bring ignored files and run the set-up commands; gives notes for those who work there."""
+        """Copy ignored files and run the set-up commands; returns notes for the worktree's user."""
         self.files.provide(row.path)
         notes = []
         try:
             self.files.equip(row.path)
-        except Refusal as refusal:  # work can go on without
-            notes.append(f"Its clients' hooks are not set up: {refusal.what}")
+        except Refusal as refusal:  # the worktree can be used without hooks
+            notes.append(f"The clients' hooks are not set up there: {refusal.what}")
         failed = self.files.set_up(row.path, self.environment(row)) if run_setup else None
         if failed is not None:
             command, code, tail = failed
@@ -234,7 +235,7 @@ class Worktrees:
         return notes + self.files.notes(row.path)
 
     def environment(self, row: Worktree) -> dict[str, str]:
-        """What processes in the worktree are given: its ports and what the settings state for it."""
+        """Environment variables for processes in the worktree: its ports, and those from the settings."""
         return rules.environment(
             name=row.name.rpartition("/")[2],
             path=row.path,
@@ -244,31 +245,31 @@ class Worktrees:
         )
 
     def find(self, tree: str) -> ReadyWorktree:
-        """A worktree that was made before, as `make` gave it."""
+        """A worktree that was made before, as `make` returned it."""
         row = self.reader.current(self.store.read(lambda view: rows.known_worktree(view, tree)))
         return ReadyWorktree(row, self.environment(row), is_new=False, notes=[])
 
     def base_warning(self, made: ReadyWorktree) -> str:
-        """Work that is not committed in the main worktree is not in a worktree made from its branch."""
+        """A warning if a new worktree lacks uncommitted changes of the main worktree; else ""."""
         if not made.is_new or self.branches.commit_of("HEAD") != made.base:
             return ""
         root = self.reader.root
         changed = self.reader.count_changes(root)
         if changed == 1:
-            return f"An uncommitted change in {root} is not in it."
-        return f"{changed} uncommitted changes in {root} are not in it." if changed else ""
+            return f"1 uncommitted change in {root} is not in the new worktree."
+        return f"{changed} uncommitted changes in {root} are not in the new worktree." if changed else ""
 
     # -- listing ------------------------------------------------------------------------------
 
     def overview(self) -> list[dict[str, Any]]:
-        """All worktrees but the main one: what the store knows, joined with what git says now."""
+        """All worktrees except the main one, from the store and from git's current state."""
         found = {self.scope + name: state for name, state in self.reader.states().items()}
         return self.store.read(lambda view: rows.list_worktrees(view, self.scope, found))
 
     # -- adopting -----------------------------------------------------------------------------
 
     def adopt(self, caller: Caller, path: str, *, agent: str = "", task: int = 0) -> ReadyWorktree:
-        """Take over a worktree that git has at (or above) this path; `is_new` when we did not know it."""
+        """Register the worktree that git has at or above this path; `is_new` if we did not know it."""
         found = self.reader.around(path)
         if found is None:
             raise not_found("worktree", path, "lineclear worktree list")
@@ -298,8 +299,8 @@ class Worktrees:
         return self.discard(caller, name, why=f"removed by {caller.name}", force=force)
 
     def discard(self, caller: Caller, tree: str, *, why: str, force: bool = False) -> dict[str, Any]:
-        """Remove a worktree by our name for it; refused when something in it would be lost. Commits stay on
-        their branch."""
+        """Remove a worktree by our name for it. Refuses if work in it would be lost. Commits stay on their
+        branch."""
         name = tree.removeprefix(self.scope)
         row = self._row_of(name)
         if row is None:
@@ -315,7 +316,7 @@ class Worktrees:
             lock.release()
 
     def _row_of(self, name: str) -> Worktree | None:
-        """Ours by that name, or one that only git knows, as a row of nobody."""
+        """Our row of that name; for a worktree that only git knows, a row without an agent; else None."""
         tree = self.scope + name
         row = self.store.read(lambda view: view.get(WORKTREE, (tree,)))
         if row is not None:
@@ -338,11 +339,11 @@ class Worktrees:
         return [row.name for row in self._vanished(self._rows()) if not self.is_busy(row.name)]
 
     def owns(self, row: Worktree) -> bool:
-        """Is it a worktree of this clone? A team's store holds those of all clones."""
+        """Is it a worktree of this clone? A team's store has those of all clones."""
         return row.name.startswith(self.scope) and "/" not in row.name[len(self.scope) :]
 
     def is_busy(self, tree: str) -> bool:
-        """Is a process making or removing it?"""
+        """Is a process making or removing it now?"""
         return self.locks.is_held(rules.lock_name(tree.removeprefix(self.scope)))
 
     def _rows(self) -> list[Worktree]:
@@ -350,7 +351,7 @@ class Worktrees:
         return [self.reader.current(row) for row in found if self.owns(row)]
 
     def _forget(self, caller: Caller, known: Iterable[Worktree], *, is_ours: bool = False) -> list[str]:
-        """`is_ours`: we hold the lock of these ourselves."""
+        """Forget the worktrees among these that have vanished. `is_ours`: this process holds their locks."""
         gone = [row for row in self._vanished(known) if is_ours or not self.is_busy(row.name)]
         for row in gone:
             self.git.remove(row, True)
@@ -363,9 +364,9 @@ class Worktrees:
 
 
 def _is_vanished(row: Worktree, entry: WorktreeEntry | None) -> bool:
-    """No directory, or none that git knows; or one that git was killed in while it made it.
+    """Is its directory gone, unknown to git, or half-made because git was killed?
 
-    One that is locked may be on a disk that is not there just now.
+    A worktree that git has locked may be on a disk that is not mounted now.
     """
     if entry is None:
         return True

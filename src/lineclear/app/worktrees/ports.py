@@ -1,4 +1,4 @@
-"""What the stories about worktrees need from git and from this host."""
+"""What the use cases for worktrees need from git and from this host."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeEntry:
-    """Git's entry for a linked worktree. `path` is a real one, "" where the entry does not say it; `lock` is
-    the reason of git's lock, None without one; `is_there`: something lies at the path."""
+    """Git's entry for a linked worktree. `path`: its real path, "" if the entry lacks it; `lock`: the reason
+    of git's lock, None if not locked; `is_there`: something exists at the path."""
 
     path: str
     lock: str | None
@@ -26,7 +26,7 @@ class WorktreeEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundWorktree:
-    """The worktree around a path. `name` is git's, "" where its .git file leads nowhere."""
+    """The worktree around a path. `name`: git's name for it, "" if its .git file points nowhere."""
 
     name: str
     path: str
@@ -37,84 +37,85 @@ class FoundWorktree:
 
 
 class WorktreeGit(Protocol):
-    """Makes and removes worktrees. What git refuses comes as a Refusal, and leaves nothing behind."""
+    """Makes and removes worktrees. If git fails, it raises a Refusal and leaves nothing behind."""
 
     def add(self, row: Worktree, is_new_branch: bool, keep_fds: Sequence[int], /) -> str:
-        """Make it where the row says; gives the name that git gave to it. Git inherits `keep_fds`."""
+        """Make the worktree at the row's path; returns git's name for it. Git inherits `keep_fds`."""
 
     def condition(self, name: str, path: str, /) -> Condition:
-        """What would be lost with it; nothing when its directory is gone."""
+        """What would be lost with the worktree; nothing if its directory is gone."""
 
     def remove(self, row: Worktree, force: bool, /) -> str:
-        """Remove directory and entry, also where one of them is gone, and our branch if all of it is in main
-        and nobody has it checked out. Gives the branch that stays; "" when none does."""
+        """Remove the directory and git's entry, even if one of them is gone, and our branch if main contains
+        it and it is checked out nowhere. Returns the branch that stays, or ""."""
 
     def drop_entry(self, name: str, path: str, /) -> None:
-        """Forget an entry whose directory is gone, if it lay where a new worktree of that name would: git
-        would not make one there."""
+        """Forget an entry whose directory is gone, if it is at the path of a new worktree of that name: git
+        would refuse to make one there."""
 
 
 class WorktreeReader(Protocol):
-    """This clone's worktrees as git has them. `root` is where new ones are made from: the main worktree."""
+    """This clone's worktrees as git has them. `root`: the main worktree."""
 
     root: str
 
     def entries(self) -> dict[str, WorktreeEntry]:
-        """By git's name, also those whose directory is gone; without the main worktree."""
+        """git's name -> entry, with those whose directory is gone, without the main worktree."""
 
     def states(self) -> dict[str, dict[str, Any]]:
-        """By git's name: path, branch, state, and how far each is from main. Reads every worktree; without
-        the main one and check trees."""
+        """git's name -> path, branch, state and distance from main. Reads every worktree, except the main one
+        and check trees."""
 
     def around(self, path: str, /) -> FoundWorktree | None:
-        """The innermost worktree that holds the path; None when none does, or it is no directory."""
+        """The innermost worktree that contains the path; None if there is none or it is no directory."""
 
     def current(self, row: Worktree, /) -> Worktree:
-        """The row with the place where git has the worktree now: people move them (`git worktree move`)."""
+        """The row with the worktree's current path: people move them (`git worktree move`)."""
 
     def new_place(self, name: str, path: str, /) -> str:
-        """The real path of a new worktree: the given one, or in the settings' directory, or beside the
-        repository. Refused inside another worktree or git's directory, and where something lies."""
+        """The real path of a new worktree: the given one, or in the directory from the settings, or beside
+        the repository. Refuses a path inside another worktree or git's directory, and one that exists."""
 
     def count_changes(self, path: str, /) -> int:
-        """Files that are changed, staged or new in a worktree and that git does not ignore."""
+        """How many files in a worktree are changed, staged or new, and not ignored."""
 
 
 class BranchReader(Protocol):
     def near(self, branch: str, /) -> list[str]:
-        """Branches that the wanted one could meet: itself but for case, its directories, those below it."""
+        """Branches that could clash with this one: its spellings in other case, its parents, and those
+        below."""
 
     def checked_out(self) -> dict[str, str]:
-        """Branch -> the path of the worktree that has it checked out."""
+        """branch -> the path of the worktree that has it checked out."""
 
     def commit_of(self, name: str, /) -> str:
-        """The commit that a branch, another ref or an id names, branches first; "" when there is none."""
+        """The commit of a branch, another ref or an id, in this order; "" if there is none."""
 
     def has_commit(self) -> bool:
         """Does the repository have any commit?"""
 
     def main_branch(self) -> str:
-        """The branch that work lands on; where none is to be seen, HEAD."""
+        """The branch that work lands on; HEAD if none is found."""
 
 
 class WorktreeFiles(Protocol):
-    """What makes a fresh worktree fit for work."""
+    """Prepares a new worktree for work."""
 
     def require_room(self, count: int, path: str = "", /) -> None:
-        """Refuse when so many more worktrees would not leave on the disk what has to stay free."""
+        """Refuse if so many more worktrees would leave too little free disk space."""
 
     def provide(self, path: str, /) -> None:
-        """Copy and link the ignored files that the settings name; what is there already stays."""
+        """Copy and link the ignored files that the settings name; keeps files that exist already."""
 
     def notes(self, path: str, /) -> list[str]:
-        """What is worth knowing about a worktree: empty submodules, missing LFS, a repository around it."""
+        """Notes on a worktree: empty submodules, missing LFS, a repository around it."""
 
     def set_up(self, path: str, env: dict[str, str], /) -> tuple[str, int, str] | None:
-        """Run the set-up commands; (command, exit code or -1 out of time, end of its output) of one that
-        fails, which ends it."""
+        """Run the set-up commands up to the first that fails: (command, exit code or -1 for a timeout, the
+        end of its output); None if all succeed."""
 
     def equip(self, path: str, /) -> None:
-        """Write what the clients that are set up here read in a worktree; a Refusal where that fails."""
+        """Write the files that installed clients read in a worktree. Raises a Refusal if that fails."""
 
 
 class WorktreeLock(Protocol):
@@ -123,69 +124,69 @@ class WorktreeLock(Protocol):
 
 
 class WorktreeLocks(Protocol):
-    """Locks by name; the death of the process that holds one lets go."""
+    """Locks by name; a lock is free when its process has died."""
 
     def hold(self, name: str, /) -> WorktreeLock:
-        """Refused when a live process holds it."""
+        """Take the lock. Refuses if a live process holds it."""
 
     def is_held(self, name: str, /) -> bool: ...
 
 
 class SnapshotGit(Protocol):
-    """Snapshots of a clone's worktrees. What git refuses comes as a Refusal."""
+    """Snapshots of a clone's worktrees. If git fails, it raises a Refusal."""
 
     def take(
         self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: SnapshotLimits
     ) -> Snapshot | None:
-        """Save the worktree as it is; None when the agent's last snapshot holds exactly this (and is one that
-        stays, where `why` asks for one that stays)."""
+        """Save the worktree as it is; None if the agent's last snapshot holds exactly the same (and is a
+        lasting one if `why` asks for that)."""
 
     def content(self, tree: str, path: str, /) -> tuple[str, str, list[LeftOut]]:
-        """(HEAD's commit, the tree that a snapshot without limits would have now, what it would not hold)."""
+        """(HEAD's commit, the tree of a snapshot without limits, the files that it would leave out)."""
 
     def is_on_main(self, commit: str, tree: str, /) -> bool:
-        """The commit is in main's history, and holds this tree."""
+        """Is the commit in main's history, with this tree?"""
 
     def listed(self, agent: str = "", /) -> list[Kept]:
-        """Those of one agent, or all; an agent's newest first."""
+        """The snapshots of one agent, or all; each agent's newest first."""
 
     def renew(self, kept: Kept, why: str, at_s: int, /) -> str:
-        """The same content once more as the agent's newest snapshot; gives its ref."""
+        """Save the same content again as the agent's newest snapshot; returns its ref."""
 
     def delete(self, snapshots: Sequence[Kept], /) -> list[Kept]:
-        """Remove the refs, each only while it is as we saw it; gives those that are gone now."""
+        """Remove the refs, each only if it is unchanged; returns those that are gone now."""
 
 
 class SalvageGit(Protocol):
     def listed(self, agent: str = "", /) -> list[Kept]:
-        """Those of one agent, or all; an agent's newest first."""
+        """The snapshots of one agent, or all; each agent's newest first."""
 
     def is_branch_name(self, branch: str, /) -> bool: ...
 
     def create_branch(self, branch: str, commit: str, /) -> bool:
-        """A new branch at the commit; False when there is one of that name."""
+        """Make a branch at the commit; False if one of that name exists."""
 
 
 class CommitReader(Protocol):
     """Compares commits and trees; touches no worktree."""
 
     def main_commit(self) -> str:
-        """Where main is; "" before the first commit."""
+        """Main's commit; "" before the first commit."""
 
     def commit_of(self, branch: str, /) -> str:
-        """The commit of a branch; "" when there is none."""
+        """The commit of a branch; "" if there is none."""
 
     def merge_base(self, left: str, right: str, /) -> str:
-        """Where two histories parted; "" when they never met."""
+        """The merge base of two commits; "" for unrelated histories."""
 
     def empty_tree(self) -> str:
-        """The id of a tree without anything in it."""
+        """The id of an empty tree."""
 
     def diff(self, old: str, new: str, options: Sequence[str], /) -> str:
-        """The patch from one commit or tree to another; bytes that are no UTF-8 as lone surrogates."""
+        """The patch from one commit or tree to another; bytes that are not UTF-8 become lone surrogates."""
 
     def count_lines(self, old: str, new: str, /) -> list[dict[str, Any]]:
-        """Each changed file with the lines it gained and lost; -1 for files that have no lines."""
+        """Each changed file with the numbers of added and removed lines; -1 for binary files."""
 
     def show_diff(self, old: str, new: str, options: Sequence[str], /) -> int:
-        """On the terminal, as git shows it to a person; gives git's exit code."""
+        """Show the patch on the terminal as git does for a person; returns git's exit code."""

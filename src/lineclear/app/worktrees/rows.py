@@ -1,7 +1,7 @@
 """Rows of worktrees: reserve, adopt, list, remove, forget. Git acts through a port.
 
-A worktree is reserved (name, branch, ports) in one transaction before git acts, so that two who make one
-at the same moment never get the same; when git fails the reservation is taken back.
+One transaction reserves a worktree's name, branch and ports before git acts, so that two callers at the same
+moment never get the same. If git fails, the reservation is removed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ADD, _REMOVE = "worktree add", "worktree remove"
 
 
 class Wanted:
-    """What somebody asks for. `scope` is the clone's part of the name in a team's store, "" elsewhere."""
+    """A worktree to make or adopt. `scope`: the clone's prefix of its name in a team's store, else ""."""
 
     __slots__ = (
         "agent", "asked", "base", "branch", "branches", "is_new_branch", "is_own_branch", "name", "origin",
@@ -63,8 +63,8 @@ class Wanted:
         is_own_branch: bool = True,
         asked: dict[str, Any] | None = None,
     ) -> None:
-        """`branches` are git's own that could meet the wanted one. `is_own_branch`: we chose its name, and
-        may choose another. `asked`: the words of the command, by which a repeat is known."""
+        """`branches`: existing ones that could clash with the wanted one. `is_own_branch`: we chose its name
+        and may choose another. `asked`: the command's arguments, to recognise a repeat."""
         self.name, self.path, self.branch, self.base = name, path, branch, base
         self.agent, self.task, self.origin, self.scope = agent, task, origin, scope
         self.ports, self.ports_from, self.ports_to = ports, ports_from, ports_to
@@ -81,7 +81,7 @@ class Wanted:
 
 
 def made_before(store: Store, caller: Caller, asked: dict[str, Any]) -> Worktree | None:
-    """What the same operation made when it was sent before; None when this is the first time."""
+    """What the same operation made when it was sent before; None if this is the first time."""
     if not caller.op:
         return None
 
@@ -95,7 +95,7 @@ def made_before(store: Store, caller: Caller, asked: dict[str, Any]) -> Worktree
 
 
 class _FirstTime(Exception):
-    """Nothing was done under this operation id."""
+    """Nothing has been done under this operation id."""
 
 
 def _row_of(done: dict[str, Any]) -> Worktree:
@@ -111,9 +111,9 @@ def make(
     *,
     keep_fds: Sequence[int] = (),
 ) -> Worktree:
-    """Reserve it, let git make it, and follow the name that git gave to it."""
+    """Reserve the worktree, let git make it, and use the name that git gave to it."""
     row = _reserve(store, caller, wanted, is_free)
-    # Before git acts: a commit that has to be on disk right after a checkout waits for all of its files.
+    # Before git acts: a durable commit right after a checkout would wait for all files to reach the disk.
     _settle(store, caller, row)
     try:
         name = git.add(row, wanted.is_new_branch, keep_fds)
@@ -127,16 +127,22 @@ def make(
 
 
 def _settle(store: Store, caller: Caller, row: Worktree) -> None:
-    """The agent it was made for is at home there, so that callers from inside are recognised by it."""
+    """Let the worktree's agent join there, so that callers from inside are recognised as that agent."""
     if row.agent and not (row.agent == caller.name and caller.is_person):
         at_home = Caller(row.agent, tree=row.name)
         store.transact(at_home, lambda tx: ensure_agent(tx, at_home))
 
 
 def _reserve(store: Store, caller: Caller, wanted: Wanted, is_free: Callable[[int], bool]) -> Worktree:
-    """Ports are tried outside of the transaction, which only looks whether somebody else took them."""
+    """Reserve name, branch and ports. Ports are tried outside the transaction, which only checks whether
+    somebody else has reserved them since."""
     while True:
-        first = _find_ports(store, wanted, is_free)
+        first = 0
+        if wanted.ports:
+            first = choose_ports(
+                ports_of_agents(store), count=wanted.ports, low=wanted.ports_from, high=wanted.ports_to,
+                is_free=is_free,
+            )  # fmt: skip
 
         def work(tx: Tx, first: int = first) -> dict[str, Any]:
             rows = tx.scan(WORKTREE, "key")
@@ -151,15 +157,7 @@ def _reserve(store: Store, caller: Caller, wanted: Wanted, is_free: Callable[[in
 
 
 class _PortsLost(Exception):
-    """Somebody reserved them between our look and our transaction."""
-
-
-def _find_ports(store: Store, wanted: Wanted, is_free: Callable[[int], bool]) -> int:
-    if not wanted.ports:
-        return 0
-    taken = ports_of_agents(store)
-    low, high = wanted.ports_from, wanted.ports_to
-    return choose_ports(taken, count=wanted.ports, low=low, high=high, is_free=is_free)
+    """Somebody reserved the ports before our transaction."""
 
 
 def ports_of_agents(store: Store) -> list[tuple[int, int]]:
@@ -172,7 +170,8 @@ def _port_ranges(rows: Iterable[Worktree]) -> list[tuple[int, int]]:
 
 
 def _branch(rows: list[Worktree], wanted: Wanted) -> str:
-    """The branch to use; one that we chose ourselves gets a number when the name is taken."""
+    """The branch to use. If we chose its name and that is taken, it gets a number. Refuses a name, path or
+    chosen branch that is in use."""
     for row in rows:
         if row.name == wanted.tree or (row.path == wanted.path and _is_here(row, wanted.scope)):
             raise refuse("worktree.exists", name=wanted.name, path=row.path)
@@ -219,7 +218,7 @@ def _append_made(
 
 
 def _rename(store: Store, caller: Caller, row: Worktree, wanted: Wanted, name: str) -> Worktree:
-    """Git had the name in use and took another: the row follows git."""
+    """Git used another name because this one was taken: give the row git's name."""
 
     def work(tx: Tx) -> Worktree:
         tx.append(_removed(row.name, "git named it differently"))
@@ -234,8 +233,8 @@ def _rename(store: Store, caller: Caller, row: Worktree, wanted: Wanted, name: s
 def adopt(
     store: Store, caller: Caller, wanted: Wanted, is_free: Callable[[int], bool]
 ) -> tuple[Worktree, bool]:
-    """Take over a worktree that is there already: (the row, is it new to us?). Its agent can be given
-    later, and changed by a person."""
+    """Register an existing worktree: (the row, is it new to us?). Its agent may be set later; only a person
+    may change it."""
     known = store.read(lambda view: view.get(WORKTREE, (wanted.tree,)))
     if known is None:
         row = _reserve(store, caller, wanted, is_free)
@@ -273,36 +272,29 @@ def worktrees_of(view: View, agent: str) -> list[Worktree]:
 
 
 def agent_on(view: View, branch: str) -> str:
-    """Whose worktree a branch was made for; "" when it is nobody's, and so a person's."""
+    """The agent whose worktree has the branch; "" if none has, so that it is a person's."""
     rows = view.scan(WORKTREE, "key") if branch else []
     return next((row.agent for row in rows if row.branch == branch and row.agent), "")
 
 
 def agents_by_path(view: View) -> dict[str, str]:
-    """Path of a worktree -> the agent that works there."""
+    """path of a worktree -> the agent that works there."""
     return {row.path: row.agent for row in view.scan(WORKTREE, "key") if row.agent}
 
 
 def list_worktrees(view: View, scope: str, truth: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ours joined with git's: `truth` is git's word by our name for the worktree, for this clone only."""
+    """The store's worktrees joined with git's. `truth`: our name -> git's current state, for this clone."""
     rows = {row.name: row for row in view.scan(WORKTREE, "key")}
-    shown = [
-        _show(row, _state(row, scope, truth.get(row.name)), truth.get(row.name)) for row in rows.values()
-    ]
+    shown = []
+    for row in rows.values():
+        found = truth.get(row.name)
+        state = "missing" if _is_here(row, scope) else "elsewhere"
+        shown.append(_show(row, str(found["state"]) if found is not None else state, found))
     for name, found in truth.items():
         if name not in rows:
-            shown.append(_show(_stranger(name, found), "not adopted", found))
+            row = Worktree(name, found["path"], found["branch"], "", "", 0, "", 0, 0, 0)
+            shown.append(_show(row, "not adopted", found))
     return shown
-
-
-def _state(row: Worktree, scope: str, found: dict[str, Any] | None) -> str:
-    if found is not None:
-        return str(found["state"])
-    return "missing" if _is_here(row, scope) else "elsewhere"
-
-
-def _stranger(name: str, found: dict[str, Any]) -> Worktree:
-    return Worktree(name, found["path"], found["branch"], "", "", 0, "", 0, 0, 0)
 
 
 def _show(row: Worktree, state: str, found: dict[str, Any] | None) -> dict[str, Any]:
@@ -336,9 +328,10 @@ def remove(
     is_saved: Callable[[str], bool],
     force: bool = False,
 ) -> dict[str, Any]:
-    """Git removes it first: a crash in between leaves a row for `forget`, never a directory without one.
+    """Remove a worktree. Git acts first: a crash then leaves a row to forget, never a directory without a
+    row.
 
-    `is_saved(tree)`: is everything in it, as it is now, in a snapshot?
+    `is_saved(tree)`: is everything that is in it now saved?
     """
     _check_may_remove(store, caller, row, force)
     condition = git.condition(row.name, row.path)
@@ -360,7 +353,7 @@ def remove(
 
 
 def removed_before(store: Store, caller: Caller, tree: str) -> dict[str, Any]:
-    """The answer to a repeat of a removal; a refusal when there never was such a worktree."""
+    """The answer to a repeated removal. Refuses if there is no such worktree."""
 
     def work(tx: Tx) -> dict[str, Any]:
         return known_worktree(tx, tree).as_dict()
@@ -382,11 +375,12 @@ def _check_may_remove(store: Store, caller: Caller, row: Worktree, force: bool) 
 
 
 def record_removed(store: Store, caller: Caller, trees: list[str], why: str) -> list[str]:
-    """Take rows out whose worktrees are gone; their names and ports are free. Gives those that were there."""
+    """Remove the rows of worktrees that are gone, which frees their names and ports. Returns those that had a
+    row."""
 
     def work(tx: Tx) -> list[str]:
         gone = [tree for tree in trees if _take_out(tx, tree, why)]
-        # The answer kept for a repeat would name a worktree that is not there.
+        # The answer stored for a repeat would name a worktree that does not exist.
         if caller.op and tx.get(OPERATION, (caller.op,)) is not None:
             tx.delete(OPERATION, (caller.op,))
         return gone
@@ -395,7 +389,8 @@ def record_removed(store: Store, caller: Caller, trees: list[str], why: str) -> 
 
 
 def _take_out(tx: Tx, tree: str, why: str) -> bool:
-    """False when it was not there. What was announced in it is over too, unless its branch is yet to land."""
+    """Remove a row, and release the intents made in the worktree unless its branch is in the queue. False if
+    there was no row."""
     row = tx.get(WORKTREE, (tree,))
     if row is None:
         return False

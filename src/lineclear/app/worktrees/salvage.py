@@ -1,4 +1,4 @@
-"""Snapshots brought back: list, find, show, restore. Needs no store: it may be what is broken."""
+"""List, find, show and restore snapshots. Needs no store, because that may be what is broken."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _WHOLE = ("--binary", "--full-index")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Salvage:
-    """The snapshots of one clone. `write_new(path, data)` writes a new file."""
+    """The snapshots of one clone. `write_new(path, data)` writes a file and raises if it exists."""
 
     git: SalvageGit
     commits: CommitReader
     write_new: Callable[[str, bytes], None]
 
     def kept(self, agent: str = "") -> list[Kept]:
-        """All snapshots, or an agent's: newest first."""
+        """All snapshots, or those of an agent; each agent's newest first."""
         return self.git.listed(agent)
 
     def find(self, name: str) -> Kept:
         return choose(self.kept(), name)
 
     def patch(self, kept: Kept) -> str:
-        """What the snapshot adds to the commit it was taken on, for `git apply`."""
+        """The patch from the commit that the snapshot is based on to the snapshot, for `git apply`."""
         return self._diff(kept, _WHOLE)
 
     def text(self, kept: Kept, *, stat: bool) -> str:
-        """The same for people."""
+        """The patch, or its statistics, for people."""
         return self._diff(kept, ("--stat",) if stat else ())
 
     def files(self, kept: Kept) -> Sequence[dict[str, Any]]:
@@ -52,7 +52,7 @@ class Salvage:
         return kept.parent or self.commits.empty_tree()
 
     def restore_branch(self, kept: Kept, branch: str = "") -> str:
-        """A new branch at the snapshot; without a name it gets one of its own. Gives the name."""
+        """Make a branch at the snapshot, under a generated name if none is given; returns the name."""
         short = f"{kept.agent}/{kept.number}"
         wanted = branch or f"salvage/{kept.ref.removeprefix(PREFIX)}"
         if not self.git.is_branch_name(wanted):
@@ -64,7 +64,7 @@ class Salvage:
         raise refuse("snapshot.branch_exists", branch=wanted, free=short)
 
     def restore_patch(self, kept: Kept, path: str) -> int:
-        """The snapshot against its parent as a file; gives its size. Writes over nothing."""
+        """Write the patch to a new file; returns its size. Never overwrites a file."""
         data = self.patch(kept).encode("utf-8", "surrogateescape")
         try:
             self.write_new(path, data)

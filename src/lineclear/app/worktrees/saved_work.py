@@ -1,4 +1,4 @@
-"""Agents' work, saved: take a snapshot, find the last one, is everything saved, remove old ones."""
+"""Snapshots of agents' work: take one, find the last, check whether everything is saved, remove old ones."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from lineclear.app.worktrees.ports import SnapshotGit
     from lineclear.core.worktrees.snapshots import Kept, Snapshot, SnapshotLimits
 
-# Old ones go when an agent has this many more than it may: a git less in most snapshots.
+# Prune only after every so many snapshots, to save a git process in most of them.
 _SLACK = 10
 _TODAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedWork:
-    """Snapshots of one clone's worktrees. `now_s()` is wall time: a snapshot's age is counted in days."""
+    """Snapshots of one clone's worktrees. `now_s()`: wall-clock time."""
 
     git: SnapshotGit
     now_s: Callable[[], int]
@@ -30,7 +30,7 @@ class SavedWork:
     keep_for_s: int
 
     def take(self, *, agent: str, tree: str, path: str = "", why: str, task: int = 0) -> Snapshot | None:
-        """Save a worktree as it is now; None when the agent's last snapshot holds exactly this."""
+        """Save a worktree as it is now; None if the agent's last snapshot holds exactly the same."""
         taken = self.git.take(
             tree, path, agent=agent, task=task, why=why, at_s=self.now_s(), limits=self.limits
         )
@@ -45,11 +45,11 @@ class SavedWork:
         return found[0] if found else None
 
     def is_saved(self, tree: str, path: str = "", *, lasting: bool = True) -> bool:
-        """Would nothing be lost with this worktree? Every file that git does not ignore is in a snapshot or
-        in HEAD, and HEAD is in main's history or a snapshot's.
+        """Can this worktree be removed without loss? True if a snapshot, or main's history, contains HEAD and
+        every file that git does not ignore.
 
-        The caller is about to remove it: with `lasting` a snapshot that makes room for newer ones, or that
-        is not of today, is kept once more as one that stays, so that yes stays true for `keep_for`.
+        With `lasting`, if that snapshot is a rolling one or older than a day, it is saved again as a lasting
+        one, so that the answer stays true for `keep_for`.
         """
         try:
             head, content, left_out = self.git.content(tree, path)
@@ -68,7 +68,7 @@ class SavedWork:
             return False
 
     def prune(self, agent: str) -> list[Kept]:
-        """Remove the agent's snapshots that are too many or too old; its newest stays."""
+        """Remove an agent's surplus and old snapshots; keeps its newest."""
         found, now_s = self.git.listed(agent), self.now_s()
         stale = thin(
             [max(0, now_s - kept.at_s) for kept in found],

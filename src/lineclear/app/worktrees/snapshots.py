@@ -1,4 +1,4 @@
-"""Whose work somebody means by a name, and which snapshot by a number or ref. Facts come as arguments."""
+"""Find the work that a name stands for, and the snapshot that a number or ref stands for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """Somebody's work: who does it, where, on which branch. Texts are empty where nothing is known."""
+    """Somebody's work: who does it, where, on which branch. Unknown texts are ""."""
 
     agent: str
     _: KW_ONLY
@@ -30,7 +30,7 @@ class Work:
 
 
 def find_work(view: View, name: str, *, scope: str = "") -> Work:
-    """The work that an agent's name, a task's id or a worktree's name stands for; of several the newest."""
+    """The work that an agent's name, a task's id or a worktree's name stands for; the newest of several."""
     number = task_id(name)
     all_rows = view.scan(WORKTREE, "key") if name else []
     if number:
@@ -55,8 +55,8 @@ def _of_row(row: Worktree) -> Work:
 
 
 def work_in(view: View, presence: Presence, tree: str, path: str, silence_ms: int) -> list[Work]:
-    """Whose work is in a worktree: its live agents, of several only those that were heard of lately. In the
-    main tree others work too, so nobody is counted there who is silent."""
+    """The work of a worktree's live agents. Only those with a recent sign of life count; if there is none,
+    the one that joined last, but not in the main tree, which others share."""
     here = [
         agent
         for agent in view.pick(AGENT, "tree", (tree,))
@@ -64,28 +64,26 @@ def work_in(view: View, presence: Presence, tree: str, path: str, silence_ms: in
     ]
     row = view.get(WORKTREE, (tree,))
     if not here and row is not None and row.agent and view.get(AGENT, (row.agent,)) is None:
-        return [_of_row(row)]  # made or adopted for one who has not said a word yet
-    heard = [agent for agent in here if _is_heard(presence, agent.name, silence_ms)]
+        return [_of_row(row)]  # its agent has not joined yet
+    idle_ns = {agent.name: presence.idle_ns(agent.name) for agent in here}
+    recent = [
+        agent for agent in here if (idle := idle_ns[agent.name]) is not None and idle < silence_ms * 1_000_000
+    ]
     is_main = tree.rpartition("/")[2] == "main"
-    chosen = heard or ([] if is_main else sorted(here, key=lambda agent: agent.joined)[-1:])
+    chosen = recent or ([] if is_main else sorted(here, key=lambda agent: agent.joined)[-1:])
     task = row.task if row is not None else 0
     return [Work(agent.name, tree=tree, path=path, task=task) for agent in chosen]
 
 
-def _is_heard(presence: Presence, name: str, silence_ms: int) -> bool:
-    idle_ns = presence.idle_ns(name)
-    return idle_ns is not None and idle_ns < silence_ms * 1_000_000
-
-
 def task_id(name: str) -> int:
-    """12 for `T-12`; 0 for what is no task's id."""
+    """12 for `T-12`; 0 if the name is not a task's id."""
     digits = name[2:] if name[:2] in ("T-", "t-") else ""
     return int(digits) if digits.isdecimal() and len(digits) <= 15 else 0
 
 
 def choose(found: Sequence[Kept], name: str) -> Kept:
-    """The snapshot that a ref, its last parts (`ada/3`), a commit's id, or an agent's name (its newest)
-    stands for."""
+    """The snapshot that a ref, its last parts (`ada/3`), a commit id, or an agent's name (its newest) stands
+    for."""
     wanted = name.removeprefix(PREFIX)
     agent, _, number = wanted.rpartition("/")
     for kept in found:

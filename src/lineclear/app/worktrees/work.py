@@ -1,4 +1,4 @@
-"""An agent's work at any time: what it changed, and the way into its worktree."""
+"""Look at an agent's work at any time: what it has changed, and a shell or editor in its worktree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """From where the work began to what it is now. `is_live`: it is what the worktree holds this moment."""
+    """The work from `base` to `commit`. `is_live`: `commit` is the worktree's current content."""
 
     work: Work
     base: str
@@ -33,7 +33,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentWork:
-    """`places()` gives the path of every worktree of this clone by git's name."""
+    """`places()` returns git's name -> path for every worktree of this clone."""
 
     store: Store
     worktrees: Worktrees
@@ -42,7 +42,7 @@ class AgentWork:
     places: Callable[[], dict[str, str]]
 
     def find(self, name: str) -> Work:
-        """Whose work is meant, with the path of its worktree if that is there."""
+        """The work that a name stands for, with the path of its worktree if that exists."""
         scope = self.worktrees.scope
         work = self.store.read(lambda view: find_work(view, name, scope=scope))
         is_here = work.tree.startswith(scope)
@@ -50,8 +50,8 @@ class AgentWork:
         return work
 
     def difference(self, caller: Caller, name: str) -> Difference:
-        """All of an agent's work against main: committed, changed and new files; the last snapshot or the
-        branch where the worktree is gone."""
+        """All of an agent's work compared with main: committed, changed and new files. If the worktree is
+        gone, from the last snapshot or the branch."""
         work = self.find(name)
         commit, left_out, is_live = self._now(caller, work)
         if not commit:
@@ -61,7 +61,7 @@ class AgentWork:
         return Difference(work=work, base=base, commit=commit, left_out=left_out, is_live=is_live)
 
     def _now(self, caller: Caller, work: Work) -> tuple[str, tuple[str, ...], bool]:
-        """(a commit with all of it, what is not in that, is it this moment's?)"""
+        """(a commit with all the work, the files left out of it, is it the current content?)"""
         agent = work.agent or caller.name
         if work.path:
             try:
@@ -69,7 +69,7 @@ class AgentWork:
                     agent=agent, tree=work.tree, path=work.path, why=LOOKED_AT, task=work.task
                 )
             except Refusal:
-                pass  # a tree that cannot be saved can still be looked at as it was
+                pass  # show the last saved state instead
             else:
                 found = taken or self.saved.latest(agent)
                 if found is not None:
@@ -80,7 +80,7 @@ class AgentWork:
         return (self.commits.commit_of(work.branch) if work.branch else ""), (), False
 
     def as_data(self, found: Difference) -> dict[str, Any]:
-        """The difference for programs: its ends, its files with counts of lines, and the patch."""
+        """The difference for programs: both commits, the files with line counts, and the patch."""
         return {
             "agent": found.work.agent,
             "worktree": found.work.tree,
@@ -97,17 +97,17 @@ class AgentWork:
         return self.commits.diff(found.base, found.commit, ["--stat"] if stat else [])
 
     def on_terminal(self, found: Difference, *, stat: bool) -> int:
-        """As git shows it to a person: in colour and through the pager that they chose."""
+        """Show the difference as git does for a person, in colour and with the chosen pager."""
         return self.commits.show_diff(found.base, found.commit, ["--stat"] if stat else [])
 
     def environment(self, work: Work) -> dict[str, str]:
-        """What processes in the worktree are given: its ports and what the settings state for it."""
+        """Environment variables for processes in the worktree: its ports, and those from the settings."""
         row = self.store.read(lambda view: view.get(WORKTREE, (work.tree,)))
         return self.worktrees.environment(row) if row is not None else {}
 
 
 def command_for(environ: Mapping[str, str], path: str, *, editor: bool) -> list[str]:
-    """A shell, or the editor of $VISUAL or $EDITOR on the worktree."""
+    """The command for a shell, or for the editor in $VISUAL or $EDITOR, in the worktree."""
     if not editor:
         return [environ.get("SHELL") or "/bin/sh"]
     chosen = environ.get("VISUAL") or environ.get("EDITOR")
