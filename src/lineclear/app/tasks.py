@@ -481,7 +481,7 @@ def _next_fit(
     def is_crowded(task: Task) -> bool:
         return _is_crowded(tx, task, caller.name, busy_scopes)
 
-    # The first few are nearly always enough; the whole list is read only if none of them is suitable.
+    # The first few are nearly always enough; read the whole list only if they do not suffice.
     few = tx.scan(TASK, "ready", (OPEN, 0), limit=FEW)
     tx.prefetch(*near_claims(resource_of(text) for task in few for text in split_names(task.scope)))
     task, crowded = choose_next(few, frozenset(skills), is_crowded)

@@ -6,6 +6,8 @@ moment never get the same. If git fails, the reservation is removed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.ports import Caller
@@ -25,7 +27,6 @@ from lineclear.core.worktrees.rules import (
     ports_meet,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
