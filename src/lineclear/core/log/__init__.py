@@ -1,1 +1,1 @@
-"""What happened and what follows from it: events, the one projection into tables, audit, order."""
+"""The event log: the kinds of events, how they change the tables, the audit, and happened-before."""

@@ -1,7 +1,7 @@
-"""Does the log tell the truth? Replay it through the rules, check every position, compare the tables.
+"""The audit: replay the log through the rules, check each event, and compare the tables with the replay.
 
-Independent of the engines: events come in one by one, memory grows with what is live, not with the
-length of the log. A finding names the position it was made at.
+Independent of the engines: events come in one by one, and memory grows with the live rows, not with the
+length of the log. A finding names the position of the event that it is about.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.core.log.events import Event
-    from lineclear.core.log.tables import Claim, Table, TableRow
+    from lineclear.core.log.tables import Table, TableRow
 
 MOST_FINDINGS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """Something that must not be: `kind` is stable, `position` is 0 for a difference of tables."""
+    """A violated rule. `kind` is a stable name; `position` is 0 for a difference between tables."""
 
     kind: str
     position: int
@@ -58,19 +58,19 @@ class Auditor:
             self.report("broken event", event.position, f"{event.kind}: {error}")
 
     def compare(self, table: Table[Any], rows: Iterable[TableRow]) -> None:
-        """The rows an engine keeps against the ones the log gives; quiet columns are skipped."""
+        """Report each row of an engine that differs from the replayed one; quiet columns are skipped."""
         columns = [name for name in table.columns if name not in table.quiet]
         expected = {table.key_of(row): row for row in self.state.all_rows(table)}
         for row in rows:
             key = table.key_of(row)
-            twin = expected.pop(key, None)
-            if twin is None:
+            replayed = expected.pop(key, None)
+            if replayed is None:
                 self.report("table differs", 0, f"{table.name} {key} is in the table, not in the log")
                 continue
             for name in columns:
-                is_there, told = getattr(row, name), getattr(twin, name)
-                if is_there != told:
-                    text = f"{table.name} {key}: {name} is {is_there!r}, the log says {told!r}"
+                found, logged = getattr(row, name), getattr(replayed, name)
+                if found != logged:
+                    text = f"{table.name} {key}: {name} is {found!r}, the log says {logged!r}"
                     self.report("table differs", 0, text)
         for key in expected:
             self.report("table differs", 0, f"{table.name} {key} is in the log, not in the table")
@@ -93,7 +93,10 @@ def _check_grant(auditor: Auditor, event: Event) -> None:
     body = event.body
     resource = resource_of(body["resource"])
     copies = has_copies(resource)
-    for claim in _near(auditor.state, resource.node):
+    node = resource.node
+    near = auditor.state.pick(CLAIM, "node", ancestors(node))
+    near += auditor.state.scan(CLAIM, "node", low=node + "/", high=node + "0")
+    for claim in near:
         if is_family(claim.agent, event.actor) or not overlaps(resource, resource_of(claim.resource)):
             continue
         if excludes(body["mode"], body["tree"], claim.mode, claim.tree, copies=copies):
@@ -107,12 +110,6 @@ def _check_grant(auditor: Auditor, event: Event) -> None:
             auditor.report(
                 "fence", event.position, f"the fence of {claim.agent} on {claim.resource} is not lower"
             )
-
-
-def _near(state: FoldedState, node: str) -> list[Claim]:
-    return state.pick(CLAIM, "node", ancestors(node)) + state.scan(
-        CLAIM, "node", low=node + "/", high=node + "0"
-    )
 
 
 def _check_end(auditor: Auditor, event: Event) -> None:
@@ -133,7 +130,7 @@ def _check_write(auditor: Auditor, event: Event) -> None:
 
 
 def lost_update(base: int, newest: int) -> str:
-    """Was a write based on a version that was no longer current? Says how, or nothing."""
+    """How a write was based on a version that was no longer current; "" if it was based on the newest."""
     return "" if base == newest else f"based on version {base} when {newest} was current"
 
 

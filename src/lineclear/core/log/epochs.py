@@ -1,7 +1,7 @@
-"""Epochs: what begins when a store's clock restarts or its newest past may be missing.
+"""Epochs: a new one begins when a store's clock restarts or its newest events may be missing.
 
 After a power loss a disk that lied, or a promoted replica, may lack the last commits. Positions
-therefore jump ahead at each epoch: no fence that was ever handed out is handed out again.
+therefore jump ahead at each epoch, so that no fence is ever handed out twice.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 EPOCH_STEP = 100_000
-# A backup may be older than what a lost disk took: its epoch begins further ahead.
+# A backup can lack more events than a power loss takes: its epoch begins further ahead.
 RESTORED_STEPS = 10
 SUBJECT = "epoch"
 
 
 def last_boot(view: Any) -> str | None:
-    """The boot of the newest epoch, from the log itself; None in an empty log."""
+    """The boot id of the newest epoch in the log; None if the log is empty."""
     newest = view.scan(LOG, "subject", (SUBJECT,), reverse=True, limit=1)
     if not newest:
         return None
@@ -33,20 +33,20 @@ def last_boot(view: Any) -> str | None:
 
 
 def clock_of(boot: str) -> str:
-    """`postgres/3` ticks like `postgres/2`; a host's boot id is a clock of its own."""
+    """The clock of a boot id: `postgres/2` and `postgres/3` share one, each boot of a host has its own."""
     return boot.partition("/")[0]
 
 
 def begin_epoch(tx: Any, *, is_restored: bool = False) -> None:
-    """Append the epoch's event if the store's boot is a new one, and end what its clock cannot judge.
+    """Append `EpochBegan` if the store's boot id is new, and end the leases that its clock cannot judge.
 
-    `is_restored`: the store is a backup put back, so a new epoch begins whatever the boot.
+    `is_restored`: the store was restored from a backup, so a new epoch begins even on the same boot.
     """
     before = last_boot(tx)
     if before == tx.now.boot and not is_restored:
         return
     if before is not None:
-        # At least one whole step, wherever in a step the log ends.
+        # Jump at least one whole step, even if the log ends just before a multiple of it.
         steps = RESTORED_STEPS if is_restored else 2
         tx.head = (tx.head // EPOCH_STEP + steps) * EPOCH_STEP
     tx.append(Draft("EpochBegan", SUBJECT, boot=tx.now.boot))

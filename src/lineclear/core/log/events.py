@@ -1,7 +1,7 @@
-"""Every fact the log can hold. What an event does to the tables is in fold.py.
+"""The kinds of events that the log can hold. What an event does to the tables is in fold.py.
 
-An event's body is a flat dictionary of plain values; its fields are listed in KINDS, which the
-reference page is made from. A stored kind never changes its meaning: a new meaning is a new kind.
+An event's body is a flat dictionary of plain values; KINDS lists its fields, and the reference page is
+made from KINDS. A stored kind never changes its meaning: a new meaning is a new kind.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Event:
-    """One fact: `position` orders it, `seen` is the highest position its actor had been told of."""
+    """One fact. `position` orders it; `seen` is the highest position that had been delivered to its actor."""
 
     __slots__ = ("actor", "at_ns", "body", "kind", "op", "position", "seen", "subject")
 
@@ -42,7 +42,7 @@ class BrokenLog(Exception):
 
 
 class Draft:
-    """An event that a rule decided on and the engine has not yet numbered."""
+    """An event that a rule returned and that the engine has not numbered yet."""
 
     __slots__ = ("body", "kind", "subject")
 
@@ -54,7 +54,7 @@ class Draft:
 
 # kind -> (what it says, its fields)
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "EpochBegan": ("the store's clock or its recent past is a new one; positions jump ahead", ("boot",)),
+    "EpochBegan": ("the store's clock restarted or it was restored; positions jump ahead", ("boot",)),
     "AgentJoined": (
         "an agent or person was seen for the first time, or its next incarnation began",
         ("kind", "client", "tree", "session", "bond", "incarnation"),
@@ -66,23 +66,23 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "ClaimNoted": ("a claim's announcement changed", ("resource", "note")),
     "ClaimReleased": ("its holder released a resource, or left", ("agent", "resource", "why")),
-    "ClaimExpired": ("a lease ran out and somebody needed to know", ("agent", "resource")),
+    "ClaimExpired": ("a lease ran out, and a later decision noticed it", ("agent", "resource")),
     "ClaimTakenOver": ("a person took a claim away from its holder", ("agent", "resource")),
     "WaitBegan": (
-        "an agent stands in line; the event's position is its ticket",
+        "an agent waits in line; the event's position is its ticket",
         ("resources", "mode", "tree", "note", "task", "ttl_ms", "bond", "until_ns"),
     ),
     "WaitEnded": ("a ticket was served, given up or found dead", ("ticket", "why")),
     "TaskAdded": (
-        "a piece of work",
+        "somebody added a piece of work",
         ("id", "title", "body", "priority", "scope", "labels", "needs", "attempts_max", "after", "produces"),
     ),
     "TaskEdited": ("a task's text, priority, scope, labels, needs or attempts changed", ("id", "changes")),
     "TaskLinked": ("a task waits for another, or no longer does", ("id", "after", "linked")),
-    "TaskTaken": ("somebody works on a task", ("id", "agent", "attempt", "ttl_ms", "until_ns")),
-    "TaskNoted": ("a status update", ("id", "text")),
+    "TaskTaken": ("an agent began to work on a task", ("id", "agent", "attempt", "ttl_ms", "until_ns")),
+    "TaskNoted": ("somebody wrote a status update for a task", ("id", "text")),
     "TaskReturned": ("a task is open again", ("id", "why")),
-    "TaskPutBack": ("a task is open again, and no attempt is counted", ("id", "why")),
+    "TaskPutBack": ("a task is open again, and the attempt does not count", ("id", "why")),
     "TaskHandedOver": ("a branch with the work is ready to land", ("id", "branch")),
     "TaskMerged": ("the work is on main", ("id",)),
     "TaskAccepted": ("a task without a branch is done", ("id", "result")),
@@ -99,7 +99,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "the supervisor started a client on a task; the event's position is the run's id",
         ("agent", "task", "attempt", "client", "model", "tree", "branch", "base", "bond", "token_hash"),
     ),
-    "RunNamed": ("the client said which session this is, and which model", ("id", "session", "model")),
+    "RunNamed": ("the client reported its session and its model", ("id", "session", "model")),
     "RunPaused": ("a run is paused until it is resumed", ("id", "why")),
     "RunResumed": ("a paused run continues", ("id",)),
     "RunAsked": ("somebody asked for a run to stop, pause or resume", ("id", "what")),
@@ -116,7 +116,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "a branch wants to land; `after` are candidates that must land before it",
         ("id", "branch", "tip", "base", "agent", "task", "attempt", "priority", "after"),
     ),
-    "CandidateRenewed": ("a waiting branch has new commits; its approval is asked for again", ("id", "tip")),
+    "CandidateRenewed": ("a waiting branch has new commits, and needs its approval again", ("id", "tip")),
     "CandidateReviewed": ("somebody reviewed a candidate's commit", ("id", "tip", "verdict", "note")),
     "CandidateHeld": ("a candidate is held until it is freed", ("id", "why")),
     "CandidateFreed": ("a held or stopped candidate is tried again", ("id",)),
@@ -136,19 +136,22 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "LandingEnded": ("a landing took place, or did not", ("id", "moved")),
     "CheckEnded": (
-        "a check ran on a tree; `flaky` says that it failed first and then did not",
+        "a check ran on a tree; `flaky` says that it failed first and then passed",
         ("key", "tree", "command", "green", "flaky", "took_ms", "ids"),
     ),
     "PhaseBegan": ("everybody now works in another phase", ("phase", "note")),
     "ValuePut": ("a value has a new version", ("key", "version", "base", "json")),
-    "ValueDeleted": ("a value is gone; its version counts on", ("key", "version", "base")),
-    "CopyMade": ("an isolated copy of a value", ("copy", "key", "base_version", "base_json")),
+    "ValueDeleted": ("a value is gone; its version keeps counting", ("key", "version", "base")),
+    "CopyMade": ("an agent made an isolated copy of a value", ("copy", "key", "base_version", "base_json")),
     "CopyChanged": ("a value inside a copy changed", ("copy", "key", "json", "deleted")),
     "CopyEnded": ("a copy was merged back or dropped", ("copy", "why")),
-    "ProposalMade": ("a change request to a single writer", ("resource", "base_version", "payload", "note")),
-    "ProposalDecided": ("accepted, rejected or superseded", ("id", "state", "reason")),
-    "MessageSent": ("a note to an agent, a topic or everyone", ("audience", "urgent", "text")),
-    "MessagesRead": ("a reader has these messages", ("cursor", "ids")),
+    "ProposalMade": (
+        "an agent proposed a change to the owner of a resource",
+        ("resource", "base_version", "payload", "note"),
+    ),
+    "ProposalDecided": ("a proposal was accepted, rejected or superseded", ("id", "state", "reason")),
+    "MessageSent": ("somebody wrote to an agent, a topic or everyone", ("audience", "urgent", "text")),
+    "MessagesRead": ("a reader received these messages", ("cursor", "ids")),
     "TopicJoined": ("a reader listens to a topic", ("topic",)),
     "TopicLeft": ("a reader no longer listens to a topic", ("topic",)),
 }

@@ -1,7 +1,7 @@
-"""What each event does to the tables: the one projection that every engine and audit share.
+"""What each event does to the tables: the one projection that the engines and the audit share.
 
-A fold reads and writes through the small `Ledger` port and decides nothing: whatever had to be
-decided is already in the event.
+A fold reads and writes through the small `Ledger` port and decides nothing: all decisions are already
+in the event.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     Key = tuple[int | str, ...]
 
     class Ledger(Protocol):
-        """The rows as they are inside the running transaction."""
+        """The rows as the running transaction sees them."""
 
         def get(self, table: Table[R], key: Key, /) -> R | None: ...
         def pick(self, table: Table[R], index: str, values: Iterable[int | str], /) -> list[R]: ...
@@ -92,7 +92,7 @@ def _agent_joined(ledger: Ledger, event: Event) -> None:
         ),
     )  # fmt: skip
     if ledger.get(READER, (event.actor,)) is None:
-        # Who joins now is not handed the announcements of the past, only what was meant for it.
+        # A newcomer gets no old announcements, only messages that were addressed to it.
         ledger.put(READER, MessageReader(event.actor, 0, event.position, ""))
 
 
@@ -192,7 +192,7 @@ def _task_linked(ledger: Ledger, event: Event) -> None:
 
 
 def _task_moved(ledger: Ledger, event: Event) -> None:
-    """Every move between states; which moves there are is the table in tasks.py."""
+    """Moves a task to its next state; tasks/states.py has the table of legal moves."""
     task, b = _task(ledger, event), event.body
     state = MOVES.get((task.state, event.kind))
     if state is None:
@@ -225,7 +225,7 @@ def _meet_dependents(ledger: Ledger, task_id: int) -> None:
 
 
 def _rewire_dependents(ledger: Ledger, task_id: int, same_as: int) -> None:
-    """Who waited for the duplicate now waits for the task that does the work."""
+    """Tasks that waited for the duplicate now wait for the task that does the work."""
     for link in ledger.pick(TASK_DEP, "dep", (task_id,)):
         dependent = ledger.get(TASK, (link.task,))
         ledger.delete(TASK_DEP, (link.task, task_id))
@@ -296,8 +296,8 @@ def _run_resumed(ledger: Ledger, event: Event) -> None:
 def _run_ended(ledger: Ledger, event: Event) -> None:
     run, b = _run(ledger, event), event.body
     names = ("how", "reason", "exit_code", "tokens_in", "tokens_out", "cost_micros", "snapshot")
-    told = {name: b[name] for name in names}
-    ledger.put(RUN, run.changed(state=ENDED_RUN, asked="", token_hash="", ended_ns=event.at_ns, **told))
+    result = {name: b[name] for name in names}
+    ledger.put(RUN, run.changed(state=ENDED_RUN, asked="", token_hash="", ended_ns=event.at_ns, **result))
 
 
 # -- tokens -----------------------------------------------------------------------------------

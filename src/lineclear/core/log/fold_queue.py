@@ -1,4 +1,4 @@
-"""What the events of the queue do to its tables; a part of fold.py."""
+"""What the queue's events do to its tables; a part of fold.py."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _submitted(ledger: Ledger, event: Event) -> None:
 
 
 def _moved(ledger: Ledger, event: Event) -> None:
-    """Every move between states; which moves there are is the table in candidates.py."""
+    """Moves a candidate to its next state; candidates.py has the table of legal moves."""
     b = event.body
     candidate = ledger.get(CANDIDATE, (b["id"],))
     if candidate is None:
@@ -93,7 +93,7 @@ def _landing_ended(ledger: Ledger, event: Event) -> None:
 
 
 def _check_ended(ledger: Ledger, event: Event) -> None:
-    """Only what passed is worth remembering: a failure may have been the machine's."""
+    """Remembers a verdict only if the check passed: the machine may have caused a failure."""
     b = event.body
     if b["green"]:
         ledger.put(VERDICT, Verdict(b["key"], b["tree"], event.position))

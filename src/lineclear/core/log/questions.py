@@ -1,7 +1,7 @@
-"""Questions to the tables as values: what `get`, `pick` and `scan` of a view ask.
+"""Queries of the tables as values: the arguments of `get`, `pick` and `scan`.
 
-A use case that knows in advance what it will ask says so with a list of them; an engine whose server is far
-away then fetches all the answers in one round trip.
+A use case that knows in advance what it will read passes a list of them; an engine whose server is far
+away then fetches all answers in one round trip.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ GET, PICK, SCAN, SEARCH = "get", "pick", "scan", "search"
 
 
 class Question:
-    """GET: `prefix` is the key. PICK: `prefix` are the values of the index's first column, at least one.
-    SCAN: as in the port. SEARCH: `prefix` is the query for tasks, and answers are ids, not rows."""
+    """One query. GET: `prefix` is the key. PICK: `prefix` has the values of the index's first column, at
+    least one. SCAN: as in the port. SEARCH: `prefix` is a query for tasks, and the answers are ids."""
 
     __slots__ = ("high", "identity", "index", "kind", "limit", "low", "prefix", "reverse", "table")
 
@@ -42,7 +42,7 @@ class Question:
         self.identity = (kind, table.name, index, prefix, low, high, limit, reverse)
 
     def answer(self, state: FoldedState) -> list[Any]:
-        """What these rows say."""
+        """The rows of `state` that this question asks for."""
         if self.kind == SCAN:
             return state.scan(
                 self.table,
@@ -67,7 +67,7 @@ def by_key(table: Table[Any], *key: int | str) -> Question:
 
 
 def any_of(table: Table[Any], index: str, *values: int | str) -> Question:
-    """Rows whose first column of the index is one of the values; at least one."""
+    """Rows whose first column of the index is one of the values; needs at least one value."""
     return Question(PICK, table, index, tuple(dict.fromkeys(values)))
 
 
@@ -86,5 +86,5 @@ def by_index(
 def around(
     table: Table[Any], index: str, values: Iterable[int | str], low: int | str, high: int | str
 ) -> list[Question]:
-    """What `sift` asks."""
+    """The questions that `sift` asks."""
     return [any_of(table, index, *values), by_index(table, index, low=low, high=high)]

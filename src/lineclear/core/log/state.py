@@ -1,6 +1,6 @@
-"""The tables in memory: what the reference engine keeps and what audit replays the log into.
+"""The tables in memory: the reference engine keeps them, and the audit replays the log into them.
 
-Indexes are sorted lists, made when first asked for and kept from then on.
+Indexes are sorted lists, built at the first query and kept up to date from then on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Top:
-    """Sorts after every int and str, to close the range below a prefix."""
+    """Sorts after every int and str: the upper end of a prefix's range."""
 
     def __lt__(self, _other: object) -> bool:
         return False
@@ -40,7 +40,7 @@ class _Rows:
 
 
 class FoldedState:
-    """Rows of all tables, with the reads every engine offers."""
+    """The rows of all tables, with the reads that every engine offers."""
 
     def __init__(self) -> None:
         self._tables: dict[str, _Rows] = {}

@@ -1,8 +1,8 @@
-"""The tables every engine keeps, declared once: columns, keys, indexes, and what audit compares.
+"""The tables that every engine keeps, declared once: columns, keys, indexes, and what the audit compares.
 
 A row is a plain object with slots; every column is an `int` or a `str`, never null, so that three
 engines store the same thing. Lists of names are newline-joined text (names hold no control
-characters). Rows are never changed in place: `changed` makes the next one.
+characters). Rows never change in place: `changed` returns a new one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Agent(TableRow):
 
 
 class Claim(TableRow):
-    """A lease on a resource. An agent has at most one claim for one resource text."""
+    """A lease on a resource. An agent has at most one claim per resource text."""
 
     __slots__ = (
         "agent", "resource", "node", "mode", "fence", "tree", "note", "task", "ttl_ms", "bond", "until_ns",
@@ -73,7 +73,7 @@ class Claim(TableRow):
 
 
 class Fence(TableRow):
-    """The newest exclusive grant ever made for a resource text; stays when the claim has gone."""
+    """The newest exclusive grant ever made for a resource text; it outlives the claim."""
 
     __slots__ = ("node", "resource", "fence", "agent")
 
@@ -82,7 +82,7 @@ class Fence(TableRow):
 
 
 class Wait(TableRow):
-    """A ticket in the line for resources; `ticket` is its log position, so order is arrival."""
+    """A place in the line for resources; `ticket` is a log position, so the order is that of arrival."""
 
     __slots__ = (
         "ticket", "agent", "resources", "mode", "tree", "note", "task", "ttl_ms", "bond", "until_ns",
@@ -98,7 +98,7 @@ class Wait(TableRow):
 
 
 class Task(TableRow):
-    """A piece of work. `unmet` counts dependencies not yet merged or accepted."""
+    """A piece of work. `unmet` counts its dependencies that are not merged or accepted yet."""
 
     __slots__ = (
         "id", "title", "body", "state", "priority", "unmet", "scope", "labels", "needs", "agent", "attempt",
@@ -125,7 +125,7 @@ class TaskDep(TableRow):
 
 
 class Worktree(TableRow):
-    """A working directory of one agent. `name` is what git calls it; ports count from `port_first`."""
+    """A working directory of one agent. `name` is git's name for it; its ports start at `port_first`."""
 
     __slots__ = (
         "name", "path", "branch", "base", "agent", "task", "origin", "port_first", "port_count", "made",
@@ -141,7 +141,7 @@ class Worktree(TableRow):
 
 
 class Run(TableRow):
-    """One start of a client on a task, until it ends. Numbers that nobody told are -1."""
+    """A client at work on a task, from its start to its end. Numbers that nobody reported are -1."""
 
     __slots__ = (
         "id", "agent", "task", "attempt", "client", "model", "tree", "branch", "base", "bond", "token_hash",
@@ -166,7 +166,7 @@ class Run(TableRow):
 
 
 class Token(TableRow):
-    """What somebody can show to prove a name. Of its secret only the hash is kept; `expires_ns` 0: never."""
+    """Proves a name. Only the hash of its secret is stored; `expires_ns` 0 means never."""
 
     __slots__ = (
         "id", "name", "kind", "hash", "note", "issuer", "made", "made_ns", "expires_ns", "revoker",
@@ -183,7 +183,7 @@ class Token(TableRow):
 
 
 class Candidate(TableRow):
-    """A branch on its way to main, as it was when it was submitted. `rank` is a person's order, 0: none."""
+    """A branch on its way to main, pinned to a commit. `rank` is the place a person gave it, 0 for none."""
 
     __slots__ = (
         "id", "branch", "tip", "base", "agent", "task", "attempt", "priority", "rank", "after", "state",
@@ -203,7 +203,8 @@ class Candidate(TableRow):
 
 
 class Landing(TableRow):
-    """Main is moving: written before, removed after. What a killed queue left is finished from it."""
+    """A move of main in progress: written before, deleted after. The next queue run finishes one that a kill
+    interrupted."""
 
     __slots__ = ("id", "old", "new", "ids", "commits", "hows")
 
@@ -213,7 +214,7 @@ class Landing(TableRow):
 
 
 class Verdict(TableRow):
-    """A check that passed: `key` names the tree, the command and what its place was provisioned with."""
+    """A check that passed: `key` stands for the tree, the command and what its worktree was set up with."""
 
     __slots__ = ("key", "tree", "position")
 
@@ -222,7 +223,7 @@ class Verdict(TableRow):
 
 
 class CheckRecord(TableRow):
-    """What was seen of a command so far: how often it ran, failed, failed and then passed, and how long."""
+    """The record of a check command: how often it ran, failed, failed and then passed, and how long."""
 
     __slots__ = ("command", "runs", "reds", "flakes", "took_ms", "last_ms")
 
@@ -232,7 +233,7 @@ class CheckRecord(TableRow):
 
 
 class Mode(TableRow):
-    """How everybody works now: `name` is "queue" or "phase"; `since` is where it began."""
+    """The current state of the queue or the phase: `name` is "queue" or "phase", `since` a log position."""
 
     __slots__ = ("name", "value", "note", "agent", "since")
 
@@ -251,7 +252,7 @@ class Value(TableRow):
 
 
 class Copy(TableRow):
-    """One value inside a named, isolated copy: what it was when forked and what it is now."""
+    """One value inside a named, isolated copy: its content when it was copied, and now."""
 
     __slots__ = ("copy", "key", "agent", "base_version", "base_json", "json", "deleted")
 
@@ -297,7 +298,7 @@ class Message(TableRow):
 
 
 class MessageReader(TableRow):
-    """Everything up to `cursor` is read; `since` is where the reader began to listen to others' topics."""
+    """Everything up to `cursor` is read; the reader gets messages to topics and to all from `since` on."""
 
     __slots__ = ("name", "cursor", "since", "topics")
 
@@ -324,7 +325,7 @@ class Operation(TableRow):
 
 
 class LogEntry(TableRow):
-    """One event as the log stores it; `body` is JSON text, `seen` what its actor had been told."""
+    """One event as the log stores it; `body` is JSON text."""
 
     __slots__ = ("position", "at_ns", "actor", "kind", "subject", "seen", "op", "body")
 
@@ -336,7 +337,7 @@ class LogEntry(TableRow):
 
 
 class Table(_Of[R]):
-    """How a kind of row is kept. `quiet` columns change without an event; audit skips them."""
+    """How a kind of row is stored. `quiet` columns change without an event, so the audit skips them."""
 
     __slots__ = ("name", "row", "columns", "key", "indexes", "quiet", "values", "key_of", "entry_of")
 
@@ -353,7 +354,7 @@ class Table(_Of[R]):
         self.indexes = {"key": key, **(indexes or {})}
         self.values: Callable[[R], tuple[int | str, ...]] = attrgetter(*self.columns)
         self.key_of: Callable[[Any], tuple[int | str, ...]] = _key_getter(key)
-        # index -> (its columns, then the key): where a row stands in the index's order.
+        # index -> (its columns, then the key): the sort key of a row in that index.
         self.entry_of: dict[str, Callable[[Any], tuple[int | str, ...]]] = {
             index: attrgetter(*columns, *key) for index, columns in self.indexes.items()
         }
@@ -394,7 +395,7 @@ READ = Table("read", Read, ("reader", "message"))
 OPERATION = Table("operation", Operation, ("key",), {"age": ("at_ns",)})
 LOG = Table("log", LogEntry, ("position",), {"subject": ("subject", "position")})
 
-# What a replay of the log must give exactly; operations are answers kept for a time, not facts.
+# A replay of the log must give exactly these; operations are answers kept for a time, not facts.
 PROJECTED: tuple[Table[Any], ...] = (
     AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, WORKTREE, RUN, TOKEN, CANDIDATE, LANDING, VERDICT,
     CHECK_RECORD, MODE, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
