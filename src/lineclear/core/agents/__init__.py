@@ -1,1 +1,1 @@
-"""Agents: names, identity, tokens, what their hooks say, and the conventions they work by."""
+"""Agents: names, identity, tokens, hook calls and answers, and the conventions block for AGENTS.md."""

@@ -1,7 +1,7 @@
-"""The block that tells agents how to work here, and its life inside somebody else's file.
+"""The block in AGENTS.md that tells agents how to work here: its text, and how it gets in and out of a file.
 
-What it says is made from the repository's strategies, so it is true. The block stands between two marks and
-carries a hash of itself: an edit by hand is seen. Pure: texts in, texts out. Not for the hook's path.
+Its text is made from the repository's strategies. The block stands between two marks and carries a hash of
+itself, so that an edit by hand is noticed. Pure: texts in, texts out. Not for the hook's path.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from lineclear.core.queue.phases import BINDABLE
 from lineclear.core.words.refusals import refuse, shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lineclear.core.claims.strategies import Rule
 
 AGENTS_FILE = "AGENTS.md"
@@ -34,7 +36,7 @@ _HINT = "made by `lineclear setup conventions`; write outside of the marks"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConventionFacts:
-    """What the block is made from. `gate` is the check before landing, "" when there is none."""
+    """The facts that the block states. `gate` is the check before landing, "" if there is none."""
 
     rules: tuple[Rule, ...] = ()
     gate: str = ""
@@ -43,7 +45,7 @@ class ConventionFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConventionChange:
-    """What is to be done to one file. `text` is its new content, None when the file goes."""
+    """A planned change of one file. `text` is its new content, None if the file is to be deleted."""
 
     path: str
     state: str
@@ -56,7 +58,7 @@ class ConventionChange:
 
 
 def write_conventions(facts: ConventionFacts) -> str:
-    """The block's own text, without marks: short, imperative, in the words of the commands."""
+    """The text of the block, without its marks."""
     lines = [
         "## Working beside other agents (lineclear)",
         "",
@@ -87,25 +89,22 @@ def _special_lines(rules: tuple[Rule, ...]) -> list[str]:
         ),
         (READ_ONLY, "Read-only; never change these"),
     ):
-        found = [_resource(rule) for rule in rules if rule.strategy == strategy and not rule.phase]
-        shown = found[:MOST_RESOURCES]
-        shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
+        shown = _first_resources(rule for rule in rules if rule.strategy == strategy and not rule.phase)
         shown += ["images, archives and other binary files"] if strategy == LOCKED else []
         lines += [f"- {words}: {', '.join(shown)}."] if shown else []
-    return lines + _phase_lines(rules)
-
-
-def _phase_lines(rules: tuple[Rule, ...]) -> list[str]:
-    lines = []
     for phase in BINDABLE:
-        found = [_resource(rule) for rule in rules if rule.phase == phase]
-        shown = found[:MOST_RESOURCES]
-        shown += [f"{len(found) - MOST_RESOURCES} more"] if len(found) > MOST_RESOURCES else []
+        shown = _first_resources(rule for rule in rules if rule.phase == phase)
         words = f"Written only in the {phase} phase (see `lineclear phase`); before that, do not change "
         words += "these, not even on your branch: write the new file outside the repository and run "
         words += "`lineclear propose PATH --file NEWFILE`"
         lines += [f"- {words}: {', '.join(shown)}."] if shown else []
     return lines
+
+
+def _first_resources(rules: Iterable[Rule]) -> list[str]:
+    names = [_resource(rule) for rule in rules]
+    more = len(names) - MOST_RESOURCES
+    return names[:MOST_RESOURCES] + ([f"{more} more"] if more > 0 else [])
 
 
 def _resource(rule: Rule) -> str:
@@ -126,7 +125,7 @@ def _finish_lines(facts: ConventionFacts) -> list[str]:
 
 
 def state_of(text: str | None, body: str) -> str:
-    """How the block in a file stands to what it should say."""
+    """Whether a file has the block, and whether the block says `body`."""
     if text is None:
         return MISSING
     found = _find(_plain(text))
@@ -139,7 +138,7 @@ def state_of(text: str | None, body: str) -> str:
 
 
 def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -> ConventionChange:
-    """Put the block in, or bring it up to date; what stands outside of it stays byte for byte."""
+    """Add the block or update it; everything outside it stays byte for byte."""
     state = state_of(text, body)
     if state == BROKEN:
         raise refuse("conventions.broken", path=path, why=_fault(text or ""))
@@ -160,14 +159,14 @@ def plan_block(path: str, text: str | None, body: str, *, force: bool = False) -
 
 
 def plan_pointer(path: str, text: str | None, *, force: bool = False) -> ConventionChange:
-    """A file of one client that points to AGENTS.md; one that already does is left alone."""
+    """Make a client's own file point to AGENTS.md; a file that already does is left unchanged."""
     if text is not None and state_of(text, POINTER + "\n") == MISSING and _POINTED.search(_plain(text)):
         return ConventionChange(path=path, state=CURRENT, text=text, is_needed=False)
     return plan_block(path, text, POINTER + "\n", force=force)
 
 
 def plan_removal(path: str, text: str | None, *, force: bool = False) -> ConventionChange:
-    """Remove exactly what was added; a file that we made and nobody else wrote to is deleted."""
+    """Remove exactly what was added; delete the file if we created it and nothing else is in it."""
     state = state_of(text, "")
     if text is None or state == MISSING:
         return ConventionChange(path=path, state=MISSING, text=text, is_needed=False)
@@ -201,7 +200,7 @@ def _block(body: str, *, before: int, made: int) -> str:
 
 
 def _find(plain: str) -> tuple[re.Match[str], str, int, int] | None:
-    """(begin mark, what is inside, where the block starts, where it ends), if there is exactly one."""
+    """(begin mark, text inside, start, end) of the block; None unless there is exactly one."""
     begin = _BEGIN.search(plain)
     if begin is None or len(_ANY_MARK.findall(plain)) != 2:
         return None
@@ -229,12 +228,12 @@ def _replaced(text: str, body: str) -> str:
 
 
 def _cut(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and behind a stretch that was measured with plain line ends."""
+    """The text before `start` and after `end`, which were counted with plain line ends."""
     return text[: _place(text, start)], text[_place(text, end) :]
 
 
 def _place(text: str, plain_at: int) -> int:
-    """The place in the text itself; each CRLF before it counts for one character more."""
+    """The offset in the text itself of an offset that was counted with plain line ends."""
     at = 0
     for _ in range(plain_at):
         at += 2 if text.startswith("\r\n", at) else 1

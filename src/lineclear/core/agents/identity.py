@@ -1,9 +1,9 @@
-"""Who acts: the one resolver for every door (hook, MCP, shell, files).
+"""Who is calling: the one resolver for hooks, MCP, the shell and edited files.
 
-First that answers: an agent's checked token; a name given (`--as`, LINECLEAR_AGENT); a person's checked
-token; the client's session; the agent bound to this worktree; the person. Any mark of an agent makes the
-actor an agent: it may not use a person's verbs, however its name was found, nor is it the person whose token
-it has.
+The first of these that is known decides: an agent's checked token; a given name (`--as`, LINECLEAR_AGENT); a
+person's checked token; the client's session; the agent bound to this worktree; the person. Any sign of an
+agent makes the caller an agent: it may not use a person's verbs, however its name was found, and a person's
+token does not make it that person.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
 
 AGENT, PERSON = "agent", "person"
 
-# Environment of a tool call -> which client runs it; the first column holds its session id.
+# (environment variable with the session id of a tool call, the client that sets it).
 SESSION_VARIABLES: tuple[tuple[str, str], ...] = (
     ("CLAUDE_CODE_SESSION_ID", "claude"),
     ("CODEX_THREAD_ID", "codex"),
     ("COPILOT_AGENT_SESSION_ID", "copilot"),
     ("GROK_SESSION_ID", "grok"),
-    # droid has none of its own: our hook asks it at the start to set this.
+    # droid sets none itself: our hook makes it set this one at the start of a session.
     ("LINECLEAR_DROID_SESSION", "droid"),
     ("AGENT_SESSION_ID", "goose"),
 )
 # Clients that number their sessions separately on each machine.
 COUNTING = ("goose",)
-# Variables that only say "an agent runs this", without a session.
+# Variables that say "an agent runs this" without naming its session.
 MARKS: tuple[tuple[str, str], ...] = (
     ("CLAUDECODE", "claude"),
     ("GEMINI_CLI", "gemini"),
     ("GROK_AGENT", "grok"),
     ("CLINE_CONNECTOR_CLI_LAUNCH", "cline"),
-    # Kimi sets nothing; our MCP server knows it by its greeting.
+    # Kimi sets none itself; our MCP server recognises it by its greeting.
     ("LINECLEAR_KIMI", "kimi"),
     ("AI_AGENT", ""),
     ("LINECLEAR_AGENT", ""),
-    # A check runs what agents wrote.
+    # A check runs code that agents wrote.
     ("LINECLEAR_CHECK", ""),
 )
-# Their presence means that an agent is at work.
+# If one of these is set, an agent is calling.
 SIGNS: tuple[str, ...] = tuple(name for name, _ in SESSION_VARIABLES + MARKS)
 
 
 class Signs:
-    """What a door knows about its caller; empty text where it knows nothing."""
+    """What is known about a caller; "" where nothing is known."""
 
     __slots__ = ("client", "given", "is_marked", "person", "session", "session_agent", "token_kind",
                  "token_name", "tree_agent")  # fmt: skip
@@ -68,7 +68,8 @@ class Signs:
 
 
 class Actor:
-    """The answer: a name, whether it is a person, and which sign told us."""
+    """The caller: its name, whether it is a person, and which sign decided. `is_new`: `name` is a client's
+    name, and the agent gets a numbered name when it joins."""
 
     __slots__ = ("is_new", "is_person", "name", "source")
 
@@ -80,7 +81,7 @@ def resolve(signs: Signs) -> Actor:
     """Refuses an agent's token together with a name that is neither its own nor a sub-agent's."""
     may_be_person = not signs.is_marked and not signs.session
     if signs.token_name and signs.token_kind == AGENT:
-        return Actor(_spoken_for(signs.token_name, signs.given), is_person=False, source="token")
+        return Actor(_agent_of_token(signs.token_name, signs.given), is_person=False, source="token")
     person = signs.token_name or signs.person
     if signs.given:
         return Actor(signs.given, is_person=signs.given == person and may_be_person, source="name")
@@ -99,7 +100,7 @@ def resolve(signs: Signs) -> Actor:
     return Actor(signs.person, is_person=True, source="person")
 
 
-def _spoken_for(owner: str, given: str) -> str:
+def _agent_of_token(owner: str, given: str) -> str:
     if not given or given == owner:
         return owner
     if given.startswith(owner + "/"):
@@ -110,7 +111,7 @@ def _spoken_for(owner: str, given: str) -> str:
 
 
 def read_environment(environ: Mapping[str, str]) -> tuple[str, str, bool]:
-    """(client, session, marked) as the environment of a tool call shows them."""
+    """(client, session, whether an agent is calling), from the environment of a tool call."""
     for variable, client in SESSION_VARIABLES:
         session = environ.get(variable, "")
         if session:
@@ -129,7 +130,7 @@ def next_name(client: str, taken: set[str]) -> str:
     return f"{client}-{number}"
 
 
-# What a command's answer depends on beside its words and its place: who asks, and settings of ours.
+# Besides its arguments and its directory, a command's answer depends on these: the caller and our settings.
 _ABOUT_CALLERS = frozenset((*SIGNS, "USER", "LOGNAME", "NO_COLOR"))
 
 

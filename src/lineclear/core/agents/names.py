@@ -1,6 +1,6 @@
-"""The names people and agents type: agents, topics, operations, labels, tasks. Each is checked here, once.
+"""Checks the names that people and agents type: agents, topics, operations, labels, tasks.
 
-On the hook's path: imports nothing but our own words. Checks how a name is written, never whether it exists.
+On the hook's path: imports nothing but refusals. Checks how a name is written, never whether it exists.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from lineclear.core.words.refusals import refuse
 
 MAX_NAME_CHARS, MAX_LEVELS = 64, 4
 MAX_LABEL_CHARS, MAX_OPERATION_CHARS = 40, 200
-# Fifteen digits stay exact wherever a number is a 64-bit float, as in many readers of JSON.
+# Many JSON readers use 64-bit floats, which hold fifteen digits exactly.
 MAX_TASK_DIGITS = 15
-# Operation ids that nobody gave: a command made one for itself, to be safe when its connection is lost.
+# The prefix of operation ids that a command made for itself, so that it can retry after a lost connection.
 OWN_OPERATION = "own:"
 
-# As the first level these would read as an address ("to all") or as a person ("me").
+# As an agent's name these would be ambiguous: "to all", "me".
 RESERVED = frozenset(("all", "me", "nobody"))
 
 _DIGITS = frozenset("0123456789")
@@ -30,7 +30,7 @@ def agent_name(text: str) -> str:
 
 
 def topic_name(text: str) -> str:
-    """Written as an agent's name is; the two never meet, since an address says which it is."""
+    """Written like an agent's name. The two cannot be confused: an address says which one it is."""
     return _levels("topic", text)
 
 
@@ -49,12 +49,12 @@ def _levels(kind: str, text: str) -> str:
 
 
 def is_plain_name(text: str) -> bool:
-    """One level of a name. The first character rules out "." and ".." and anything like an option."""
+    """Is this one valid level of a name? The first character rules out ".", ".." and options."""
     return 0 < len(text) <= MAX_NAME_CHARS and text[0] in _PLAIN and _NAME.issuperset(text)
 
 
 def is_family(a: str, b: str) -> bool:
-    """The same agent, or one is above the other by its levels. Siblings are not family."""
+    """Are these the same agent, or is one a sub-agent of the other, at any depth? Siblings are not family."""
     return a == b or a.startswith(b + "/") or b.startswith(a + "/")
 
 
@@ -73,7 +73,7 @@ def label_name(text: str) -> str:
 
 
 def task_id(text: str) -> str:
-    """The one way we write it, "T-12", from "T-12", "t-12", "#12" or "12"."""
+    """The canonical "T-12", from "T-12", "t-12", "#12" or "12"."""
     number = text[2:] if text[:2] in ("T-", "t-") else text.removeprefix("#")
     if not is_count(number):
         raise refuse("input.bad", name="task", given=text, why="a task is written like T-12")
@@ -81,5 +81,5 @@ def task_id(text: str) -> str:
 
 
 def is_count(text: str) -> bool:
-    """A whole number from 1, in ASCII digits, written in the one shortest way."""
+    """Is this a whole number from 1, in ASCII digits without leading zeros?"""
     return 0 < len(text) <= MAX_TASK_DIGITS and text[0] != "0" and _DIGITS.issuperset(text)

@@ -1,12 +1,14 @@
-"""Issued tokens: how one is written, what is kept of it, and when it is no longer good.
+"""Issued tokens: how one is written, how its secret is checked, and when it is no longer valid.
 
-A token reads `lc_ID_SECRET`. The id finds its row, the secret proves it. Only the secret's hash is kept: a
-secret of 32 random bytes cannot be guessed from it. Secrets are made elsewhere; nothing here is random.
+A token reads `lc_ID_SECRET`. The id finds its row, the secret proves it. Only the secret's hash is stored: 32
+random bytes cannot be guessed from it. Secrets are made elsewhere; nothing here is random.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
+from hmac import compare_digest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 PREFIX = "lc_"
 # Ten hexadecimal digits, and 32 bytes as URL-safe base64 writes them.
 ID_CHARS, SECRET_CHARS = 10, 43
-# No token of ours is longer; longer texts are not even hashed.
+# None of our tokens is longer, and a longer text is not even hashed.
 MOST_CHARS = 200
 
 LIVE, EXPIRED, REVOKED = "live", "expired", "revoked"
@@ -26,7 +28,7 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Whom a token speaks for: a name, whether it is an agent's or a person's, and which token it is."""
+    """The owner of a token: its name, its kind (agent or person), and the id of the token."""
 
     name: str
     kind: str
@@ -38,7 +40,7 @@ def write_token(id: str, secret: str) -> str:
 
 
 def split_token(text: str) -> tuple[str, str] | None:
-    """(id, secret); None if the text is not in the form of an issued token."""
+    """(id, secret); None if the text does not have the form of an issued token."""
     size = len(PREFIX) + ID_CHARS
     if len(text) != size + 1 + SECRET_CHARS or not text.startswith(PREFIX) or text[size] != "_":
         return None
@@ -47,20 +49,16 @@ def split_token(text: str) -> tuple[str, str] | None:
 
 
 def is_plausible(text: str) -> bool:
-    """Could anybody have been given this as a token? What could not is not looked for."""
+    """Could this be a token? If not, it need not be looked up."""
     return 0 < len(text) <= MOST_CHARS and _BASE64.issuperset(text)
 
 
 def hash_of(secret: str) -> str:
-    from hashlib import sha256
-
     return sha256(secret.encode()).hexdigest()
 
 
 def proves(secret: str, kept_hash: str) -> bool:
-    """Takes the same time for every wrong secret: the time tells nothing about the hash."""
-    from hmac import compare_digest
-
+    """Is this the secret of the stored hash? The comparison takes the same time for every wrong secret."""
     return compare_digest(hash_of(secret), kept_hash)
 
 
