@@ -1,6 +1,6 @@
 """Durations as people write them ("90s", "1h30m", "1.5h"); how we show them is in instants.py.
 
-On the hook's path: imports nothing but our own words. All arithmetic is in whole milliseconds.
+On the hook's path: imports only refusals and instants. All arithmetic is in whole milliseconds.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import refuse
 
 SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1_000, 60_000, 3_600_000, 86_400_000
-# Ten years: in nanoseconds, added to any clock of ours, it still fits 64 bits.
+# Ten years: in nanoseconds, added to any of our clocks, it still fits in 64 bits.
 LONGEST_MS = 3_650 * DAY_MS
 
-# No honest duration is longer, and it bounds every number we compute with.
+# Long enough for every real duration; it bounds the numbers that we compute with.
 _MAX_CHARS = 32
 _UNITS_MS = {"d": DAY_MS, "h": HOUR_MS, "m": MINUTE_MS, "s": SECOND_MS, "ms": 1}
 _DIGITS = frozenset("0123456789")
@@ -20,7 +20,7 @@ _FORM = "write it like 90s, 30m, 2h, 1d, 1h30m, 1.5h or 500ms"
 
 
 def parse_duration(text: str, *, least_ms: int = 0, most_ms: int = LONGEST_MS) -> int:
-    """Milliseconds. A bare number is seconds; what is finer than a millisecond is dropped."""
+    """The duration in milliseconds, rounded down. A bare number is seconds."""
     written = text.strip()
     if written.startswith("-"):
         raise refuse("input.bad", name="duration", given=text, why="it must not be negative")
@@ -38,7 +38,7 @@ def parse_duration(text: str, *, least_ms: int = 0, most_ms: int = LONGEST_MS) -
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
-    """Pairs of a number and its unit, as written; whether they make sense is not decided here."""
+    """Pairs of a number and its unit, as written and not checked yet."""
     parts: list[tuple[str, str]] = []
     number = unit = ""
     for ch in text:
@@ -54,7 +54,8 @@ def _parts(text: str) -> list[tuple[str, str]]:
 
 
 def _sum_ms(parts: list[tuple[str, str]]) -> int | None:
-    """Units go from large to small, each once; only the last number may have a fraction."""
+    """The sum, or None: units must go from large to small, each once, and only the last number may have a
+    fraction."""
     if len(parts) == 1 and not parts[0][1]:
         parts = [(parts[0][0], "s")]
     total_ms, above_ms, has_fraction = 0, 2 * DAY_MS, False

@@ -1,4 +1,4 @@
-"""Points in time as the rules see them. Reading a clock is the engines' work, never ours."""
+"""Points in time as the rules see them. Only the engines read a clock."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 def show_duration(duration_ms: int) -> str:
-    """The two largest units that matter, rounded down; a duration that is over shows as nothing left."""
+    """The duration in its two largest units, rounded down; a negative one is shown as 0 s."""
     if 0 < duration_ms < 1_000:
         return f"{duration_ms} ms"
     left_s = max(duration_ms, 0) // 1_000

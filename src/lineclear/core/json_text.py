@@ -1,7 +1,7 @@
-"""JSON as we take it in, write it down and compare it: bounded, unambiguous, the same on every engine.
+"""How we read, write and compare JSON: bounded, unambiguous, the same on every engine.
 
-Refuses what other readers of JSON would read differently or not at all: NaN, a key given twice,
-half of a surrogate pair, endless numbers, bottomless nesting. Must not be imported on the hook's path.
+Refuses input that other JSON readers would read differently or not at all: NaN, duplicate keys, half of a
+surrogate pair, very long numbers, very deep nesting. Must not be imported on the hook's path.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _NOT_FINITE = "it contains a number that is not finite"
 _HALF_PAIR = "it contains half of a surrogate pair, which is not text"
 _TOO_BIG = 10**MAX_DIGITS
 
-# A string up to its end or the end of the text (it never fails, so no text makes it try again), or a bracket.
+# A string, closed or not, or a bracket. An unclosed string matches too, so no text makes it backtrack.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
 class _UnusableError(Exception):
-    """What is wrong, found by code that does not know the whole text."""
+    """Raised where only a piece of the text is known; the caller turns it into a refusal."""
 
     def __init__(self, piece: str, why: str) -> None:
         super().__init__(why)
@@ -60,12 +60,12 @@ def parse_json(text: str, *, limit_bytes: int = LIMIT_BYTES) -> object:
 
 
 def canonical(value: object) -> str:
-    """The shortest text, keys in their own order: what we store and show."""
+    """The JSON text that we store and show: without blanks, keys in their own order."""
     return _written(value, sort_keys=False)
 
 
 def digest(value: object) -> str:
-    """Equal for equal values, whatever the order of their keys; 1, 1.0 and true are three values."""
+    """A hash that does not depend on the order of keys; 1, 1.0 and true have different ones."""
     return hashlib.sha256(_written(value, sort_keys=True).encode()).hexdigest()
 
 
@@ -78,7 +78,7 @@ def _written(value: object, *, sort_keys: bool) -> str:
 
 
 def _refused(text: str, why: str) -> Refusal:
-    # A refusal quotes at most 200 characters: a large text is not walked for more.
+    # A refusal quotes at most 200 characters; passing no more keeps it cheap for a large text.
     return refuse("input.bad", name="JSON", given=text[:201], why=why)
 
 
@@ -86,7 +86,7 @@ def _refused(text: str, why: str) -> Refusal:
 
 
 def _check_size(text: str, limit_bytes: int) -> None:
-    # No character is less than a byte, so a text far too large is refused without a copy of it.
+    # A character is at least one byte, so a text that is far too large is refused without encoding it.
     if len(text) > limit_bytes or len(_encoded(text)) > limit_bytes:
         raise _UnusableError(text, f"it is larger than {limit_bytes} bytes")
 
@@ -99,7 +99,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _check_depth(text: str) -> None:
-    """Before parsing: the parser recurses, and how deep it may go depends on who called us."""
+    """Runs before the parser, which recurses: how deep it can go depends on the caller's stack."""
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         first = text[match.start()]
@@ -128,7 +128,7 @@ def _integer(text: str) -> int:
         raise _UnusableError(text, _TOO_LONG_NUMBER)
     try:
         return int(text)
-    except ValueError:  # the interpreter may be told to take even fewer digits
+    except ValueError:  # the interpreter can be configured to accept even fewer digits
         raise _UnusableError(text, _TOO_LONG_NUMBER) from None
 
 
@@ -139,11 +139,11 @@ def _decimal(text: str) -> float:
     return number
 
 
-# -- the value, however it came to us -----------------------------------------------------------
+# -- the value, wherever it came from -----------------------------------------------------------
 
 
 def _check(value: object, depth: int) -> None:
-    """Also for values built by another reader. A type JSON does not have is our own bug, no refusal."""
+    """Checks any value, also one that another reader built. A type that JSON lacks is our bug: TypeError."""
     if type(value) is str:
         _encoded(value)
     elif type(value) is int:

@@ -1,4 +1,4 @@
-"""Is the shared store out of reach? What may go on without it is decided in write_rule.py."""
+"""Is the shared store out of reach? claims/write_rule.py decides which writes are allowed without it."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def is_outage(refusal: Refusal) -> bool:
-    """Is it only that the store cannot be reached, which passes by itself?"""
+    """Was this refused only because the store cannot be reached, which usually passes by itself?"""
     return refusal.code == "store.unreachable" or bool(refusal.facts.get("is_lost"))

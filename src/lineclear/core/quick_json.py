@@ -1,7 +1,7 @@
-"""JSON on the hook's path: read and written by the interpreter's own C parts, without the `json` package.
+"""JSON on the hook's path: read and written with the interpreter's own C functions, without importing `json`.
 
-Importing `json` costs as much as starting the interpreter. Where those parts are missing or differ, the
-package does the work. Bounds are the caller's; a text that is no JSON is a ValueError.
+Importing `json` costs as much as starting the interpreter. If the C functions are missing or differ, the
+package does the work. The caller checks sizes; a text that is not JSON is a ValueError.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SPACE = " \t\r\n"
 
 
 class _Context:
-    """What the scanner of `_json` asks of a decoder."""
+    """The attributes that the scanner of `_json` reads from a decoder."""
 
     strict = False
     object_hook = None
@@ -45,8 +45,8 @@ def _make_reader() -> Callable[[str], Any]:
         try:
             value, end = scan(text, start)
         except (StopIteration, RecursionError, SystemError):
-            # The last: the scanner takes the words of its error from the package that we did not load.
-            raise ValueError("this is no JSON") from None
+            # SystemError: the scanner looks for its error class in the package that we did not load.
+            raise ValueError("this is not JSON") from None
         if text[end:].strip(_SPACE):
             raise ValueError("more than one JSON value")
         return value

@@ -1,6 +1,6 @@
-"""Sizes as people write them ("10MiB", "500MB", "4096") and the exact way back.
+"""Reads sizes as people write them ("10MiB", "500MB", "4096") and writes them back exactly.
 
-On the hook's path: imports nothing but our own words. All arithmetic is in whole bytes.
+Imports nothing but refusals. All arithmetic is in whole bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FORM = "write it like 10MiB, 500MB, 1.5GiB or 4096"
 
 
 def parse_size(text: str, *, least_bytes: int = 0, most_bytes: int = LARGEST_BYTES) -> int:
-    """Bytes. A bare number is bytes; what is finer than a byte is dropped."""
+    """The size in bytes, rounded down. A bare number is bytes."""
     size_bytes = _read(text.strip().lower())
     if size_bytes is None:
         raise refuse("input.bad", name="size", given=text, why=_FORM)
@@ -46,7 +46,7 @@ def _read(written: str) -> int | None:
 
 
 def write_size(size_bytes: int) -> str:
-    """Exact, and read back as the same: the shortest number of a unit that leaves no fraction."""
+    """The shortest exact form: a whole number of one unit. `parse_size` reads it back as the same size."""
     exact = [
         f"{size_bytes // factor}{unit}"
         for unit, factor in _WRITTEN.items()

@@ -1,6 +1,6 @@
-"""Trust by content: what a committed file asks to be run, and whether a person has seen exactly that.
+"""Trust by content: has a person approved exactly the command that a committed file asks us to run?
 
-Pure: what is stated and what is recorded come in, the judgement goes out. Nothing is read or written here.
+Pure: the stated commands and the record of trust come in, the judgement goes out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 NEW, CHANGED, KNOWN = "new", "changed", "known"
-# Enough for years of changes; the oldest go first.
+# Enough for years of changes; beyond it the oldest are dropped.
 MAX_RECORDS = 10_000
 _HEX = frozenset("0123456789abcdef")
 _DIGEST_CHARS = 64
@@ -21,7 +21,7 @@ _DIGEST_CHARS = 64
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Something a committed file says that needs trust: `where` it stands, and the whole `text`."""
+    """Something in a committed file that needs trust: `where` it is, and the whole `text`."""
 
     where: str
     text: str
@@ -33,7 +33,8 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCommand:
-    """Something stated, and whether that very text was recorded: known; another at its place: changed."""
+    """A stated command and its state: known (this text is recorded), changed (another text is recorded for
+    this place) or new."""
 
     stated: Stated
     state: str
@@ -48,17 +49,17 @@ class JudgedCommand:
 
 
 def digest(where: str, text: str) -> str:
-    """The place counts: a command trusted as a check is not trusted as a worker. Neither holds a NUL."""
+    """The digest of a text at its place: a command trusted as a check is not trusted as a worker."""
     return sha256(f"{where}\0{text}".encode(errors="surrogatepass")).hexdigest()
 
 
 def is_at(where: str, places: Iterable[str]) -> bool:
-    """At one of the places, or inside it: "worktrees" and "worktrees.setup" hold "worktrees.setup[0]"."""
+    """Is it one of the places, or inside one? "worktrees.setup[0]" is inside "worktrees.setup"."""
     return any(where == place or where.startswith((f"{place}.", f"{place}[")) for place in places)
 
 
 def judge(stated: Iterable[Stated], recorded: Mapping[str, str]) -> list[JudgedCommand]:
-    """`recorded` holds digest -> where it stood when it was trusted."""
+    """The state of each stated command. `recorded` maps a digest to the place where it was trusted."""
     places = set(recorded.values())
     return [
         JudgedCommand(one, KNOWN if one.digest in recorded else CHANGED if one.where in places else NEW)
@@ -70,7 +71,7 @@ def judge(stated: Iterable[Stated], recorded: Mapping[str, str]) -> list[JudgedC
 
 
 def read_record(text: str) -> dict[str, str]:
-    """Digest -> where, the oldest first. A line that is damaged trusts nothing."""
+    """Digest -> place, the oldest first. Damaged lines are ignored."""
     record: dict[str, str] = {}
     for line in text.split("\n"):
         found, _, where = line.partition(" ")
@@ -80,12 +81,12 @@ def read_record(text: str) -> dict[str, str]:
 
 
 def write_record(record: Mapping[str, str]) -> str:
-    """One line each, the digest first, as `sha256sum` writes them."""
+    """One line per entry, the digest first, as `sha256sum` writes them."""
     newest = list(record.items())[-MAX_RECORDS:]
     return "".join(f"{found}  {where}\n" for found, where in newest)
 
 
 def with_trust(record: Mapping[str, str], stated: Iterable[Stated]) -> dict[str, str]:
-    """The record with these as its newest entries. Older ones stay: branches come and go."""
+    """The record with these as its newest entries. Older ones stay, because branches come and go."""
     added = {one.digest: one.where for one in stated}
     return {found: where for found, where in record.items() if found not in added} | added
