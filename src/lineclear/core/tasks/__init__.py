@@ -1,1 +1,1 @@
-"""Tasks: states and moves, who gets which one next, lists that people keep."""
+"""Tasks: states and moves, which agent gets which task next, task lists and TASKS.md."""

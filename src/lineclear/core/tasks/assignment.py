@@ -1,8 +1,8 @@
-"""Which tasks start now, and on which workers; and why some will never start.
+"""Which tasks start now, and on which workers; and why some can never start.
 
-Workers are matched to tasks so that as many as possible work. A task whose scope nobody is busy in
-goes first; a crowded one is better than an idle worker, since work is told of each other and merged.
-Only what somebody holds exclusively is left alone. Nothing here takes a task: the store decides that.
+Workers are matched to tasks so that as many as possible work. A task goes first if nobody works in its
+scope; but a crowded task is better than an idle worker, since agents see each other's work and it is merged.
+A task whose scope somebody holds exclusively is not started. Nothing here takes a task: the store does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskWorker:
-    """Somebody who could run a task: its name, what it can do, and whether it gets a worktree."""
+    """A worker that could run a task: its name, its skills, and whether it gets a worktree."""
 
     name: str
     client: str = ""
@@ -39,7 +39,7 @@ class TaskWorker:
 
 @dataclass(frozen=True, slots=True)
 class TaskStart:
-    """`is_crowded`: somebody already works where this task will."""
+    """A task and its worker. `is_crowded`: somebody already works in the task's scope."""
 
     task_id: int
     worker: str
@@ -48,7 +48,7 @@ class TaskStart:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A task that no worker can ever begin as things are, and why, in words for a person."""
+    """A task that no worker can ever start as things are, and the reason as text for a person."""
 
     task_id: int
     reason: str
@@ -65,11 +65,11 @@ def choose_starts(
     exclusive: Iterable[tuple[str, str]] = (),
     avoid: Mapping[int, str] | None = None,
 ) -> list[TaskStart]:
-    """Pairs to start, at most one for each idle worker, in the order of the tasks.
+    """The tasks to start, at most one for each idle worker, in the order of the tasks.
 
-    `ready` comes in order of priority, then age. `busy_scopes` are the scopes of tasks at work and
+    `ready` comes in order of priority, then age. `busy_scopes` are the scopes of tasks in progress and
     the claims of agents, as stored; `exclusive` are (holder, resource) of exclusive claims. `avoid`
-    says who has just failed at a task: it gets that task only where nobody else can.
+    maps a task to the worker that just failed at it, which gets it again only if no other worker can.
     """
     held = [(holder, resource_of(text)) for holder, text in exclusive]
     busy = [resource_of(text) for text in busy_scopes]
@@ -77,7 +77,7 @@ def choose_starts(
     seen: list[_Wish] = []
     crowded: list[_Wish] = []
     for task in ready:
-        # The list of tasks may be long, the team is not: most of the list is never looked at.
+        # The list of tasks may be much longer than the team: stop as soon as every worker has a task.
         if matching.is_full():
             break
         wish = _Wish(task, held, avoid.get(task.id, "") if avoid else "")
@@ -93,12 +93,12 @@ def choose_starts(
 
 
 def _narrowness(worker: TaskWorker) -> tuple[int, str]:
-    """Those who can do less are tried first, so that the others stay free for what only they can do."""
+    """Workers with fewer skills are tried first, so that the others stay free for what only they can do."""
     return len(worker.labels), worker.name
 
 
 class _Wish:
-    """A ready task with its scope read, those who hold a part of it for themselves, and who failed at it."""
+    """A ready task with its parsed scope, the exclusive holders inside it, and the worker to avoid."""
 
     def __init__(self, task: Task, held: list[tuple[str, Resource]], avoided: str) -> None:
         self.task, self.avoided = task, avoided
@@ -115,15 +115,16 @@ class _Wish:
 
 
 def can_do(worker: TaskWorker, task: Task) -> bool:
-    """Everything the task needs, the worker is or has.
+    """Does the worker have every skill that the task needs?
 
-    Who has no worktree cannot change files: it takes only tasks that ask for somebody like it.
+    A worker without a worktree cannot change files: it takes only tasks that name one of its skills.
     """
     return is_fit(task, worker.skills()) and (worker.has_worktree or bool(task.needs))
 
 
 class _Matching:
-    """Tasks seated on workers. A seated task keeps a seat, but may move to let another one in."""
+    """A matching of tasks to workers. A matched task stays matched, but may move to another worker to make
+    room for a new one."""
 
     def __init__(self, workers: list[TaskWorker]) -> None:
         self._workers = workers
@@ -164,10 +165,10 @@ class _Matching:
 def blocked_forever(
     *, tasks: Iterable[Task], workers: Iterable[TaskWorker], deps: Mapping[int, Iterable[int]]
 ) -> list[Stuck]:
-    """Open tasks that nothing now known will ever set free, by number, each with the nearest reason.
+    """Open tasks that can never start as things are, by number, each with the nearest reason.
 
-    `tasks` are all that the open ones depend on, ended ones too; `deps` says what each comes after;
-    `workers` are all of the team, busy ones too.
+    `tasks` includes all tasks that the open ones depend on, also ended ones; `deps` maps a task to those it
+    comes after; `workers` is the whole team, busy or not.
     """
     known = {task.id: task for task in tasks}
     team = list(workers)
@@ -184,10 +185,6 @@ def _own_reason(
             return f"it comes after {show_id(dep)}, which is {known[dep].state}"
     if any(can_do(worker, task) for worker in team):
         return ""
-    return _nobody(task, team)
-
-
-def _nobody(task: Task, team: list[TaskWorker]) -> str:
     if not team:
         return "there is no worker"
     everything = frozenset().union(*(worker.skills() for worker in team))
@@ -204,7 +201,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _spread(reasons: dict[int, str], deps: Mapping[int, Iterable[int]]) -> None:
-    """A task that comes after a stuck task is stuck too."""
+    """Adds the tasks that come after a stuck task: they are stuck too."""
     after: dict[int, list[int]] = {}
     for number in sorted(reasons):
         for dep in deps.get(number, ()):

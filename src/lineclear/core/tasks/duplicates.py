@@ -1,29 +1,29 @@
-"""Is this task already there? Words can only shortlist; the author of the task decides."""
+"""Finds tasks that may be duplicates, by the words of their titles. The author of the task decides."""
 
 from __future__ import annotations
 
-# Words that nearly every task has; a task that shares only these shares nothing.
+# Words of nearly every task: two tasks that share only these have nothing in common.
 COMMON_WORDS = frozenset((
     "a", "add", "all", "an", "and", "as", "at", "be", "by", "change", "create", "do", "fix", "for", "from",
     "get", "in", "into", "is", "it", "make", "new", "no", "not", "of", "on", "or", "our", "out", "remove",
     "set", "so", "that", "the", "their", "then", "this", "to", "up", "update", "use", "we", "when", "with",
 ))  # fmt: skip
 MOST_WORDS = 64
-# Titles say nearly the same when they share this many telling words, and this part of the shorter one.
+# Two titles are similar if they share at least this many telling words, and this part of the shorter one.
 LEAST_SHARED, LEAST_SHARED_PERCENT = 3, 60
-# A word of so many titles tells none of them apart; leaving it out bounds the work for long lists.
+# A word that is in more titles than this is ignored, which bounds the work for long lists.
 MOST_TITLES_OF_A_WORD = 50
 
 
 def telling_words(text: str) -> str:
-    """The words of a text that say what it is about, each once, in order."""
+    """The words that say what a text is about, each once, in order."""
     words = "".join(ch if ch.isalnum() else " " for ch in text.lower()).split()
     telling = [word for word in dict.fromkeys(words) if word not in COMMON_WORDS]
     return " ".join(telling[:MOST_WORDS])
 
 
 def likely_twins(new: list[tuple[int, str]], known: list[tuple[int, str]]) -> list[tuple[int, int]]:
-    """(new task, the one before it that is most like it), for titles that say nearly the same.
+    """(new task, the earlier task that is most like it), for titles that are similar.
 
     `new` and `known` hold (number, title); a new one is compared with the known and with earlier new ones.
     """

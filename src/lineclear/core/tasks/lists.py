@@ -1,8 +1,8 @@
-"""Lists of tasks as people keep them, Markdown checklists or JSON, read into drafts and written back.
+"""Task lists that people keep, Markdown checklists or JSON, read into drafts and written back.
 
-Whether a scope, a requirement or a chain of dependencies makes sense is for the rules of tasks to say.
-What looks like a task is read or refused with its place, never dropped. Not for the hook's path.
-How a task is written in Markdown is in markdown.py.
+Checks the form only; the rules of tasks decide whether a scope, a skill or a chain of dependencies makes
+sense. Anything that looks like a task is read, or refused with its place; nothing is dropped silently.
+markdown.py knows how a task is written in Markdown. Not for the hook's path.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from lineclear.core.agents import names
 from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.tasks import markdown
 from lineclear.core.tasks.markdown import TaskLine
+from lineclear.core.tasks.states import DEFAULT_PRIORITY, LEAST_PRIORITY
 from lineclear.core.words.refusals import Refusal, refuse, shorten
 
 if TYPE_CHECKING:
@@ -24,15 +25,14 @@ if TYPE_CHECKING:
 MAX_TASKS, MAX_TITLE_CHARS, MAX_BODY_CHARS = 2_000, 200, 20_000
 MAX_ENTRIES, MAX_ENTRY_CHARS = 100, 1_000
 LIMIT_BYTES = 16_777_216
-DEFAULT_PRIORITY, LAST_PRIORITY = 5, 9
 
 _LISTS = ("scope", "produces", "labels", "needs", "after")
 _FIELDS = frozenset(("title", "body", "done")) | markdown.LIST_KEYS
 _PRIORITIES = frozenset("0123456789")
 _TOO_MANY = f"it has more than {MAX_TASKS} tasks"
 
-# Control characters, line separators and halves of surrogate pairs: not every engine and terminal
-# keeps them, and lists of names are stored joined by line feeds.
+# Control characters, line separators and halves of surrogate pairs: some engines and terminals do not
+# keep them, and lists of names are stored joined by line feeds.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _CONTROL_IN_BODY = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -40,7 +40,7 @@ _CONTROL_IN_BODY = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\
 class TaskDraft:
     """A task to be added. `ref` names it inside its list; `after` holds refs of the list, or T-ids.
 
-    `produces` holds the paths of what must be there in the end.
+    `produces` holds the paths of the files that must exist in the end.
     """
 
     __slots__ = ("ref", "title", "body", "priority", "scope", "produces", "labels", "needs", "after", "done")
@@ -80,7 +80,7 @@ class TaskDraft:
 
 
 class _Found:
-    """A task as it stands in its source: where, and the fields as written, not yet checked."""
+    """A task as its source has it: where it is, and its fields as written, not checked yet."""
 
     __slots__ = ("where", "shown", "fields", "parts")
 
@@ -99,7 +99,7 @@ class _Found:
 
 
 def read_fields(fields: dict[str, object]) -> TaskDraft:
-    """One task given field by field, as `read_json` takes them; `after` holds T-ids."""
+    """One task from the fields that `read_json` accepts; `after` holds T-ids."""
     return _drafts([_Found("task", str(fields.get("title", ""))[:201], fields)])[0]
 
 
@@ -144,7 +144,7 @@ def _positions(found: list[_Found], drafts: list[TaskDraft]) -> dict[str, int]:
 
 
 def _resolved(task: _Found, ref: str, positions: dict[str, int], drafts: list[TaskDraft]) -> str:
-    """A ref of the list, else a position in it, else a task that exists outside the list."""
+    """What `ref` refers to: a ref in the list, else a position in the list, else a task outside the list."""
     if ref in positions:
         return ref
     if names.is_count(ref) and int(ref) <= len(drafts):
@@ -155,7 +155,7 @@ def _resolved(task: _Found, ref: str, positions: dict[str, int], drafts: list[Ta
 
 
 def _canonical_ref(text: str) -> str:
-    """A T-id in the one way we write it; any other ref as it is."""
+    """A T-id in its canonical form; any other ref unchanged."""
     number = text[2:] if text[:2] in ("T-", "t-") else text[1:] if text[:1] == "#" else ""
     return names.task_id(number) if names.is_count(number) else text
 
@@ -198,7 +198,7 @@ def _with_line_feeds(text: str) -> str:
 
 
 def _dedented(lines: list[str]) -> str:
-    """Without the indentation all lines share, and without blank lines at either end."""
+    """The lines without their common indentation and without blank lines at either end."""
     kept = [line if line.strip(" \t") else "" for line in lines]
     shared: str | None = None
     for line in filter(None, kept):
@@ -216,8 +216,8 @@ def _common_start(a: str, b: str) -> str:
 
 def _priority(task: _Found) -> int:
     given = task.fields.get("priority", DEFAULT_PRIORITY)
-    if type(given) is not int or not 0 <= given <= LAST_PRIORITY:
-        raise task.refusal(f"its priority must be a whole number from 0 to {LAST_PRIORITY}")
+    if type(given) is not int or not 0 <= given <= LEAST_PRIORITY:
+        raise task.refusal(f"its priority must be a whole number from 0 to {LEAST_PRIORITY}")
     return given
 
 
@@ -296,7 +296,7 @@ def _bad_list(text: str, why: str) -> Refusal:
 
 
 def read_markdown(text: str) -> list[TaskDraft]:
-    """The checkboxes of a text. One indented below another is a part of it, so the other comes after it."""
+    """The checkboxes of a text. A checkbox indented below another is a sub-task, and comes before it."""
     if len(text.encode(errors="surrogatepass")) > LIMIT_BYTES:
         raise _bad_list(text, f"it is larger than {LIMIT_BYTES} bytes")
     lines = _with_line_feeds(text.removeprefix("\ufeff")).split("\n")
@@ -324,7 +324,8 @@ def _fields_of(line: TaskLine) -> dict[str, object]:
 
 
 def _attribute(key: str, entries: list[str]) -> object:
-    """A list, or the one entry. Two where one belongs make a text that no check lets through."""
+    """A list, or a single entry. Several entries where one is allowed are joined, and a check refuses
+    them."""
     if key in _LISTS:
         return entries
     entry = ", ".join(entries)
@@ -332,7 +333,7 @@ def _attribute(key: str, entries: list[str]) -> object:
 
 
 def write_markdown(drafts: list[TaskDraft]) -> str:
-    """Drafts as the readers give them, as a flat checklist that reads back as the same drafts."""
+    """Drafts as a flat checklist, which reads back as the same drafts."""
     lines: list[str] = []
     for position, draft in enumerate(drafts, 1):
         lines.append(markdown.write_line(_line_of(draft, position)))
@@ -341,7 +342,8 @@ def write_markdown(drafts: list[TaskDraft]) -> str:
 
 
 def _line_of(draft: TaskDraft, position: int) -> TaskLine:
-    """Short where that reads back right; a title that looks like more than a title needs everything said."""
+    """The shortest line that reads back as the same draft; a title that looks like an id or like attributes
+    needs an explicit id."""
     is_counted = draft.ref == str(position)
     is_task = _canonical_ref(draft.ref) == draft.ref and draft.ref.startswith("T-")
     attributes = [f"priority: {draft.priority}"] if draft.priority != DEFAULT_PRIORITY else []

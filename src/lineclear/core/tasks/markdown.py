@@ -1,12 +1,12 @@
 """The Markdown of tasks, for lists that are imported and exported (lists.py) and for TASKS.md (page.py).
 
 A task is one line: `- [ ] T-3 Title (open; priority: 2; scope: src/a/, "b, c.py"; after: T-1) @name`.
-In the parentheses at its end an entry with a comma, semicolon, parenthesis or quote stands in quotes, and a
+In the parentheses at its end, an entry with a comma, semicolon, parenthesis or quote is put in quotes, and a
 quote inside it is doubled. TASKS.md puts the task's state first there; a list has no states and no names.
-Parentheses that are not ours belong to the title. Lines indented below a task of a list are its body; a line
+Any other parentheses belong to the title. Lines indented below a task of a list are its body; a line
 of a body that would read as a task starts with a backslash.
 
-Reads and writes, and judges nothing: whether a priority is one is for the callers. Not for the hook's path.
+Reads and writes only: callers check the entries, for example a priority. Not for the hook's path.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _NEEDS_QUOTES = re.compile(r'[,;()"]|^\s|\s$|^$')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskLine:
-    """What stands in the line of a task.
+    """The parts of a task's line.
 
-    `id` is like T-3. `attributes` are the pieces of our parentheses but for the state, each as it is
-    written: `scope: src/a/, b.py`. On a page, `state` is empty where there are no parentheses of ours.
+    `id` is like T-3. `attributes` are the entries of our parentheses except the state, each as written:
+    `scope: src/a/, b.py`. On a page, `state` is "" if the line has no parentheses of ours.
     """
 
     title: str
@@ -50,7 +50,7 @@ class TaskLine:
 
 @dataclass(slots=True, kw_only=True)
 class ListedTask:
-    """A task of a list. `parts` are the positions of its sub-tasks in the list, from 1."""
+    """A task in a list. `parts` are the positions of its sub-tasks in the list, from 1."""
 
     line: TaskLine
     line_no: int
@@ -64,7 +64,7 @@ class ListedTask:
 
 
 def read_list_line(content: str, *, is_done: bool = False, indent: str = "") -> TaskLine:
-    """What stands behind the box of a task in a list. Its id is followed by a title, or is the title."""
+    """The text after a task's checkbox in a list. An id that no title follows is itself the title."""
     title = content
     attributes: tuple[str, ...] = ()
     start, pieces = _read_group(content)
@@ -80,10 +80,10 @@ def read_list_line(content: str, *, is_done: bool = False, indent: str = "") -> 
 
 
 def read_page_line(line: str) -> TaskLine | None:
-    """A line of TASKS.md with a bullet and a box, with or without an id; None for all other text.
+    """A line of TASKS.md with a bullet and a checkbox, with or without an id; None for any other text.
 
-    People write these by hand: an id may stand alone or have one bracket, a name may lack its at sign
-    behind our parentheses.
+    People write these by hand: an id may stand alone or have only one bracket, and a name after our
+    parentheses may lack its at sign.
     """
     text = line.lstrip(" \t")
     box = _CHECKBOX.match(text)
@@ -112,20 +112,20 @@ def _without_name(text: str) -> tuple[str, str]:
 
 
 def without_signature(text: str) -> tuple[str, str]:
-    """(the text, the name) of a text that ends in @name."""
+    """(the text without the @name at its end, the name or "")."""
     signed = _SIGNED.search(text)
     return (text[: signed.start()].rstrip(), signed[1]) if signed else (text, "")
 
 
 def _read_page_group(text: str) -> tuple[int, list[str]]:
-    """As `_read_group`, where a state stands first, then keys of a page; else no pieces."""
+    """Like `_read_group`, if the first piece is a state and the others have keys of a page; else (-1, [])."""
     start, pieces = _read_group(text)
     is_ours = pieces and pieces[0] in STATES and all(key_of(piece) in PAGE_KEYS for piece in pieces[1:])
     return (start, pieces) if is_ours else (-1, [])
 
 
 def _read_group(text: str) -> tuple[int, list[str]]:
-    """(where the parentheses at the end of the text open, their pieces); (-1, []) where there are none."""
+    """(where the parentheses at the end of the text open, their pieces); (-1, []) if there are none."""
     start = _group_start(text)
     if start < 0 or (start and not text[start - 1].isspace()):
         return -1, []
@@ -133,7 +133,7 @@ def _read_group(text: str) -> tuple[int, list[str]]:
 
 
 def _group_start(text: str) -> int:
-    """Where the parenthesis opens that closes at the very end, or -1. Quotes hide what is in them."""
+    """Where the parenthesis opens that closes at the very end, or -1. Quoted parentheses do not count."""
     depth, is_quoted = 0, False
     if text.endswith(")"):
         for at in range(len(text) - 1, -1, -1):
@@ -179,7 +179,7 @@ def write_line(line: TaskLine) -> str:
 
 
 def write_content(line: TaskLine) -> str:
-    """What stands behind the box."""
+    """The text after the checkbox."""
     lead = f"{line.id} " if line.id else ""
     pieces = [line.state, *line.attributes] if line.state else line.attributes
     group = f" ({'; '.join(pieces)})" if pieces else ""
@@ -198,11 +198,11 @@ def _quoted(entry: str) -> str:
     return f'"{doubled}"'
 
 
-# -- lists: which lines are tasks, and which are theirs -------------------------------------------
+# -- lists: which lines are tasks, and which belong to them ---------------------------------------
 
 
 def read_list(lines: Iterable[str], *, most: int) -> list[ListedTask]:
-    """The tasks of a list, and no more than `most` of them."""
+    """The tasks of a list, at most `most` of them."""
     reading = _ListReading()
     for line_no, line in enumerate(lines, 1):
         reading.read(line_no, line)
@@ -212,10 +212,10 @@ def read_list(lines: Iterable[str], *, most: int) -> list[ListedTask]:
 
 
 class _ListReading:
-    """All tasks so far, and the open ones, outermost first: those the next indented line can belong to.
+    """All tasks so far, and the open ones, outermost first: the next indented line can belong to these.
 
-    An open code block (`fence`, the marks that opened it) belongs to the innermost open task, or to
-    the text between tasks when none is open.
+    An open code block (`fence` holds the marks that opened it) belongs to the innermost open task, or to
+    the text between tasks if none is open.
     """
 
     def __init__(self) -> None:
@@ -240,7 +240,7 @@ class _ListReading:
         self.fence = _fence_after(self.fence, text)
 
     def _close_down_to(self, width: int) -> None:
-        # A code block nobody closed ends with its task: it must not hide the tasks below it.
+        # An unclosed code block ends with its task: it must not hide the tasks below it.
         while self.open and self.open[-1].width >= width:
             self.open.pop()
             self.fence = ""
@@ -263,7 +263,7 @@ def write_body(body: str) -> list[str]:
 
 
 def _fence_after(fence: str, text: str) -> str:
-    """The code block that is open after this line: none (""), or the marks that opened it."""
+    """The marks that opened the code block which is open after this line; "" if none is."""
     text = text.rstrip(" \t")
     if fence:
         is_end = text.startswith(fence) and not text.strip(fence[0])

@@ -1,14 +1,14 @@
-"""TASKS.md: the list of tasks as a page that agents edit. Reading it, writing it, and what an edit asks for.
+"""TASKS.md, the task list as a page that agents edit: reading it, writing it, finding what an edit asks for.
 
-A page is a list of items, one per line: tasks, and text that is none of our business and stays where it is.
-markdown.py reads and writes a task's line; what we have to say about a line stands in a comment below it.
-Pure: an edit is found by comparing two texts, and carried out elsewhere.
-Not for the hook's path.
+A page is a list of items, one per line: tasks, and other text, which stays where it is. markdown.py reads and
+writes a task's line; our notes on a line are in comments below it. Pure: edits are found by comparing two
+texts and carried out elsewhere. Not for the hook's path.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
@@ -41,9 +41,9 @@ HEADING = (
     "",
 )
 
-# What an edit asks for, in the order in which edits of one line are carried out.
+# Kinds of edits, in the order in which the edits of one line are carried out.
 ADD, RETITLE, REORDER, TAKE, DONE, REOPEN = "add", "retitle", "reorder", "take", "done", "reopen"
-# What cannot be carried out, and is only said.
+# Edits that cannot be carried out; a note on the page says so.
 UNKNOWN, TWICE, FIXED = "unknown", "twice", "fixed"
 
 _NOTE = re.compile(r"[ \t]*<!-- lineclear says: (.*) -->$")
@@ -71,7 +71,7 @@ class PageTask:
 
 
 class Item:
-    """One line. `number` is that of its task, 0 for text; `notes` are our comments below it."""
+    """One line of the page. `number` is its task's, 0 for other text; `notes` are our comments below it."""
 
     def __init__(self, text: str, number: int = 0, indent: str = "", notes: Iterable[str] = ()) -> None:
         self.text, self.number, self.indent = text, number, indent
@@ -79,7 +79,7 @@ class Item:
 
     @property
     def key(self) -> int | str:
-        """What makes two items the same: the task, or the text; the page's own number does not count."""
+        """Equal for two items that are the same line: the task, or the text without the page's number."""
         return self.number or (MARK if self.text.startswith(MARK) else self.text)
 
 
@@ -87,7 +87,7 @@ class Item:
 class Edit:
     """One thing that an edited line asks for. `place` is its item's index in the edited page.
 
-    `value` is what is wanted, `old` what the page had said; `name` is who stands behind the line.
+    `value` is the wanted value, `old` the published one; `name` is the agent named at the end of the line.
     """
 
     kind: str
@@ -103,7 +103,7 @@ class Edit:
 
 
 def parse_page(text: str) -> list[Item]:
-    """Any text is a page. Our own comments are put back to the item they are about."""
+    """The items of any text. Our own comments become the notes of the item above them."""
     items: list[Item] = []
     seen: set[int] = set()
     lines = text.replace("\r\n", "\n").split("\n")
@@ -113,7 +113,7 @@ def parse_page(text: str) -> list[Item]:
             items[-1].notes.append(note[1])
             continue
         number, indent = _number_of(line)
-        # A second line of one task stays as text: nothing that somebody wrote is dropped.
+        # A second line for the same task stays as text: nothing that somebody wrote is dropped.
         items.append(Item(line, 0 if number in seen else number, indent))
         seen.add(number)
     return items
@@ -125,7 +125,7 @@ def _number_of(line: str) -> tuple[int, str]:
 
 
 def parse_line(line: str) -> TaskLine | None:
-    """A checkbox of any task, with or without an id; None for all other text."""
+    """A task's line, with or without an id; None for any other text."""
     return read_page_line(line) if len(line) <= MOST_LINE_CHARS else None
 
 
@@ -134,7 +134,7 @@ def _number(line: TaskLine) -> int:
 
 
 def _priority(line: TaskLine) -> int | None:
-    """None where the line does not say it."""
+    """The priority of a line; None if the line does not state a valid one."""
     priority: int | None = DEFAULT_PRIORITY if line.state else None
     for given in line.attributes:
         if _is_priority(given):
@@ -178,10 +178,10 @@ def render_page(
     notes: Mapping[int | str, list[str]] | None = None,
     page: int = 0,
 ) -> str:
-    """The page's text: lines of tasks written anew, tasks that it lacks added, and its number.
+    """The page's text: task lines rewritten, missing tasks added, and the page's number updated.
 
-    `newest` is the highest number of any task: one up to there that is not in `tasks` is not shown any
-    more. A comment stays as long as its line does; `notes` are new ones, by the key of their item.
+    `newest` is the highest task number: a task up to it that is not in `tasks` is no longer shown. A comment
+    stays as long as its line is unchanged; `notes` are new ones, by the key of their item.
     """
     lines: list[str] = []
     for item in _with_missing(_numbered(_first_lines(items), page), tasks, newest):
@@ -192,7 +192,7 @@ def render_page(
 
 
 def _first_lines(items: list[Item]) -> list[Item]:
-    """As the page will be read again: the first line of a task is its line, further ones are text."""
+    """The items as they will be read back: only the first line of a task is its line, others are text."""
     seen: set[int] = set()
     found = []
     for item in items:
@@ -203,20 +203,20 @@ def _first_lines(items: list[Item]) -> list[Item]:
 
 
 def page_number(text: str) -> int:
-    """Which page somebody had before them; 0 when it does not say."""
+    """The number of the page that was edited; 0 if the text has none."""
     marked = _MARKED.search(text)
     return int(marked[1]) if marked else 0
 
 
 def _numbered(items: list[Item], page: int) -> list[Item]:
-    """With the line that says how the page is used, and which one it is."""
+    """The items with the line that explains the page and states its number."""
     line = _MARKED.sub(f"{MARK} page {page}", HEADING[2])
     found = [Item(line) if item.key == MARK else item for item in items]
     return found if any(item.key == MARK for item in items) else [*found, Item(line)]
 
 
 def _with_missing(items: list[Item], tasks: Mapping[int, PageTask], newest: int) -> list[Item]:
-    """Without tasks that are not shown any more; with those that are new, behind the last one."""
+    """The items without tasks that are no longer shown, and with missing ones after the last task."""
     kept = [item for item in items if item.number in tasks or not _is_past(item, tasks, newest)]
     known = {item.number for item in kept}
     missing = [Item("", task.number) for task in tasks.values() if task.number not in known]
@@ -225,7 +225,7 @@ def _with_missing(items: list[Item], tasks: Mapping[int, PageTask], newest: int)
 
 
 def _is_past(item: Item, tasks: Mapping[int, PageTask], newest: int) -> bool:
-    """A line as we write it, of a task that is not shown any more. What somebody else wrote stays."""
+    """Is this our own line for a task that is no longer shown? Lines that somebody else wrote stay."""
     line = parse_line(item.text)
     if line is None or not line.state:
         return False
@@ -240,7 +240,7 @@ def _fresh(item: Item, tasks: Mapping[int, PageTask], notes: Mapping[int | str, 
 
 
 def write_note(text: str) -> str:
-    """Words that are safe inside a comment, on one line."""
+    """The text on one line, safe inside an HTML comment."""
     return shorten(_TWO_DASHES.sub("- ", text), MOST_NOTE_CHARS)
 
 
@@ -252,30 +252,18 @@ def first_page() -> list[Item]:
 
 
 def find_edits(base: list[Item], current: list[Item], tasks: Mapping[int, PageTask]) -> list[Edit]:
-    """What the difference between the published page and the edited one asks for, top to bottom."""
+    """The edits that turn the published page `base` into `current`, top to bottom."""
     published = {item.number: item.text for item in base if item.number}
-    known = _Counted(item.text for item in base if not item.number)
+    known = Counter(item.text for item in base if not item.number)
     edits: list[Edit] = []
     for place, item in enumerate(current):
         if item.number:
             edits += _edits_of_task(place, item, published.get(item.number, ""), tasks)
-        elif not known.take(item.text):
+        elif known[item.text] > 0:
+            known[item.text] -= 1
+        else:
             edits += _edits_of_text(place, item)
     return edits
-
-
-class _Counted:
-    """How often a line is there; taking it away counts down."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._left: dict[str, int] = {}
-        for text in texts:
-            self._left[text] = self._left.get(text, 0) + 1
-
-    def take(self, text: str) -> bool:
-        left = self._left.get(text, 0)
-        self._left[text] = left - 1
-        return left > 0
 
 
 def _edits_of_text(place: int, item: Item) -> list[Edit]:
@@ -304,7 +292,7 @@ def _differences(place: int, new: TaskLine, old: TaskLine) -> list[Edit]:
     number, title, name = _number(new), new.title, new.agent
     rest, signed = without_signature(title)
     if signed and title != old.title and without_signature(old.title)[1] != signed:
-        # A name written right behind the title, before our parentheses.
+        # Somebody wrote a name right after the title, before our parentheses.
         title, name = rest, signed
     edits = []
     if title and title != old.title:
@@ -323,7 +311,7 @@ def _differences(place: int, new: TaskLine, old: TaskLine) -> list[Edit]:
 
 
 def _fixed(line: TaskLine) -> list[str]:
-    """What our parentheses say that cannot be changed there. The state is ours alone, and comes back."""
+    """The entries of our parentheses that cannot be changed by editing the page."""
     return [given for given in line.attributes if not _is_priority(given)]
 
 
@@ -331,9 +319,9 @@ def _fixed(line: TaskLine) -> list[str]:
 
 
 def merge_items(shared: list[Item], base: list[Item], current: list[Item]) -> list[Item]:
-    """The shared page with what was changed from `base` to `current`.
+    """The shared page with the changes from `base` to `current`.
 
-    Lines that were put in come in, text that was taken out goes; a task's line is moved, never lost.
+    Added lines are added and deleted text is deleted; a task's line may move, but is never deleted.
     """
     base_keys, keys = [item.key for item in base], [item.key for item in current]
     places = _places(base_keys, [item.key for item in shared])
@@ -353,7 +341,7 @@ def merge_items(shared: list[Item], base: list[Item], current: list[Item]) -> li
 
 
 def _places(base: list[int | str], shared: list[int | str]) -> dict[int, int]:
-    """Where in the shared page each line of the base is, if it is still there."""
+    """Index in the base -> index in the shared page, for each line that both have."""
     places = {}
     for block in SequenceMatcher(None, base, shared).get_matching_blocks():
         places.update({block.a + step: block.b + step for step in range(block.size)})
@@ -361,7 +349,7 @@ def _places(base: list[int | str], shared: list[int | str]) -> dict[int, int]:
 
 
 def _anchor(first: int, places: dict[int, int]) -> int:
-    """Behind which line of the shared page a piece belongs that stood at `first` in the base."""
+    """The line of the shared page after which a piece at `first` in the base belongs; -1: at the top."""
     while first > 0:
         first -= 1
         if first in places:

@@ -15,7 +15,7 @@ OPEN, TAKEN, HANDED_OVER = "open", "taken", "handed over"
 MERGED, ACCEPTED, FAILED, CANCELLED = "merged", "accepted", "failed", "cancelled"
 STATES = (OPEN, TAKEN, HANDED_OVER, MERGED, ACCEPTED, FAILED, CANCELLED)
 
-# A dependent becomes ready when all it waits for is finished; ended tasks never move by themselves.
+# A task becomes ready when all tasks that it waits for are finished; ended tasks never move by themselves.
 FINISHED = frozenset((MERGED, ACCEPTED))
 ENDED = frozenset((MERGED, ACCEPTED, FAILED, CANCELLED))
 
@@ -48,7 +48,7 @@ def show_id(task_id: int) -> str:
 
 
 def end_lapsed(taken: Iterable[Task], now: Instant, is_gone: Callable[[str], bool]) -> list[Draft]:
-    """Tasks whose holder fell silent or died go back, or fail when they were tried often enough."""
+    """Give back each task whose lease ran out or whose holder died; it fails if its attempts are used up."""
     drafts = []
     for task in taken:
         if is_gone(task.agent):
@@ -59,7 +59,7 @@ def end_lapsed(taken: Iterable[Task], now: Instant, is_gone: Callable[[str], boo
 
 
 def give_back(task: Task, why: str) -> Draft:
-    """The next attempt, or the end when the attempts are used up."""
+    """Return the task for its next attempt, or fail it if its attempts are used up."""
     subject = show_id(task.id)
     if task.attempt >= task.attempts_max:
         times = "1 attempt" if task.attempt == 1 else f"{task.attempt} attempts, the last one"
@@ -69,16 +69,16 @@ def give_back(task: Task, why: str) -> Draft:
 
 
 def is_fit(task: Task, skills: frozenset[str]) -> bool:
-    """Everything the task needs (a client's name, a skill) is something this agent has."""
+    """Does this agent have everything that the task needs (a client's name, a skill)?"""
     return all(need in skills for need in task.needs.split("\n")) if task.needs else True
 
 
 def choose_next(
     ready: Iterable[Task], skills: frozenset[str], is_crowded: Callable[[Task], bool]
 ) -> tuple[Task | None, bool]:
-    """The first fitting task whose scope nobody else works on, else the first fitting one.
+    """(the first fitting task whose scope nobody else works in, else the first fitting one; is it crowded?)
 
-    `ready` comes in order of priority, then age. The flag says that the choice is crowded.
+    `ready` comes in order of priority, then age.
     """
     crowded: Task | None = None
     for task in ready:
@@ -91,7 +91,7 @@ def choose_next(
 
 
 def closes_cycle(task_id: int, after: int, deps_of: Callable[[int], list[int]]) -> list[int]:
-    """The chain task -> after -> ... -> task that a new dependency would close, or nothing."""
+    """The cycle task -> after -> ... -> task that a new dependency would close; [] if there is none."""
     paths = [[task_id, after]]
     seen: set[int] = set()
     while paths:
