@@ -1,1 +1,1 @@
-"""Messages: who they concern, in which order they are read."""
+"""Messages: who receives them, and in which order."""

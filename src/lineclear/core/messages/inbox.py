@@ -1,4 +1,4 @@
-"""Messages: whom they concern, in which order they are shown, and how reading moves a cursor."""
+"""Messages: who receives them, in which order, and how reading moves the reader's cursor."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def audience_of(to: str, topic: str) -> str:
 
 
 def audiences_for(name: str, topics: list[str]) -> list[str]:
-    """What a reader listens to: itself, its parents' names (a sub-agent), its topics, everyone."""
+    """The audiences of a reader: its own name, its parents' names, its topics, everyone."""
     levels = name.split("/")
     own = ["agent:" + "/".join(levels[: depth + 1]) for depth in range(len(levels))]
     return [*own, *("topic:" + topic for topic in topics), EVERYONE]
 
 
 def unread(messages: list[Message], reader: MessageReader, read_ids: set[int]) -> list[Message]:
-    """Urgent ones first, then by arrival; one's own words are not news.
+    """The messages that the reader has not read, urgent ones first, then by arrival; never its own.
 
-    What was sent to the reader by its own name counts from the beginning, the rest (a parent's
-    name too) from when it joined.
+    Messages to the reader's own name count from the beginning, all others (also to a parent's name) from
+    when it joined.
     """
     own = f"agent:{reader.name}"
     news = [

@@ -1,1 +1,1 @@
-"""Values and proposals: merging JSON, and files as somebody proposes them."""
+"""Values and proposals: merging JSON, and proposed changes of files."""

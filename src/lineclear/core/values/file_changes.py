@@ -1,4 +1,4 @@
-"""A file as somebody proposes it: the new content or its removal, and what it was made from. Data only.
+"""A proposed change of a file: the new content or its removal, and what it is based on. Data only.
 
 The payload of a proposal holds it as a flat object, so that every reader of proposals can show it.
 """
@@ -20,8 +20,8 @@ MOST_BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """`text` is None for a removal. `commit` is what main was, `blob` the file's id in it ("" for a new
-    file), `task` the one its author worked on, 0 for none."""
+    """`text` is None for a removal. `commit` is main's commit at the time, `blob` the file's id in it ("" for
+    a new file), `task` the one that the author worked on, 0 for none."""
 
     text: str | None
     _: KW_ONLY
@@ -35,7 +35,7 @@ class FileChange:
 
 
 def read_change(payload: object) -> FileChange | None:
-    """None for a payload of any other form."""
+    """The change that a payload holds; None if the payload has another form."""
     if not isinstance(payload, dict) or payload.get("form") != FORM:
         return None
     text, commit, blob, task = (payload.get(name) for name in ("text", "commit", "blob", "task"))
@@ -48,7 +48,7 @@ def read_change(payload: object) -> FileChange | None:
 
 
 def check_content(resource: str, text: str | None, before: str | None) -> None:
-    """Refuse what is no change, too large, or no text."""
+    """Refuse content that changes nothing, is too large, or is not text."""
     if text == before:
         why = "it is not on main" if text is None else "main already has it"
         raise refuse("proposal.nothing", resource=resource, why=why)

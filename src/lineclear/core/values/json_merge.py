@@ -1,7 +1,7 @@
 """Three-way merge of JSON values: objects key by key, arrays and everything else as a whole.
 
-Pure: what it returns shares parts with what it was given, so none of them may be changed afterwards.
-Depth is bounded where values come in (`json_text.MAX_DEPTH`), so plain recursion is safe here.
+Pure. The result shares parts with the arguments, so none of them may be changed afterwards. `json_text`
+bounds the depth of values where they come in (`MAX_DEPTH`), so plain recursion is safe here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 class Absent:
-    """There is no value here; null is a value."""
+    """Stands for "no value", since null is a value."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -21,15 +21,12 @@ ABSENT = Absent()
 
 @dataclass(frozen=True, slots=True)
 class JsonConflict:
-    """Both sides changed one place, differently. The place is a JSON pointer (RFC 6901), "" for the whole."""
+    """Both sides changed one place differently. `pointer` is a JSON pointer (RFC 6901), "" for the whole."""
 
     pointer: str
     base: object
     mine: object
     theirs: object
-
-    def __repr__(self) -> str:
-        return f"JsonConflict({self.pointer!r}, {self.base!r}, {self.mine!r}, {self.theirs!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +35,6 @@ class JsonMerge:
 
     value: object
     conflicts: list[JsonConflict]
-
-    def __repr__(self) -> str:
-        return f"JsonMerge({self.value!r}, {self.conflicts!r})"
 
 
 def merge_json(base: object, mine: object, theirs: object) -> JsonMerge:
@@ -52,8 +46,8 @@ def merge_json(base: object, mine: object, theirs: object) -> JsonMerge:
 def _merged(
     base: object, mine: object, theirs: object, pointer: str, conflicts: list[JsonConflict]
 ) -> object:
-    # Objects go key by key without being compared as a whole first: comparing at every level
-    # would walk the deepest part once for each level above it.
+    # Objects are not compared as a whole first: comparing at every level would walk the deepest part once
+    # for each level above it.
     if type(mine) is dict and type(theirs) is dict:
         if base is ABSENT:
             return _merged_object({}, mine, theirs, pointer, conflicts)
@@ -74,7 +68,7 @@ def _merged_object(
     pointer: str,
     conflicts: list[JsonConflict],
 ) -> dict[str, object]:
-    """Keys in the order of `theirs`, then what `mine` adds; what both deleted is in neither."""
+    """Keys in the order of `theirs`, then the keys that `mine` adds."""
     merged: dict[str, object] = {}
     for key in [*theirs, *(key for key in mine if key not in theirs)]:
         was, own, shared = base.get(key, ABSENT), mine.get(key, ABSENT), theirs.get(key, ABSENT)
@@ -89,12 +83,12 @@ def below(pointer: str, key: str) -> str:
 
 
 def is_same(a: object, b: object) -> bool:
-    """Equal as JSON texts, but for the order of keys: true is not 1, and 1 is not 1.0."""
+    """Are these equal as JSON texts, except for the order of keys? true is not 1, and 1 is not 1.0."""
     if type(a) is not type(b):
         return False
     if type(a) is dict and type(b) is dict:
         return a.keys() == b.keys() and all(is_same(value, b[key]) for key, value in a.items())
     if type(a) is list and type(b) is list:
         return len(a) == len(b) and all(map(is_same, a, b))
-    # By repr, since -0.0 and 0.0 are two texts although they compare equal.
+    # By repr: -0.0 and 0.0 are different texts although they compare equal.
     return repr(a) == repr(b) if type(a) is float else a == b

@@ -1,1 +1,1 @@
-"""Worktrees: names, places and ports, snapshots, cleanup, syncing with main."""
+"""Worktrees: names, paths and ports, snapshots, cleanup, syncing with main."""

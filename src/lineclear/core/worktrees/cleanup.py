@@ -1,6 +1,6 @@
-"""What may be cleared away, and what stays and why. Facts in, a plan out; nothing here touches anything.
+"""What `gc` may remove, and what stays and why. Facts in, a plan out.
 
-The rule above all others: work that is in no commit of main, no branch and no snapshot stays.
+The first rule: work that is in no commit of main, no branch and no snapshot stays.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ CHECK_TREE = "check tree"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeFacts:
-    """A worktree. `in_use`: who works there, "" when nobody does; `is_landed`: it is clean and its commit
-    is in main; `is_saved`: all that is in it is in a lasting place."""
+    """A worktree. `in_use`: who works there, "" for nobody; `is_landed`: it is clean and its commit is in
+    main; `is_saved`: a snapshot or a branch has everything in it."""
 
     name: str
     path: str
@@ -37,7 +37,7 @@ class WorktreeFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VanishedWorktree:
-    """A worktree that only our store knows; `ports` are still kept for it."""
+    """A worktree that only our store still knows; `ports` are still reserved for it."""
 
     name: str
     path: str
@@ -46,7 +46,7 @@ class VanishedWorktree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directory:
-    """A directory where our worktrees lie, which git does not know."""
+    """A directory beside our worktrees that git does not know."""
 
     path: str
     is_empty: bool
@@ -55,7 +55,7 @@ class Directory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTreeFacts:
-    """A tree in which checks run. It holds nobody's work; making it again costs time."""
+    """A tree in which checks run. It holds nobody's work, but preparing it again costs time."""
 
     path: str
     in_use: bool
@@ -64,7 +64,7 @@ class CheckTreeFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchFacts:
-    """One of our branches. `needed_by`: a worktree or an open task, "" when nothing needs it."""
+    """One of our branches. `needed_by`: a worktree or an open task, "" if nothing needs it."""
 
     name: str
     commit: str
@@ -74,7 +74,7 @@ class BranchFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """An agent's snapshots from new to old; `is_rolling` ones may go by number."""
+    """An agent's snapshots from new to old; too many of those that are `is_rolling` are thinned out."""
 
     agent: str
     refs: Sequence[str]
@@ -85,7 +85,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """Something of our own in the git directory. `needed_by` says what for, "" when for nothing."""
+    """One of our own files in the git directory. `needed_by`: what needs it, "" for nothing."""
 
     kind: str
     name: str
@@ -106,7 +106,7 @@ class CleanupFacts:
 
 @dataclass(frozen=True, slots=True)
 class CleanupItem:
-    """A thing and the reason why it goes or stays. `key` is how it is found again."""
+    """One thing, and why it goes or stays. `key` is its name, path or ref."""
 
     kind: str
     key: str
@@ -119,7 +119,7 @@ class CleanupPlan:
     kept: list[CleanupItem] = field(default_factory=list)
 
     def judge(self, kind: str, key: str, keep_why: str, remove_why: str) -> None:
-        """It stays when there is a reason to."""
+        """Keep it if there is a reason to keep it, else remove it."""
         if keep_why:
             self.kept.append(CleanupItem(kind, key, keep_why))
         else:
@@ -191,8 +191,8 @@ def _judge_snapshots(plan: CleanupPlan, series: Series, keep: int, keep_for_s: i
 
 
 def _judge_file(plan: CleanupPlan, file: File, keep_for_s: int) -> None:
-    """What nothing needs goes at once, but for what tells of the past: that stays for a while. Files that
-    stay are not worth a word."""
+    """Remove a file that nothing needs; run logs and presence files stay for a while. Kept files are not
+    listed."""
     is_past = file.kind in (RUN_LOG, PRESENCE)
     if not file.needed_by and (not is_past or file.age_s > keep_for_s):
         plan.removals.append(CleanupItem(file.kind, file.name, "nothing needs it"))

@@ -1,6 +1,6 @@
-"""Worktrees: their names and branches, where they may lie, their ports, and when one may go.
+"""Rules for worktrees: names and branches, where they may be, their ports, and when one may be removed.
 
-Facts come in as arguments; nothing here looks at a disk, a port or git.
+Facts come in as arguments; nothing here reads a disk, a port or git.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 # Who made a worktree: we, one of the clients, or somebody with `git worktree add`.
 OURS, CLAUDE, CODEX, GIT = "lineclear", "claude", "codex", "git"
 
-# What git writes as the reason of its own lock while it makes a worktree; left behind when it is killed.
+# Git's reason for its own lock while it makes a worktree; the lock stays if git is killed.
 HALF_MADE = "initializing"
-MOST_PORT = 65_535
 _MOST_SLUG_CHARS = 40
 _MOST_BRANCH_CHARS = 200
 _BAD_IN_REF = frozenset(" ~^:?*[\\\x7f")
@@ -31,7 +30,7 @@ _SMALL_WORDS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
 
 def worktree_name(text: str) -> str:
-    """A plain name that git keeps as it is: the directory's name and git's own name for the worktree."""
+    """The name, if git keeps it unchanged: it names the directory, and git uses it for the worktree."""
     if not is_plain_name(text) or ".." in text or text.endswith((".", ".lock")):
         why = (
             'use 1 to 64 of A-Z a-z 0-9 "." "_" "-", a letter or digit first, no "..", no ".lock" at its end'
@@ -43,13 +42,13 @@ def worktree_name(text: str) -> str:
 
 
 def name_for(agent: str, task: int) -> str:
-    """The name of an agent's worktree where nobody chose one; a sub-agent's levels are joined."""
+    """The default name of an agent's worktree; the levels of a sub-agent's name are joined."""
     return worktree_name(agent.replace("/", "-")[:64].rstrip(".-") if agent else f"T-{task}")
 
 
 def lock_name(name: str) -> str:
-    """The lock of those who make or remove a worktree. Git's name for one that somebody else made may hold
-    what a lock's name may not."""
+    """The name of the lock for making or removing a worktree. Git's name for a worktree that somebody else
+    made may have characters that a lock's name may not."""
     plain = "".join(ch if ch.isascii() and (ch.isalnum() or ch in "._-") else "_" for ch in name)
     return "worktree-" + plain[:100]
 
@@ -63,13 +62,14 @@ def branch_for(prefix: str, name: str, task: int, title: str) -> str:
 
 
 def is_own_branch(branch: str, prefix: str, name: str, task: int) -> bool:
-    """Did we choose this branch's name (also with a number behind it), so that it is ours to delete?"""
+    """Did we choose this branch's name (perhaps with a number at its end), so that we may delete it?"""
     chosen = f"{prefix}T-{task}" if task else prefix + name
     return branch == chosen or branch.startswith(chosen + "-")
 
 
 def slug(title: str) -> str:
-    """A title's words as they can stand in a branch: small ASCII letters, digits and dashes, not cut."""
+    """The first whole words of a title as a branch can have them: lower-case ASCII letters and digits, joined
+    by dashes."""
     plain = "".join(ch if ch in _SMALL_WORDS else " " for ch in title.lower())
     kept = ""
     for word in plain.split():
@@ -81,29 +81,24 @@ def slug(title: str) -> str:
 
 
 def branch_name(text: str) -> str:
-    """A branch as git allows it (`git check-ref-format --branch`), or a refusal."""
-    why = _why_no_branch(text)
-    if why:
-        raise refuse("input.bad", name="branch", given=text, why=why)
-    return text
-
-
-def _why_no_branch(text: str) -> str:
+    """The name, if git allows it for a branch (`git check-ref-format --branch`)."""
     if not 0 < len(text) <= _MOST_BRANCH_CHARS:
-        return f"it must have 1 to {_MOST_BRANCH_CHARS} characters"
-    if text[0] == "-" or text in ("@", "HEAD"):
-        return "git does not accept it as a branch name"
-    if any(ch < " " or ch in _BAD_IN_REF for ch in text):
-        return "git does not allow spaces or any of ~ ^ : ? * [ \\ in it"
-    if ".." in text or "@{" in text or text.endswith("."):
-        return 'git does not allow "..", "@{" or a dot at its end'
-    if any(not part or part[0] == "." or part.endswith(".lock") for part in text.split("/")):
-        return 'no part of it may be empty, begin with a dot or end with ".lock"'
-    return ""
+        why = f"it must have 1 to {_MOST_BRANCH_CHARS} characters"
+    elif text[0] == "-" or text in ("@", "HEAD"):
+        why = "git does not accept it as a branch name"
+    elif any(ch < " " or ch in _BAD_IN_REF for ch in text):
+        why = "git does not allow spaces or any of ~ ^ : ? * [ \\ in it"
+    elif ".." in text or "@{" in text or text.endswith("."):
+        why = 'git does not allow "..", "@{" or a dot at its end'
+    elif any(not part or part[0] == "." or part.endswith(".lock") for part in text.split("/")):
+        why = 'no part of it may be empty, begin with a dot or end with ".lock"'
+    else:
+        return text
+    raise refuse("input.bad", name="branch", given=text, why=why)
 
 
 def check_clash(kind: str, wanted: str, others: Iterable[str]) -> None:
-    """Refuse a name that a case-insensitive disk would take for another one."""
+    """Refuse a name that differs from another one only in case: some disks ignore case."""
     folded = wanted.casefold()
     for other in others:
         if other != wanted and other.casefold() == folded:
@@ -111,14 +106,14 @@ def check_clash(kind: str, wanted: str, others: Iterable[str]) -> None:
 
 
 def check_room_for_ref(branch: str, others: Iterable[str]) -> None:
-    """Git keeps branches like files: `a` and `a/b` cannot both be there."""
+    """Refuse a branch that cannot exist beside another: git stores them like files, so `a` excludes `a/b`."""
     for other in others:
         if other.startswith(branch + "/") or branch.startswith(other + "/"):
             raise refuse("worktree.branch_blocked", branch=branch, other=other)
 
 
 def next_free(wanted: str, taken: Iterable[str]) -> str:
-    """`wanted`, else `wanted-2`, `wanted-3`, ...: the first that differs from all by more than case."""
+    """`wanted`, else `wanted-2`, `wanted-3`, ...: the first that is not taken, ignoring case."""
     folded = {name.casefold() for name in taken}
     candidate, number = wanted, 1
     while candidate.casefold() in folded:
@@ -127,11 +122,11 @@ def next_free(wanted: str, taken: Iterable[str]) -> str:
     return candidate
 
 
-# -- places -----------------------------------------------------------------------------------
+# -- paths ------------------------------------------------------------------------------------
 
 
 def check_place(path: str, common_dir: str, worktrees: Mapping[str, str]) -> None:
-    """Refuse a path inside git's own directory, or inside a worktree, where it would be read as content."""
+    """Refuse a path inside git's own directory, or a path inside or around another worktree."""
     if is_inside(path, common_dir):
         raise bad_place(path, "it is inside git's own directory")
     for name, root in worktrees.items():
@@ -146,14 +141,14 @@ def is_inside(path: str, directory: str) -> bool:
 
 
 def origin_of(path: str, codex_home: str) -> str:
-    """Who made a worktree, told by where it lies."""
+    """Who made a worktree, judged by its path."""
     if "/.claude/worktrees/" in path:
         return CLAUDE
     return CODEX if codex_home and is_inside(path, f"{codex_home}/worktrees") else GIT
 
 
 def check_pattern(setting: str, pattern: str) -> None:
-    """Patterns of files to copy or link stay inside the repository, and out of git's directory."""
+    """Refuse a pattern of files to copy or link that leaves the repository or enters git's directory."""
     parts = pattern.split("/")
     if not pattern or pattern[0] in "/~" or ".." in parts:
         raise refuse(
@@ -172,24 +167,24 @@ def check_pattern(setting: str, pattern: str) -> None:
 def choose_ports(
     taken: Iterable[tuple[int, int]], *, count: int, low: int, high: int, is_free: Callable[[int], bool]
 ) -> int:
-    """The first of `count` consecutive ports in [low, high] that no other worktree has and `is_free`
-    finds free; 0 when none are wanted. `taken` are (first, count)."""
+    """The first of `count` consecutive ports in [low, high] that no other worktree has and that `is_free`
+    confirms; 0 if `count` is 0. `taken` are (first, count)."""
     if count == 0:
         return 0
     ranges = sorted((first, first + length - 1) for first, length in taken if length)
     start = low
     while start + count - 1 <= high:
-        blocked = _last_in_the_way(start, count, ranges, is_free)
+        blocked = _last_blocked(start, count, ranges, is_free)
         if blocked < 0:
             return start
         start = blocked + 1
     raise refuse("worktree.ports", count=count, first=low, last=high)
 
 
-def _last_in_the_way(
+def _last_blocked(
     start: int, count: int, ranges: list[tuple[int, int]], is_free: Callable[[int], bool]
 ) -> int:
-    """The highest port that rules this start out, so that the search goes on behind it; -1 for none."""
+    """The highest port that rules out this start, so that the search continues after it; -1 for none."""
     end = start + count - 1
     for first, last in reversed(ranges):
         if first <= end and last >= start:
@@ -207,9 +202,9 @@ def ports_meet(first: int, count: int, taken: Iterable[tuple[int, int]]) -> bool
 def environment(
     *, name: str, path: str, port_first: int, port_count: int, stated: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a process in the worktree finds: its place, its ports, and what the settings state.
+    """The environment of a process in the worktree: its path, its ports, and the variables in the settings.
 
-    In a stated value `{port}`, `{ports}`, `{name}` and `{path}` stand for the worktree's own.
+    In a value from the settings, `{port}`, `{ports}`, `{name}` and `{path}` stand for the worktree's own.
     """
     own = {"LINECLEAR_WORKTREE": path}
     ports = ""
@@ -221,13 +216,13 @@ def environment(
 
 
 def _filled(value: str, words: Mapping[str, str]) -> str:
-    """Only our own words in braces are replaced: JSON and shell text keep theirs."""
+    """Replaces only our own words in braces: JSON and shell text keep theirs."""
     for word, meaning in words.items():
         value = value.replace("{" + word + "}", meaning)
     return value
 
 
-# -- room -------------------------------------------------------------------------------------
+# -- disk space -------------------------------------------------------------------------------
 
 
 def check_room(*, count: int, each_bytes: int, free_bytes: int, reserve_bytes: int) -> None:
@@ -236,14 +231,14 @@ def check_room(*, count: int, each_bytes: int, free_bytes: int, reserve_bytes: i
         raise no_room(count, needed, free_bytes, reserve_bytes)
 
 
-# -- going ------------------------------------------------------------------------------------
+# -- removal ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What would be lost with a worktree: files that are in no commit, commits that are on no branch."""
+    """What would be lost with a worktree: changed files, and commits that are on no branch. `lock` is the
+    reason of git's lock, "" if it is not locked."""
 
-    # `lock`: why git keeps it from being removed; "" when it does not.
     _: KW_ONLY
     changed: int = 0
     loose_commits: int = 0
@@ -253,7 +248,7 @@ class Condition:
 def check_removal(
     name: str, path: str, condition: Condition, *, is_saved: Callable[[], bool], force: bool
 ) -> None:
-    """Refuse to remove what nobody could bring back. `is_saved` is asked only where it matters."""
+    """Refuse to remove work that could not be restored. `is_saved` is called only if it matters."""
     if force:
         return
     if condition.lock:

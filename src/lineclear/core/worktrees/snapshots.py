@@ -1,8 +1,8 @@
-"""Snapshots: their names, words and limits. Which files stay out, which old ones may go. No I/O.
+"""Snapshots: their refs and messages, which files they leave out, and which old ones may go. No I/O.
 
-A snapshot is a commit under `refs/lineclear/snapshots/AGENT/N`. Paths are text in which bytes that are
-not UTF-8 stand as lone surrogates, as `os.fsdecode` gives them. The default patterns of secret names are the
-setting `snapshots.secret_names` (settings/table.py).
+A snapshot is a commit under `refs/lineclear/snapshots/AGENT/N`. In paths, bytes that are not UTF-8 are lone
+surrogates, as `os.fsdecode` gives them. The default patterns of secret names are in the setting
+`snapshots.secret_names` (settings/table.py).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ PREFIX = "refs/lineclear/snapshots/"
 SECRET, HUGE, NESTED, UNREADABLE = "secret name", "too large", "a repository of its own", "not readable"
 SHOWN_LEFT_OUT = 50
 
-# Snapshots taken again and again make room for newer ones; all others (the end of a run, somebody's wish)
-# stay for as long as any may.
+# Snapshots taken again and again make room for newer ones; all others (at the end of a run, on request)
+# stay until they are too old.
 AT_WORK, LOOKED_AT, BEFORE_REMOVAL = "at work", "looked at", "kept before its worktree goes"
 ROLLING = (AT_WORK, LOOKED_AT)
 
 
 class LeftOut:
-    """A file that is in the worktree and not in the snapshot, and why."""
+    """A file of the worktree that the snapshot leaves out, and why."""
 
     __slots__ = ("path", "why")
 
@@ -43,8 +43,8 @@ class LeftOut:
 
 
 class Snapshot:
-    """A snapshot that exists. `parent` is what HEAD was, "" before the first commit; `left_out` are texts
-    for people: each a path, and why it is not in it."""
+    """A snapshot that exists. `parent` is the commit of HEAD, "" before the first commit; `left_out` has a
+    text for each file that was left out: its path and the reason."""
 
     __slots__ = ("commit", "left_out", "parent", "ref", "tree")
 
@@ -54,7 +54,7 @@ class Snapshot:
 
 
 class Kept(Snapshot):
-    """A snapshot as it is found again, with what its message says."""
+    """A snapshot read back from git, with the facts of its message."""
 
     __slots__ = ("agent", "at_s", "number", "task", "why", "worktree")
 
@@ -76,47 +76,49 @@ def _first(facts: dict[str, list[str]], name: str) -> str:
 
 
 class SnapshotLimits:
-    """What may not go into a snapshot although git does not ignore it. 0 bytes: no limit.
+    """Which files stay out of a snapshot although git does not ignore them. 0 bytes: no limit.
 
-    A pattern with a slash is about the whole path, one without about any name on the way to it.
+    A pattern with a slash is matched with the whole path, one without with every name in the path.
     """
 
-    __slots__ = ("_in_secret_place", "_is_secret_name", "_is_secret_path", "_largest_file_bytes")
+    __slots__ = ("_is_secret_name", "_is_secret_path", "_largest_file_bytes", "_secret_directories")
 
     def __init__(self, *, largest_file_bytes: int = 0, secret_names: Iterable[str] = ()) -> None:
         patterns = [pattern.lower() for pattern in secret_names]
         self._largest_file_bytes = largest_file_bytes
         self._is_secret_name = _matcher(pattern for pattern in patterns if "/" not in pattern)
         self._is_secret_path = _matcher(pattern.lstrip("/") for pattern in patterns if "/" in pattern)
-        # Thousands of new files are in a few directories.
-        self._in_secret_place: dict[str, bool] = {"": False}
+        # A cache: thousands of new files are usually in a few directories.
+        self._secret_directories: dict[str, bool] = {"": False}
 
     def reason(self, path: str, size_bytes: int) -> str:
-        """Why an untracked file stays out; "" when it may go in."""
+        """Why an untracked file stays out; "" if it may go in."""
         if self.is_secret(path):
             return SECRET
         return HUGE if 0 < self._largest_file_bytes < size_bytes else ""
 
     def is_secret(self, path: str) -> bool:
         whole = path.lower()
-        place, _, name = whole.rpartition("/")
-        return self._is_secret_name(name) or self._is_place_secret(place) or self._is_secret_path(whole)
+        directory, _, name = whole.rpartition("/")
+        return (
+            self._is_secret_name(name) or self._is_secret_directory(directory) or self._is_secret_path(whole)
+        )
 
-    def _is_place_secret(self, place: str) -> bool:
-        known = self._in_secret_place.get(place)
+    def _is_secret_directory(self, directory: str) -> bool:
+        known = self._secret_directories.get(directory)
         if known is None:
-            above, _, name = place.rpartition("/")
-            known = self._is_secret_name(name) or self._is_place_secret(above)
-            self._in_secret_place[place] = known
+            above, _, name = directory.rpartition("/")
+            known = self._is_secret_name(name) or self._is_secret_directory(above)
+            self._secret_directories[directory] = known
         return known
 
 
-# Up to so many questions cost less than an import of `re`, which a hook would feel.
+# Up to this many matches by hand cost less than importing `re`, which a hook would feel.
 _FEW = 100
 
 
 def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Does a text match one of these, as file names are matched?"""
+    """The test "does this text match one of the patterns?", by the rules of `fnmatch`."""
     wanted = list(patterns)
     if not wanted:
         return lambda _text: False
@@ -138,7 +140,7 @@ def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _fits(text: str, parts: list[str]) -> bool:
-    """The pieces of a pattern between its stars, in their order."""
+    """Does the text match a pattern whose pieces between its stars are `parts`?"""
     if len(parts) == 1:
         return text == parts[0]
     first, *middle, last = parts
@@ -165,8 +167,8 @@ def _compiled(patterns: list[str]) -> Callable[[str], bool]:
 
 
 def ref_prefix(agent: str) -> str:
-    """Where an agent's snapshots are. Levels are joined by `+`, since `a/1` may not be a ref and a
-    directory of refs at once; dots that git forbids in a ref (`..`, a last one, `.lock`) become `=`."""
+    """Where an agent's snapshots are. Levels are joined by `+`, since `a/1` cannot be a ref and a directory
+    of refs at once; dots that git forbids in a ref (`..`, a final one, `.lock`) become `=`."""
     word = agent.replace("/", "+").replace("..", "==")
     if word.endswith(".lock"):
         word = word[: -len(".lock")] + "=lock"
@@ -183,11 +185,11 @@ def split_ref(ref: str) -> tuple[str, int] | None:
     return word.replace("+", "/").replace("=", "."), int(number)
 
 
-# -- words ------------------------------------------------------------------------------------
+# -- messages ---------------------------------------------------------------------------------
 
 
 def message(*, agent: str, task: int, tree: str, why: str, left_out: Sequence[LeftOut | str]) -> str:
-    """What a snapshot's commit says: a line for people, then one fact on each line."""
+    """The message of a snapshot's commit: a line for people, then one fact per line."""
     lines = [f"snapshot of {agent}: {_line(why)}", "", f"Agent: {agent}"]
     if task:
         lines.append(f"Task: {task}")
@@ -199,7 +201,7 @@ def message(*, agent: str, task: int, tree: str, why: str, left_out: Sequence[Le
 
 
 def read_message(text: str) -> dict[str, list[str]]:
-    """The facts of a snapshot's message, each with all its values; {} when it is not one of ours."""
+    """The facts of a snapshot's message, each with all its values; {} if it is not one of ours."""
     facts: dict[str, list[str]] = {}
     for line in text.split("\n")[2:]:
         name, colon, value = line.partition(": ")
@@ -209,7 +211,7 @@ def read_message(text: str) -> dict[str, list[str]]:
 
 
 def _line(text: str) -> str:
-    """On one line, and as text: what cannot be written as UTF-8 or would break the line is escaped."""
+    """The text on one line: line breaks and characters that UTF-8 cannot write are escaped."""
     safe = "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in text)
     return safe[:500]
 
@@ -220,24 +222,24 @@ def _line(text: str) -> str:
 def thin(
     ages_s: Sequence[int], rolling: Sequence[bool], *, keep: int, keep_for_s: int, has_worktree: bool = True
 ) -> list[int]:
-    """Which of one agent's snapshots may go: places in `ages_s`, which is ordered from new to old.
+    """Which of one agent's snapshots may go: indexes into `ages_s`, which is ordered from new to old.
 
-    All go by age; by number only the rolling ones. While the agent has a worktree its newest stays,
-    however old. The newer half of what is kept is the last minutes, one by one; the older half is
-    spread, so that an hour and a day ago are there too: whichever is closest to its neighbours for its
-    age goes first.
+    Every snapshot goes when it is too old; only rolling ones go when there are too many. While the agent has
+    a worktree, its newest snapshot always stays. The newer half of those kept are the latest ones; the older
+    half is spread over time, so that an hour and a day ago can be restored too: the one that is closest to
+    its neighbours for its age goes first.
     """
     gone = [place for place, age in enumerate(ages_s) if age > keep_for_s and (place or not has_worktree)]
     left = [place for place in range(len(ages_s)) if (rolling[place] or not place) and place not in gone]
     dense = max(1, keep // 2)
     while len(left) > max(1, keep):
         spread = range(dense, len(left) - 1) if dense < len(left) - 1 else range(len(left) - 1, len(left))
-        closest = min(spread, key=lambda at: (_room(ages_s, left, at), -at))
+        closest = min(spread, key=lambda at: (_relative_gap(ages_s, left, at), -at))
         gone.append(left.pop(closest))
     return sorted(gone)
 
 
-def _room(ages_s: Sequence[int], left: Sequence[int], at: int) -> float:
-    """How wide the gap would be if this one went, against how old it is."""
+def _relative_gap(ages_s: Sequence[int], left: Sequence[int], at: int) -> float:
+    """How wide the gap would be without this one, relative to its age."""
     older = left[at + 1] if at + 1 < len(left) else left[at]
     return (ages_s[older] - ages_s[left[at - 1]]) / max(1, ages_s[left[at]])

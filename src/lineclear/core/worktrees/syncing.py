@@ -1,4 +1,4 @@
-"""The possible results of bringing a branch up to main, and how they are shown. No git in here."""
+"""The possible results of bringing a branch up to date with main. No git in here."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 UP_TO_DATE, FAST_FORWARD, MERGE = "up to date", "fast-forward", "merge"
-# What a conflict cannot be left by: the index holds what `git merge --abort` would throw away.
+# A conflict cannot be left in the worktree: `git merge --abort` would discard what is staged.
 STAGED = "staged"
 
 
 class Synced:
-    """The branch holds all of main: `commit` is its tip now, `files` are what came in."""
+    """The branch now has all of main: `commit` is its tip, `files` are those that changed."""
 
     def __init__(
         self, how: str, commit: str, *, files: Sequence[str] = (), notes: Sequence[str] = ()
@@ -23,7 +23,7 @@ class Synced:
 
 
 class Conflicted:
-    """Both do not fit. `is_kept`: the merge lies in the worktree, `open_paths` with their stages."""
+    """The branch and main conflict. `is_kept`: the merge is in the worktree, with `open_paths` unmerged."""
 
     def __init__(
         self, conflicts: Sequence[dict[str, Any]], *, is_kept: bool = False,
