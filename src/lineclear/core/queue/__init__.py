@@ -1,1 +1,1 @@
-"""The queue: candidates and their order, the stack, checks, landings, phases."""
+"""The queue: candidates and their order, the stack, checks, landings, phases, the commit gate."""

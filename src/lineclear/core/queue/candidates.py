@@ -1,4 +1,4 @@
-"""Candidates: their states, the one table of legal moves, why one goes back. Their order is in order.py."""
+"""Candidates: their states, the one table of legal moves, why one is sent back. order.py has their order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOVES: dict[tuple[str, str], str] = {
     **{(state, "CandidateDropped"): DROPPED for state in LIVE},
 }
 
-# Why a candidate went back.
+# Why a candidate was sent back.
 BY_CONFLICT, BY_CHECK, BY_REVIEW, BY_GATE, BY_GONE = "conflict", "check", "review", "gate", "gone"
 
 APPROVED, REJECTED = "approved", "rejected"

@@ -1,9 +1,10 @@
-"""The repository's check commands: which of them a change needs, how a verdict is known again, and how a
-failure is told. Pure; nothing is run or read here.
+"""The repository's check commands: which of them a change needs, the key of a stored verdict, and the report
+of a failure. Pure; nothing is run or read here.
 """
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from lineclear.core.claims.resources import Resource
 
-# Exit codes of a command that was ended by us.
+# Exit codes of a command that we ended.
 OUT_OF_TIME, CANCELLED = -1, -2
 
 MOST_TOLD_BYTES = 4_096
@@ -27,7 +28,7 @@ _SIGNALS = {1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 6: "SIGABRT", 7
             9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM"}  # fmt: skip
 _MOST_SIGNAL = 64
 
-# What says which dependencies a tree needs, by the file's name in small letters.
+# Files that state which dependencies a tree needs, by their names in lower case.
 _MANIFESTS = frozenset(
     (
         "package.json", "npm-shrinkwrap.json", "pyproject.toml", "setup.py", "setup.cfg", "pipfile",
@@ -37,11 +38,12 @@ _MANIFESTS = frozenset(
 )  # fmt: skip
 _MANIFEST_BEGINNINGS = ("requirements", "build.gradle", "settings.gradle")
 _SUBMODULE = "160000"
+_ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 
 
 class Check:
     """A command that has to succeed. `name` is for people; `where` is its place in the committed settings,
-    for the question of trust: "" when a person stated it in this clone. `env` is added to what it finds."""
+    which decides about trust: "" if a person stated it in this clone. `env` is added to its environment."""
 
     def __init__(
         self, command: str, *, timeout_ms: int, retries: int = 0, name: str = "", where: str = "",
@@ -52,8 +54,8 @@ class Check:
 
 
 def checks_for(stated: Iterable[tuple[Check, Resource | None]], changed: Iterable[str]) -> list[Check]:
-    """Those that a change of these paths needs, each command once, in their order. A check without a place
-    is always needed, also when nothing has changed."""
+    """The checks that a change of these paths needs, each command once, in order. A check without a place is
+    always needed, even if nothing has changed."""
     files = [file for path in changed if (file := file_named(path)) is not None]
     found: dict[str, Check] = {}
     for check, place in stated:
@@ -65,8 +67,8 @@ def checks_for(stated: Iterable[tuple[Check, Resource | None]], changed: Iterabl
 
 
 def trust_places(checks: Iterable[Check], *, has_setup: bool, has_env: bool) -> list[str]:
-    """Where the committed settings state what these checks run: the commands themselves, and what makes a
-    tree ready for them. A person has to have seen it; the rest of the file does not matter here."""
+    """The places in the committed settings that a person must have trusted before these checks run: their
+    commands, and the commands and variables that prepare a tree for them."""
     places = [check.where for check in checks if check.where]
     places += ["worktrees.setup"] if has_setup else []
     places += ["worktrees.env"] if has_env else []
@@ -77,12 +79,12 @@ def trust_places(checks: Iterable[Check], *, has_setup: bool, has_env: bool) -> 
 
 
 def verdict_key(tree: str, command: str, provisioning: str) -> str:
-    """Equal for runs that must end alike: the same files, command and surroundings."""
+    """The key of a verdict: equal for runs of the same command on the same files with the same set-up."""
     return digest_of(("verdict", tree, command, provisioning))
 
 
 def digest_of(parts: Iterable[str]) -> str:
-    """One name for a list of texts; another list, however cut, has another one."""
+    """A digest of a list of texts. Each length is part of it, so that ["ab"] and ["a", "b"] differ."""
     found = sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogateescape")
@@ -90,12 +92,12 @@ def digest_of(parts: Iterable[str]) -> str:
     return found.hexdigest()
 
 
-# -- what a set-up depends on -----------------------------------------------------------------
+# -- the files that a set-up depends on -------------------------------------------------------
 
 
 def is_manifest(path: str) -> bool:
-    """Does this file say which dependencies are needed? A name with a word that begins with "lock" does
-    (`yarn.lock`, `package-lock.json`, `bun.lockb`); `clock.py` and `blocks.css` do not."""
+    """Does this file state which dependencies are needed? So does any name with a word that begins with
+    "lock" (`yarn.lock`, `package-lock.json`, `bun.lockb`), but not `clock.py` or `blocks.css`."""
     name = path.rpartition("/")[2].lower()
     if name in _MANIFESTS or name.startswith(_MANIFEST_BEGINNINGS):
         return True
@@ -106,20 +108,21 @@ def is_manifest(path: str) -> bool:
 
 
 def manifests_digest(entries: Iterable[tuple[str, str, str]]) -> str:
-    """Of all (mode, object id, path) of a tree: manifests, lock files, and the commits of submodules."""
+    """A digest of a tree's manifests, lock files and submodule commits; `entries` are (mode, object id,
+    path)."""
     return digest_of(
         word for entry in entries if entry[0] == _SUBMODULE or is_manifest(entry[2]) for word in entry
     )
 
 
-# -- telling ----------------------------------------------------------------------------------
+# -- the report of a failure ------------------------------------------------------------------
 
 
 def tell_failure(
     command: str, code: int, tail: str, *, timeout_ms: int = 0, tries: int = 1, secrets: Sequence[str] = ()
 ) -> str:
-    """For the author, in at most 4 KB: the command, how it ended, its last lines. Those are
-    marked as quoted, without control characters and secrets."""
+    """The report for the author, at most 4 KB: the command, how it ended, and its last lines, which are
+    quoted and have no control characters or secrets."""
     again = f", {tries} times in a row" if tries > 1 else ""
     shown = shorten(mask(command, secrets).replace("`", "'"), _MOST_COMMAND_CHARS)
     head = f"The check `{shown}` {how_it_ended(code, timeout_ms)}{again}."
@@ -143,17 +146,14 @@ def how_it_ended(code: int, timeout_ms: int = 0) -> str:
 
 
 def plain_output(text: str) -> str:
-    """Output as a person would have read it in the end: without colours, and of a line that was written
-    over again and again only the last state."""
-    import re
-
-    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])", "", text)
-    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    """Output as it finally looked on the screen: without colours, and only the last state of a line that was
+    overwritten."""
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPE_SEQUENCE.sub("", text).split("\n"))
     return "\n".join("".join(ch for ch in line if ch.isprintable() or ch == "\t") for line in lines)
 
 
 def _last_lines(text: str, most_bytes: int) -> list[str]:
-    """As many as fit, each with the mark before it; of one that alone is too long its end."""
+    """As many last lines as fit with their "| " marks; if not even one fits, the end of the last one."""
     kept: list[str] = []
     left_bytes = most_bytes
     for line in reversed(text.strip("\n").split("\n") if text.strip() else []):

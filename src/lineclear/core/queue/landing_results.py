@@ -1,4 +1,4 @@
-"""What a landing can come to, the words of its commit, and how conflicts are described. No git in here."""
+"""The possible results of a landing, its commit message, and how conflicts are described. No git in here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MERGE, LINEAR, FAST_FORWARD, NOTHING = "merge", "linear", "fast-forward", "nothing"
-# What starts the reflog message of everything an agent's git does; ours has a space behind the colon.
+# The reflog messages of an agent's own git start with this; ours have a space after the colon.
 AGENT_MARK = "lineclear:"
 # The trailer for a file that a program wrote for the merge: `package-lock.json by npm 10.8`.
 MADE_ANEW = "Made-anew: "
@@ -20,7 +20,7 @@ MOST_NAMED, MOST_WHO = 3, 80
 
 
 class Landed:
-    """The work is on main: `commit` is main now; `how` is "nothing" when it had been there before."""
+    """The work is on main: `commit` is main now; `how` is "nothing" if main already had the work."""
 
     def __init__(
         self, commit: str, tree: str, how: str, *, main: str = "", files: Sequence[str] = (),
@@ -31,14 +31,14 @@ class Landed:
 
 
 class SentBack:
-    """The work does not fit main as it is now; its author has to bring both together."""
+    """The work conflicts with the current main; its author has to resolve it."""
 
     def __init__(self, why: str, files: Sequence[str], conflicts: Sequence[dict[str, Any]]) -> None:
         self.why, self.files, self.conflicts = why, list(files), list(conflicts)
 
 
 class NeedsYou:
-    """Nothing moved: a person has something in the way, and nobody else may touch it."""
+    """Nothing moved: files of a person are in the way, and only that person may touch them."""
 
     def __init__(self, why: str, files: Sequence[str] = ()) -> None:
         self.why, self.files = why, list(files)
@@ -52,7 +52,7 @@ class Author:
 
 
 def one_line(text: str) -> str:
-    """Somebody's words inside a commit message: no line break, nothing that does not show."""
+    """The text on one line and without invisible characters, safe inside a commit message."""
     return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
 
 
@@ -66,14 +66,14 @@ def message(
     verb: str = "Land",
     made: Sequence[str] = (),
 ) -> str:
-    """A subject, then trailers that git's own tools can read; `made` tells of files that nobody wrote."""
+    """A commit message: a subject, then trailers that git's own tools can read. `made`: see `with_made`."""
     subject = f"{verb} {task}: {one_line(title)}" if task else f"{verb} {one_line(branch)}"
     trailers = [f"Co-authored-by: {one_line(who.name)} <{one_line(who.email)}>" for who in co_authors]
     return with_made(_written(subject, task, agent, trailers), made)
 
 
 def with_made(message: str, made: Sequence[str]) -> str:
-    """The message with trailers that tell of files which nobody wrote."""
+    """The message with a trailer for each file that a program regenerated for the merge."""
     lines = [f"{MADE_ANEW}{one_line(words)}" for words in made]
     if not lines:
         return message
@@ -82,13 +82,13 @@ def with_made(message: str, made: Sequence[str]) -> str:
 
 
 def made_in(commit: str) -> list[str]:
-    """What was regenerated according to the message of a landing, as it was given."""
+    """The regenerated files that the message of a landing names, as they were passed to `with_made`."""
     lines = commit.split("\n")
     return [line.removeprefix(MADE_ANEW) for line in lines if line.startswith(MADE_ANEW)]
 
 
 def undo_message(number: str, what: str, *, commit: str, task: str, agent: str) -> str:
-    """For the commit that takes a landing back: `what` is the title of its task or its branch."""
+    """The message of the commit that undoes a landing: `what` is the title of its task, or its branch."""
     return _written(f"Undo {number}: {one_line(what)}", task, agent, [f"Reverts: {commit}"])
 
 
@@ -102,7 +102,7 @@ def _written(subject: str, task: str, agent: str, others: Sequence[str]) -> str:
 
 
 def authors_of(history: Sequence[Author]) -> tuple[Author | None, list[Author]]:
-    """Who the landing is by (the last author, newest first in `history`), and who else had a hand in it."""
+    """(the author of the landing, its co-authors), from the authors of its commits, newest first."""
     if not history:
         return None, []
     others = {who.email.lower(): who for who in reversed(history)}
@@ -111,7 +111,7 @@ def authors_of(history: Sequence[Author]) -> tuple[Author | None, list[Author]]:
 
 
 def conflicts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every open place of a merge report, each with its path and kind."""
+    """All conflicts of a merge report, each with its path and kind."""
     found = []
     for file in report["files"]:
         if not file["clean"]:
@@ -125,8 +125,8 @@ def conflicts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
-    """One sentence for the next attempt: where it does not fit, why, and with whose work on main; the rest
-    is counted."""
+    """One sentence for the next attempt: where it conflicts, why, and with whose work on main. Only the first
+    conflicts are listed, the others counted."""
     told = [tell_conflict(conflict) for conflict in conflicts[:MOST_TOLD]]
     more = len(conflicts) - len(told)
     if more:
@@ -139,31 +139,32 @@ def tell_conflicts(main: str, conflicts: Sequence[dict[str, Any]]) -> str:
 
 
 def makers_of(conflicts: Sequence[dict[str, Any]]) -> list[str]:
-    """Who made main's side of them, a few."""
+    """The first few agents or authors of main's side of these conflicts."""
     hands = (hand for conflict in conflicts for hand in conflict.get("sides", {}).get("left", ()))
     return list(dict.fromkeys(map(tell_who, hands)))[:MOST_NAMED]
 
 
 def tell_who(hand: dict[str, str]) -> str:
-    """`T-3 by codex-2`, on one line, whatever is in it; the author where no agent is known."""
+    """`T-3 by codex-2`, on one line; the author if no agent is known."""
     who = one_line(hand["agent"] or hand["author"])
     who = who if len(who) <= MOST_WHO else who[: MOST_WHO - 3] + "..."
     return f"{hand['task']} by {who}" if hand["task"] else who
 
 
 def tell_conflict(conflict: dict[str, Any]) -> str:
-    """Where it is and of which kind, on one line."""
+    """Where the conflict is and of which kind, on one line."""
     path = one_line(conflict["path"])
     if "text" in conflict:
         return f"{path}: {one_line(conflict['text'])}"
-    # Counted in the merged text, where the marks of earlier conflicts count, too.
+    # "near": the line is counted in the merged text, which includes the markers of earlier conflicts.
     near = f" near line {conflict['first_line']}" if conflict.get("first_line") else ""
     symbols = f" in {', '.join(conflict['symbols'])}" if conflict.get("symbols") else ""
     return f"{path}{near}: {conflict['kind']}{symbols}"
 
 
 def folded_twins(paths: Iterable[str], added: Iterable[str]) -> list[tuple[str, str]]:
-    """Added paths that differ from another one only in case: one file where the file system folds case."""
+    """(existing path, added path) that differ only in case: the same file where the file system ignores
+    case."""
     known: dict[str, str] = {}
     twins = []
     fresh = set(added)
@@ -187,7 +188,7 @@ class Stray:
 
 
 def marked_agent(reflog_message: str) -> str:
-    """Whose git wrote this line of a reflog; "" for a person's, and for our own."""
+    """The agent whose git wrote this reflog message; "" if a person or lineclear did."""
     rest = reflog_message.removeprefix(AGENT_MARK)
     if rest == reflog_message or rest.startswith(" "):
         return ""
@@ -197,8 +198,8 @@ def marked_agent(reflog_message: str) -> str:
 def find_stray(
     moves: Iterable[tuple[str, str, str]], agent_of: Callable[[str, str, str], str]
 ) -> Stray | None:
-    """The newest moves (old, new, message), newest first, as far as one agent made them; None when the
-    newest is a person's or ours: what they have seen and built upon is theirs."""
+    """The newest moves of main that one agent made itself, as one move. `moves` are (old, new, message),
+    newest first. None if a person or lineclear made the newest: they have built on what came before."""
     found: Stray | None = None
     for old, new, message in moves:
         agent = agent_of(old, new, message)
@@ -209,6 +210,7 @@ def find_stray(
 
 
 def strayed_prefix(agent: str) -> str:
-    """Where what an agent put on main is kept. Levels are joined by `+`: a ref cannot be a directory, too."""
+    """Where the commits are kept that an agent put on main itself. Levels are joined by `+`: a ref cannot
+    also be a directory."""
     word = agent.replace("/", "+").replace("..", "==")
     return f"refs/lineclear/strayed/{word[:-1] + '=' if word.endswith('.') else word}/"

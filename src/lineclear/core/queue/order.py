@@ -1,4 +1,4 @@
-"""In which order candidates come to main."""
+"""The order in which candidates land."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Dependencies first, then what a person put first, then priority, then age.
+    """Dependencies first, then the order that a person set, then priority, then age.
 
-    What waits for a candidate that is not among these comes after all that it can follow; a circle of
-    dependencies cannot be submitted.
+    A dependency on a candidate that is not among these does not count. Candidates cannot be submitted with
+    circular dependencies.
     """
     by_wish = sorted(candidates, key=lambda row: (row.rank or 1 << 40, row.priority, row.id))
     here = {row.id for row in by_wish}
@@ -34,7 +34,7 @@ def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def moved_first(order: Iterable[Candidate], number: int, before: int) -> list[int]:
-    """The whole order with one candidate put before another; before 0: at the end."""
+    """The ids in order, with one candidate moved before another; `before` 0: to the end."""
     ids = [row.id for row in order if row.id != number]
     at = ids.index(before) if before in ids else len(ids)
     return [*ids[:at], number, *ids[at:]]

@@ -1,8 +1,8 @@
-"""Phases of everybody's work: which there are, which may follow which, who writes what in them, and in which
-order proposals are worked in. No I/O, and cheap to import: the hook asks here.
+"""Phases of the team's work: which may follow which, who writes what in them, and in which order proposals
+are integrated. No I/O. A hook loads it only if a resource is bound to a phase.
 
-A resource that is bound to a phase is written in that phase only; before, agents propose. In `integrate` its
-writer is the owner, or the built-in integrator. What is bound to no phase is none of our business.
+A resource that is bound to a phase is written in that phase only; before it, agents propose. In `integrate`,
+its writer is its owner or the built-in integrator. Phases do not matter for any other resource.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PARALLEL, INTEGRATE, TEST = "parallel", "integrate", "test"
 PHASES = (PARALLEL, INTEGRATE, TEST)
-# What a [[strategy]] may be bound to.
+# The phases that a [[strategy]] may be bound to.
 BINDABLE = (INTEGRATE, TEST)
 
 # From a phase to those that may follow it.
@@ -43,9 +43,9 @@ def check_move(now: str, wanted: str) -> None:
 def judge_phase(
     resource: str, sharing: Sharing, phase: str, agent: str, *, is_landing: bool = False
 ) -> Refusal | None:
-    """Why this agent may not write the resource in this phase; None when the phase does not stand against it.
+    """Why this agent may not write the resource in this phase; None if the phase allows it.
 
-    What the integrator made from proposals may land whenever its turn in the queue comes.
+    What the integrator made from proposals may land in any phase.
     """
     if not sharing.phase:
         return None
@@ -59,7 +59,7 @@ def judge_phase(
 
 
 def admits_integrator(sharing: Sharing, agent: str) -> bool:
-    """Is this the integrator, at something that is bound to a phase? It then counts as the owner."""
+    """Is this the integrator, and the resource bound to a phase? It then counts as the owner."""
     return bool(sharing.phase) and is_family(INTEGRATOR, agent)
 
 
@@ -67,7 +67,7 @@ def admits_integrator(sharing: Sharing, agent: str) -> bool:
 
 
 def branch_of(proposal: int) -> str:
-    """The branch that a proposal is brought to main on."""
+    """The branch on which a proposal lands."""
     return f"{_BRANCH}{proposal}"
 
 
@@ -78,15 +78,15 @@ def proposal_on(branch: str) -> int:
 
 
 def revert_branch(commit: str) -> str:
-    """The branch that takes a landing back."""
+    """The branch that undoes a landing."""
     return f"{_REVERT}{commit[:12]}"
 
 
 def in_order(proposals: Iterable[tuple[int, int]], needs: Callable[[int], set[int]]) -> list[int]:
-    """Numbers of (proposal, task): what a task waits for comes before it, then the older one comes first.
+    """The proposals in order: first those of the tasks that another one's task waits for, then by age.
 
-    `needs` gives all tasks that a task waits for, however far; task 0 is no task. Tasks cannot wait in a
-    circle, but should they, age decides.
+    `proposals` are (proposal, task), task 0 for none. `needs` gives all tasks that a task waits for, directly
+    or not. If tasks waited for each other in a circle, age would decide.
     """
     left = sorted(proposals)
     order: list[int] = []

@@ -1,6 +1,7 @@
-"""What the author of returned work reads: why, where, who else changed it, and what to do next.
+"""The text for the author of returned work: why it came back, where, who else changed it, and what to do
+next.
 
-Titles, reasons, paths and output are the words of others: they stand in quoted lines (core/words/quoting.py),
+Titles, reasons, paths and output come from others: they appear in quoted lines (core/words/quoting.py),
 never in a line of ours. Pure.
 """
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 CONFLICT, CHECK, REVIEW, GATE = "conflict", "check", "review", "gate"
 MOST_BYTES = 4_096
-# Of an output the end tells most.
+# Only the end of an output is shown: it says most.
 MOST_OUTPUT_BYTES = 1_400
 
 _WHY = {
@@ -60,8 +61,8 @@ class Brief:
         symbols: Sequence[str] = (), others: Sequence[Hand] = (), own: Sequence[Hand] = (),
         command: str = "", output: str = "", is_prepared: bool = False,
     ) -> None:  # fmt: skip
-        """`others` changed the same files on main, `own` on the branch. `is_prepared`: the worktree that the
-        author gets holds the merge with its conflicts."""
+        """`others` changed the same files on main, `own` on the branch. `is_prepared`: the author's worktree
+        already contains the merge with its conflicts."""
         self.kind, self.task, self.branch, self.main, self.why = kind, task, branch, main, why
         self.files, self.symbols = list(files), list(symbols)
         self.others, self.own = list(others), list(own)
@@ -73,7 +74,7 @@ def symbols_of(conflicts: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def render(brief: Brief, most_bytes: int = MOST_BYTES) -> str:
-    """Our own words are always whole; of the rest each part keeps a little, and what is left out is said."""
+    """The text. Our own lines are never cut; each quoted part may be, and then says so."""
     branch, main = in_code(brief.branch, MOST_NAME_CHARS), in_code(brief.main, MOST_NAME_CHARS)
     opening = f"## Why {brief.task} came back\n\n{_WHY[brief.kind].format(branch=branch, main=main)}\n\n"
     first = _PREPARED if brief.kind == CONFLICT and brief.is_prepared else _FIRST[brief.kind]
@@ -96,7 +97,7 @@ def render(brief: Brief, most_bytes: int = MOST_BYTES) -> str:
 
 
 def _end_of(output: str) -> str:
-    """The last lines, as many as fit; never half a character."""
+    """The last lines, as many as fit; never cut inside a character."""
     data = output.strip("\n").encode("utf-8", "replace")
     if len(data) <= MOST_OUTPUT_BYTES:
         return data.decode("utf-8", "replace")

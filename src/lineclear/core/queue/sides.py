@@ -1,6 +1,6 @@
 """Who changed a file on each side of a merge, and how that is shown. Pure.
 
-Titles, names and subjects are the words of others: they are brought onto one line, cut, and quoted.
+Titles, names and subjects come from others: they are put on one line, cut, and quoted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _SHORT_ID = 7
 
 
 class Touch:
-    """One step of a side's own line: a landing or a commit, what it says of itself, the paths it changed."""
+    """A landing or commit on one side's first-parent line: its author and subject, and the paths it
+    changed."""
 
     __slots__ = ("agent", "author", "commit", "paths", "subject", "task")
 
@@ -29,13 +30,13 @@ class Touch:
         self, commit: str, author: str, subject: str, *, task: str = "", agent: str = "",
         paths: Iterable[str] = (),
     ) -> None:  # fmt: skip
-        """`task` and `agent` are its trailers, written by the author of the commit."""
+        """`task` and `agent` are the commit's trailers, as its author wrote them."""
         self.commit, self.author, self.subject = commit, author, subject
         self.task, self.agent, self.paths = task, agent, list(paths)
 
 
 class Owner:
-    """Whose work it is as the store knows it: `task` is "T-3" or "", `agent` "" for a person's."""
+    """Whose work it is according to the store: `task` is "T-3" or "", `agent` is "" for a person."""
 
     __slots__ = ("agent", "task")
 
@@ -47,7 +48,7 @@ class Owner:
 
 
 class Hand:
-    """Somebody who had a hand in a file, and the last step; `task` and `agent` are "" where none is known."""
+    """Somebody who changed a file, and their last commit; `task` and `agent` are "" if unknown."""
 
     __slots__ = ("agent", "author", "commit", "subject", "task", "title")
 
@@ -62,7 +63,7 @@ class Hand:
 
 
 def task_number(trailer: str) -> int:
-    """The task that a trailer names; 0 when it names none in our way."""
+    """The number of the task that a trailer names as T-N; 0 for any other text."""
     number = trailer.removeprefix("T-")
     return int(number) if number != trailer and is_count(number) else 0
 
@@ -70,7 +71,7 @@ def task_number(trailer: str) -> int:
 def hands_of(
     touches: Iterable[Touch], owner_of: Callable[[Touch], Owner], title_of: Callable[[int], str]
 ) -> list[Hand]:
-    """One per task, or per agent or author where there is no task; as they come, newest first."""
+    """One `Hand` per task, or per agent or author if there is no task, in the order of `touches`."""
     found: dict[tuple[str, str], Hand] = {}
     for touch in touches:
         owner = owner_of(touch)
@@ -85,7 +86,7 @@ def hands_of(
 
 
 def owner_in(touch: Touch) -> Owner:
-    """What the commit says of itself."""
+    """The owner that the commit's own trailers name."""
     return Owner(touch.task if task_number(touch.task) else "", touch.agent)
 
 
@@ -103,13 +104,13 @@ def paths_of(conflicts: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def tell_hand(hand: Hand) -> str:
-    """`T-3 by codex-2, last in 1a2b3c4 "Add login"`, on one line, whatever is in it."""
+    """`T-3 by codex-2, last in 1a2b3c4 "Add login"`, on one line."""
     title = shorten(one_line(hand.title).replace('"', "'"), MOST_TITLE_CHARS)
     return f'{tell_who(hand.as_data())}, last in {hand.commit[:_SHORT_ID]} "{title}"'
 
 
 def tell_sides(conflict: dict[str, Any], names: tuple[str, str]) -> list[str]:
-    """A line for each side of which something is known; `names` are those of left and right."""
+    """A line for each side whose authors are known; `names` are those of left and right."""
     lines = []
     for name, side in zip(names, (LEFT, RIGHT), strict=True):
         hands = [Hand(**hand) for hand in conflict.get("sides", {}).get(side, ())]
@@ -121,7 +122,7 @@ def tell_sides(conflict: dict[str, Any], names: tuple[str, str]) -> list[str]:
 def tell_places(
     conflicts: Sequence[dict[str, Any]], names: tuple[str, str], tell: Callable[[dict[str, Any]], str]
 ) -> list[str]:
-    """Each place on a line of its own; behind the last one of a file who changed it on both sides."""
+    """A line for each conflict; after the last one of a file, who changed it on both sides."""
     lines = []
     for place, conflict in enumerate(conflicts):
         lines.append(f"  {tell(conflict)}")

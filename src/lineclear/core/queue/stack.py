@@ -1,8 +1,8 @@
-"""Which level of a stack is worth a check now, and what the checks that ended say. No I/O.
+"""Which level of the stack is worth a check now, and what the finished checks mean. No I/O.
 
 Level n is main with the first n waiting candidates on it; level 0 is main itself, which passes. `levels`
-holds what is known of levels 1, 2, ...: GREEN, RED, RUNNING or nothing. A level that passed may land,
-whatever is known of those below it. Who broke the lowest level that failed is found by halving.
+says for levels 1, 2, ... what is known: GREEN, RED, RUNNING or UNKNOWN. A level that passed may land,
+whatever is known of those below it. Bisection finds the candidate that broke the lowest failed level.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ def highest_green(levels: Sequence[str]) -> int:
 
 
 def lowest_red(levels: Sequence[str]) -> int:
-    """The lowest level that failed above the highest that passed; 0 when there is none."""
+    """The lowest failed level above the highest one that passed; 0 if there is none."""
     green = highest_green(levels)
     return min((level for level, known in enumerate(levels, 1) if known == RED and level > green), default=0)
 
 
 def culprit(levels: Sequence[str]) -> int:
-    """The level whose own candidate makes the difference between passing and failing; 0: not known yet."""
+    """The level whose candidate makes the difference between passing and failing; 0: not known yet."""
     red = lowest_red(levels)
     return red if red and red == highest_green(levels) + 1 else 0
 
 
 def useless(levels: Sequence[str]) -> list[int]:
-    """Levels whose check is under way although its answer no longer matters."""
+    """Levels whose check is running although its result no longer matters."""
     green, red = highest_green(levels), lowest_red(levels)
     return [
         level
@@ -44,8 +44,8 @@ def useless(levels: Sequence[str]) -> list[int]:
 def next_levels(levels: Sequence[str], free: int) -> list[int]:
     """At most `free` levels that are worth a check now, best first.
 
-    While nothing failed the top is asked first: if it passes, one check was enough for all. Others that run
-    beside it split what lies below, so that a failure at the top is traced sooner.
+    While nothing has failed, the top is checked first: if it passes, one check was enough for all. Further
+    checks split the levels below it, so that a failure at the top is traced sooner.
     """
     green, red, size = highest_green(levels), lowest_red(levels), len(levels)
     chosen: list[int] = []
@@ -62,7 +62,8 @@ def next_levels(levels: Sequence[str], free: int) -> list[int]:
 
 
 def _middle(low: int, high: int, asked: Iterable[int]) -> int:
-    """The middle of the widest gap between two levels that are known or asked; 0 when there is no gap."""
+    """The middle of the widest gap between two levels that are known or being checked; 0 if there is no
+    gap."""
     marks = sorted({low, high, *(level for level in asked if low < level < high)})
     below, gap = 0, 0
     for place in range(1, len(marks)):
@@ -73,11 +74,11 @@ def _middle(low: int, high: int, asked: Iterable[int]) -> int:
 
 
 class Search:
-    """With which earlier change does a candidate fail? Asked after everything else could land.
+    """Bisection: with which earlier change does a candidate fail? Runs when nothing else is left to land.
 
-    `size` changes lie between where its branch began and where it failed. Point n is the state after the
-    first n of them; the candidate on point `size` fails, that is known. Point 0 is asked first: most
-    candidates that fail, fail by themselves.
+    There are `size` changes between where its branch began and where it failed. Point n is the state after
+    the first n of them; the candidate is known to fail on point `size`. Point 0 is tried first: most
+    candidates that fail, fail on their own.
     """
 
     def __init__(self, size: int) -> None:
@@ -85,12 +86,13 @@ class Search:
 
     @property
     def answer(self) -> int:
-        """0: it fails by itself; n: it passes without the n-th change and fails with it; -1: not known."""
+        """0: it fails on its own; n: it passes without the n-th change and fails with it; -1: not known
+        yet."""
         return self._high if self._low + 1 == self._high else -1
 
     @property
     def next_point(self) -> int:
-        """The point to ask next, while the answer is not known."""
+        """The point to try next, while the answer is not known."""
         return 0 if self._low < 0 else (self._low + self._high) // 2
 
     def passed(self, point: int) -> None:
