@@ -9,7 +9,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.claims.paths import escape, fold, glob, globs_meet, is_glob, normalise, unescape
+from lineclear.core.claims.paths import escape, fold, glob, is_glob, normalise, unescape
 from lineclear.core.claims.resources import Resource, ancestors, covers, overlaps, parse_resource
 from lineclear.core.words.refusals import Refusal
 
@@ -141,8 +141,8 @@ def assert_exact(patterns: list[str], paths: list[str]) -> None:
     read = {pattern: glob(pattern) for pattern in patterns}
     for a, b in itertools.combinations_with_replacement(patterns, 2):
         witnessed = bool(matched[a] & matched[b])
-        assert globs_meet(read[a], read[b]) is witnessed, (a, b)
-        assert globs_meet(read[b], read[a]) is witnessed, (b, a)
+        assert read[a].meets(read[b]) is witnessed, (a, b)
+        assert read[b].meets(read[a]) is witnessed, (b, a)
 
 
 def test_two_globs_of_one_segment_meet_just_when_a_name_matches_both() -> None:
@@ -168,7 +168,7 @@ def test_two_globs_are_never_called_apart_when_a_path_matches_both() -> None:
     pairs = [(a, b) for a, b in itertools.combinations(patterns, 2) if matched[a] & matched[b]]
     assert len(pairs) > 2_000
     for a, b in pairs:
-        assert globs_meet(glob(a), glob(b)), (a, b)
+        assert glob(a).meets(glob(b)), (a, b)
 
 
 # -- resources of every kind ------------------------------------------------------------------

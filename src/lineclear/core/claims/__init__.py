@@ -1,1 +1,1 @@
-"""Who may hold and write what: resources, strategies, leases, and the one write rule."""
+"""Who may hold and write what: resources, strategies, claims, and the one write rule."""

@@ -1,4 +1,4 @@
-"""`.lineclear/coordination.json`: who holds what, as one bounded document in a stable order. Pure."""
+"""Writes `.lineclear/coordination.json`: who holds what, bounded and in a stable order. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SCHEMA = "lineclear/coordination/1"
 MOST_ROWS = 500
 
-# Section -> the keys that order it.
+# Section -> the keys by which its rows are sorted.
 SECTIONS: dict[str, tuple[str, ...]] = {
     "agents": ("name",),
     "claims": ("resource", "agent"),

@@ -1,7 +1,7 @@
-"""`*.agent-lock` files: ours, beside a path that is held exclusively, and how we read those of others.
+"""`*.agent-lock` files: we write one beside each path that is held exclusively, and read those of others.
 
-Ours carry a mark in the first line and only repeat what the store says; a lock without it was written by
-somebody else and counts until it is stale. Pure: ages and living processes are told from outside.
+Ours start with a mark and only repeat what the store says. A lock without the mark was written by another
+program and counts until it is stale. Pure: the caller passes its age and whether its process is alive.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lineclear.core.words.refusals import shorten
 
 SUFFIX = ".agent-lock"
 MARK = "# written by lineclear"
-# Older than this a lock of somebody else counts no more: its owner would have touched it again.
+# A foreign lock that is older no longer counts: its owner would have touched it again.
 STALE_AFTER_MS = 30 * 60_000
 MOST_READ_BYTES, MOST_WORDS = 4_096, 90
 
@@ -23,7 +23,7 @@ _HOST = re.compile(r"\bhost(?:name)?\b[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9._-]{1,25
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """An exclusive claim as a lock file tells it. `path` is from the root of the repository."""
+    """An exclusive claim as we write it into a lock file. `path` is relative to the repository's root."""
 
     path: str
     resource: str
@@ -35,7 +35,7 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """What a lock of somebody else says of itself; 0 and "" where it says nothing."""
+    """What a lock of another program says; 0 and "" where it says nothing."""
 
     pid: int
     host: str
@@ -43,7 +43,8 @@ class Foreign:
 
 
 def lock_name(path: str) -> str:
-    """Beside the file or directory: `src/a.py.agent-lock`; "" for the root, which has nothing beside it."""
+    """The lock's path, beside the file or directory: `src/a.py.agent-lock`; "" for the root, which gets
+    none."""
     plain = path.strip("/")
     return plain + SUFFIX if plain not in ("", ".") else ""
 
@@ -61,7 +62,7 @@ def is_ours(text: str) -> bool:
 
 
 def read_foreign(text: str) -> Foreign:
-    """Any text is a lock: a bare process id, JSON, `key: value` lines, or nothing at all."""
+    """Reads a lock in any form: a bare process id, JSON, `key: value` lines, or an empty file."""
     plain = text.strip()
     pid = _PID.search(plain)
     number = plain if plain.isascii() and plain.isdigit() and len(plain) <= 9 else pid[1] if pid else "0"
@@ -70,9 +71,9 @@ def read_foreign(text: str) -> Foreign:
 
 
 def is_stale(lock: Foreign, age_ms: int, *, host: str, is_alive: bool) -> bool:
-    """Too old, or written by a process of this host that has ended.
+    """Is the lock too old, or was it written by a process of this host that has ended?
 
-    `is_alive` answers for `lock.pid` on this host. A lock that names another host can only grow old.
+    `is_alive` is about `lock.pid` on this host. A lock of another host only becomes stale by its age.
     """
     if age_ms > STALE_AFTER_MS:
         return True

@@ -1,9 +1,9 @@
 """Path rules as pure text: one spelling per repo-relative POSIX path, globs, and what they match.
 
-Knows no file system: symlinks and the real case of a name are settled before a path gets here.
-A glob is a row of runs kept apart by wildcards, twice over: runs of segments between `**`, and in a
-segment runs of characters between `*`. One procedure serves both; it costs at
-worst the product of the two lengths.
+Knows no file system: symlinks and the real case of a name are resolved before a path gets here.
+A glob is a sequence of runs separated by wildcards, on two levels: runs of segments between `**`, and in a
+segment runs of characters between `*`. The same functions match both; at worst they cost the product of the
+two lengths.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_SEGMENT_BYTES = 255
 MAX_GLOB_SEGMENTS = 64
 MAX_CACHED_GLOBS = 4096
 
-# An unescaped `?` inside a run. No path can hold it: control characters are refused.
+# Stands for an unescaped `?` inside a run. No path contains it: control characters are refused.
 _ANY = "\0"
 
 
@@ -31,7 +31,7 @@ _ANY = "\0"
 
 
 def normalise(path: str) -> str:
-    """Give the one spelling of a repo-relative path; "" is the root."""
+    """The canonical spelling of a repo-relative path; "" is the root."""
     if len(path) > MAX_PATH_CHARS:
         raise refuse(
             "resource.bad", resource=path[:200], why=f"it is longer than {MAX_PATH_CHARS} characters"
@@ -49,7 +49,7 @@ def normalise(path: str) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Refuse what no name may hold: control characters, and halves of a surrogate pair."""
+    """Refuse control characters and halves of a surrogate pair."""
     if text.isprintable():
         return
     for char in text:
@@ -60,7 +60,7 @@ def check_characters(text: str) -> None:
 
 
 def collapse(parts: list[str], shown: str) -> list[str]:
-    """Drop empty parts and `.`, and let `..` take back the part before it."""
+    """Drop empty parts and `.`, and let `..` remove the part before it."""
     kept: list[str] = []
     for part in parts:
         if part == "..":
@@ -81,14 +81,14 @@ def _check_segments(parts: list[str], path: str) -> None:
 
 
 def fold(path: str, *, case: bool, nfc: bool) -> str:
-    """Make names equal that the file system takes for one. Folding twice changes nothing more."""
+    """Give names the same spelling if the file system takes them for the same name. Idempotent."""
     if path.isascii():
         return path.lower() if case else path
     if not nfc:
         return path.casefold() if case else path
     from unicodedata import normalize
 
-    # Decomposed first: case folding turns one combining mark into a letter, and must see it in its place.
+    # Decompose first: case folding turns one combining mark into a letter, so it must see marks separately.
     return normalize("NFC", normalize("NFD", path).casefold() if case else path)
 
 
@@ -96,12 +96,12 @@ def fold(path: str, *, case: bool, nfc: bool) -> str:
 
 
 def is_glob(path: str) -> bool:
-    """Only `*` and `?` make a glob, and not after a backslash; brackets and braces are plain names."""
+    """Does it have an unescaped `*` or `?`? Brackets and braces are plain characters."""
     if "*" not in path and "?" not in path:
         return False
     if "\\" not in path:
         return True
-    # The stand-in keeps the neighbours of an escape apart: they must not form a new one.
+    # "x" keeps the neighbours of an escape apart: they must not form a new escape.
     rest = path.replace("\\*", "x").replace("\\?", "x")
     return "*" in rest or "?" in rest
 
@@ -127,9 +127,9 @@ def _agree_from(run: Sequence[T], items: Sequence[U], at: int, agree: Callable[[
 
 
 def _lies_along(runs: Sequence[Sequence[T]], items: Sequence[U], agree: Callable[[T, U], bool]) -> bool:
-    """Do the runs fit the items: the first and the last at the ends, the others between, in order?
+    """Do the runs fit the items: the first and the last at the ends, the others between them, in order?
 
-    Taking the leftmost place for each run between is enough: it leaves the most room for the next.
+    Taking the leftmost place for each run in the middle is enough: it leaves the most room for the next.
     """
     first, last = runs[0], runs[-1]
     if len(runs) == 1:
@@ -150,10 +150,9 @@ def _lies_along(runs: Sequence[Sequence[T]], items: Sequence[U], agree: Callable
 
 
 def _runs_meet(a: Sequence[Sequence[T]], b: Sequence[Sequence[T]], agree: Callable[[T, T], bool]) -> bool:
-    """Could one row of items fit both? `agree` must be symmetric.
+    """Is there a sequence of items that fits both? `agree` must be symmetric.
 
-    With a wildcard on either side only the ends can clash: what stands between in one
-    is swallowed by a wildcard of the other.
+    If both have wildcards, only the ends can clash: a wildcard of one swallows the middle of the other.
     """
     if len(a) == 1:
         return _lies_along(b, a[0], agree)
@@ -172,7 +171,7 @@ def _same_character(x: str, y: str) -> bool:
 
 
 class Segment:
-    """One name in a glob: its runs of characters between `*`, and the literal ends of it."""
+    """One segment of a glob: its runs of characters between `*`, and its literal start and end."""
 
     __slots__ = ("has_any", "head", "is_literal", "runs", "tail", "text")
 
@@ -195,7 +194,7 @@ class Segment:
         end = len(name) - len(last)
         if end < len(first) or not name.startswith(first) or not name.endswith(last):
             return False
-        return len(runs) == 2 or _holds_in_order(name, runs[1:-1], len(first), end)
+        return len(runs) == 2 or _contains_in_order(name, runs[1:-1], len(first), end)
 
     def meets(self, other: Segment) -> bool:
         """Could one name fit both?"""
@@ -226,7 +225,7 @@ def _read_runs(text: str) -> tuple[str, ...]:
     return tuple(runs)
 
 
-def _holds_in_order(name: str, runs: tuple[str, ...], at: int, end: int) -> bool:
+def _contains_in_order(name: str, runs: tuple[str, ...], at: int, end: int) -> bool:
     for run in runs:
         at = name.find(run, at, end)
         if at < 0:
@@ -236,7 +235,7 @@ def _holds_in_order(name: str, runs: tuple[str, ...], at: int, end: int) -> bool
 
 
 def _only_dots_meet(fixed: Segment, other: Segment) -> bool:
-    """Is `.` or `..`, which is never a name, all that both could match? So `.?` never meets `?.`."""
+    """Could both match only `.` or `..`, which are never names? So `.?` never meets `?.`."""
     run = fixed.runs[0]
     if len(fixed.runs) > 1 or len(run) > 2 or run.strip("." + _ANY):
         return False
@@ -253,10 +252,10 @@ def _only_dots_meet(fixed: Segment, other: Segment) -> bool:
 
 
 class Glob:
-    """A pattern, read once. `**` as a whole segment is any number of segments, also zero.
+    """A parsed pattern. `**` as a whole segment stands for any number of segments, also zero.
 
-    `anchor` is the longest literal directory all matches lie in; `tail` is what every match ends with.
-    A trailing slash means the directories that match and all that is in them.
+    `anchor` is the longest literal directory that contains all matches; every match ends with `tail`.
+    A trailing slash means the matching directories and everything in them.
     """
 
     __slots__ = ("_ends_decide", "_head", "_runs", "anchor", "pattern", "segments", "tail")
@@ -294,6 +293,7 @@ class Glob:
         return self.segments[-1:] == ("**",)
 
     def meets(self, other: Glob) -> bool:
+        """Could some path match both? Exact, if names may have any length."""
         if not (self._head.startswith(other._head) or other._head.startswith(self._head)):
             return False
         if not (self.tail.endswith(other.tail) or other.tail.endswith(self.tail)):
@@ -301,16 +301,11 @@ class Glob:
         return _runs_meet(self._runs, other._runs, Segment.meets)
 
 
-def globs_meet(a: Glob, b: Glob) -> bool:
-    """Could some path match both? Exact, as far as names may have any length."""
-    return a.meets(b)
-
-
 _globs: dict[str, Glob] = {}
 
 
 def glob(pattern: str) -> Glob:
-    """Read a pattern, or recall it: patterns are few and asked for again and again."""
+    """The parsed pattern, from a cache: there are few patterns, and they are used again and again."""
     known = _globs.get(pattern)
     if known is None:
         known = Glob(pattern)
@@ -321,7 +316,7 @@ def glob(pattern: str) -> Glob:
 
 
 def glob_anywhere(pattern: str) -> Glob:
-    """As `glob`, but a name alone is meant in every directory."""
+    """Like `glob`, but a pattern without a slash matches in every directory."""
     return glob(pattern if "/" in pattern else f"**/{pattern}")
 
 
@@ -377,7 +372,7 @@ def _anchor_of(runs: tuple[tuple[Segment, ...], ...]) -> str:
 
 
 def _literal_start(runs: tuple[tuple[Segment, ...], ...]) -> list[str]:
-    """The segments every match starts with, the last one perhaps in part."""
+    """The segments that every match starts with; of the last one perhaps only a part."""
     names = []
     for segment in runs[0]:
         names.append(segment.head)
@@ -397,7 +392,7 @@ def _literal_end(runs: tuple[tuple[Segment, ...], ...]) -> list[str]:
 
 
 def _ends_decide(runs: tuple[tuple[Segment, ...], ...]) -> bool:
-    """For `dir/**/*.ext`, the usual shape, nothing is left to look at once both ends are right."""
+    """Is it enough to compare both ends? So it is for `dir/**/*.ext`, the usual shape."""
     if len(runs) != 2 or len(runs[1]) != 1 or not all(segment.is_literal for segment in runs[0]):
         return False
     last = runs[1][0]

@@ -1,7 +1,7 @@
-"""Resources: whatever two agents could both change, spelled one way, and which of them overlap.
+"""Resources: anything that two agents could both change, in one spelling, and which of them overlap.
 
-Every resource has a node, its place in a tree of names; overlap is a question about nodes and globs.
-Knows no file system: what a path really is (a directory, a link) is told by the caller.
+Every resource has a node, its place in a tree of names; overlap is decided by nodes and globs.
+Knows no file system: the caller says whether a path is a directory, and resolves links.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from lineclear.core.claims.paths import (
     escape,
     fold,
     glob,
-    globs_meet,
     is_glob,
     normalise,
     unescape,
@@ -30,12 +29,12 @@ GLOB_NAMES = ("row", "value")
 MAX_NAME_CHARS = 512
 MAX_PORT = 65535
 
-# Room for a path in which every character is escaped, and a symbol. Longer text is not even looked at.
+# Enough for a path in which every character is escaped, and a symbol. Longer text is not even parsed.
 _MAX_TEXT_CHARS = 2 * (MAX_PATH_CHARS + MAX_NAME_CHARS) + 64
 
 
 class Resource:
-    """Immutable by convention; two are equal when their canonical text is."""
+    """Immutable by convention; two are equal if their canonical texts are."""
 
     __slots__ = ("kind", "node", "path", "scheme", "symbol", "text")
 
@@ -71,8 +70,8 @@ def parse_resource(
 ) -> Resource:
     """Read `SCHEME:NAME`, or a bare path, which means `file:`.
 
-    `literal` takes wildcards and backslashes as plain characters; a scheme is still read, so a name
-    that comes from the file system is passed as "file:" + name. Case is folded in paths only.
+    With `literal`, wildcards and backslashes are plain characters; a scheme is still read, so a name from
+    the file system is passed as "file:" + name. Case is folded in paths only.
     """
     if len(text) > _MAX_TEXT_CHARS:
         raise refuse(
@@ -90,8 +89,8 @@ def parse_resource(
 
 
 def file_resources(paths: Sequence[str], *, fold_case: bool, nfc: bool) -> list[Resource]:
-    """Git's own paths: literal names, from the repository's root. A name that no claim can have (bytes that
-    are not text) is left out: nobody can hold it."""
+    """The resources of git's own paths: literal names, relative to the repository's root. A name that no
+    claim can have (bytes that are not text) is left out: nobody can hold it."""
     found = []
     for path in paths:
         try:
@@ -102,7 +101,7 @@ def file_resources(paths: Sequence[str], *, fold_case: bool, nfc: bool) -> list[
 
 
 def split_scheme(text: str, schemes: tuple[str, ...]) -> tuple[str, str]:
-    """(scheme, rest) of a text that holds a colon; a colon inside a path does not make a scheme."""
+    """(scheme, rest) of a text with a colon; a colon inside a path does not make a scheme."""
     scheme, _, rest = text.partition(":")
     if scheme in KNOWN or scheme in schemes:
         return scheme, rest
@@ -143,12 +142,12 @@ def _read_symbol(rest: str, wild: bool, fold_case: bool, nfc: bool) -> Resource:
             resource=rest,
             why="a symbol takes no wildcards; claim the file or the outer symbol",
         )
-    # A directory may be called `C#`, and a private name may be `Login.#check`.
+    # The first `#` after the last slash: a directory may be called `C#`, and a private name `Login.#check`.
     cut = rest.find("#", rest.rfind("/") + 1)
     if cut < 1 or rest[cut - 1] == "/" or cut + 1 == len(rest):
         raise refuse("resource.bad", resource=rest, why="a symbol is written symbol:FILE#NAME")
     path = normalise(fold(rest[:cut], case=fold_case, nfc=nfc))
-    # Only `..` and `.` can bring the root here, or a file name with `#`: neither could be read back.
+    # `..` and `.` can lead to the root, or to a file name with `#`: neither could be read back.
     if not path or "#" in path[path.rfind("/") + 1 :]:
         raise refuse("resource.bad", resource=rest, why="its path does not name a file")
     symbol = fold(rest[cut + 1 :], case=False, nfc=nfc)
@@ -166,7 +165,7 @@ def _check_symbol(symbol: str) -> list[str]:
     parts = symbol.split(".")
     if "" in parts:
         raise refuse("resource.bad", resource=symbol, why="a part of its symbol is empty")
-    # Two readings are possible then: a file called `a#b.py` is claimed as a file.
+    # Ambiguous: it could be a file called `a#b.py`, which is claimed as a file.
     if any("#" in part[1:] for part in parts):
         raise refuse("resource.bad", resource=symbol, why="a part of its symbol contains `#` after its start")
     return parts
@@ -210,7 +209,7 @@ def _check_port(name: str) -> str:
 
 
 def ancestors(node: str) -> list[str]:
-    """All nodes from the root of the tree down to this one, itself included."""
+    """All nodes from the root of the tree down to this one, including it."""
     at = node.find("/")
     found = []
     while at > 0:
@@ -221,7 +220,7 @@ def ancestors(node: str) -> list[str]:
 
 
 def _is_within(node: str, other: str) -> bool:
-    """Is the node the other, or below it?"""
+    """Is `node` the same as `other`, or below it?"""
     return node.startswith(other) and (len(node) == len(other) or node[len(other)] == "/")
 
 
@@ -232,7 +231,7 @@ def overlaps(a: Resource, b: Resource) -> bool:
     """Could a change to one be a change to the other?"""
     if a.kind == "glob":
         if b.kind == "glob":
-            return a.scheme == b.scheme and globs_meet(_shape_of(a), _shape_of(b))
+            return a.scheme == b.scheme and _shape_of(a).meets(_shape_of(b))
         return _glob_meets(a, b)
     if b.kind == "glob":
         return _glob_meets(b, a)
@@ -240,7 +239,7 @@ def overlaps(a: Resource, b: Resource) -> bool:
 
 
 def _shape_of(resource: Resource) -> Glob:
-    # Names other than paths know no difference of file and directory: each covers what is below it.
+    # Other names do not distinguish files from directories: each covers everything below it.
     return glob(resource.path if resource.scheme == "file" else resource.path + "/**")
 
 
@@ -254,18 +253,18 @@ def _glob_meets(pattern: Resource, literal: Resource) -> bool:
     shape = _shape_of(pattern)
     if literal.kind in ("dir", "name"):
         return shape.matches_inside(literal.path)
-    # What is called a file may yet become a directory, so it also meets a glob anchored below it.
+    # A file may become a directory later, so it also meets a glob that is anchored below it.
     return shape.matches(literal.path) or _is_within(pattern.node, literal.node)
 
 
 def covers(a: Resource, b: Resource) -> bool:
-    """Does all that b means lie inside a? False when in doubt."""
+    """Is everything that b covers also covered by a? False if that is not certain."""
     if a.text == b.text:
         return True
     if a.kind == "glob":
         return _glob_covers(a, b)
     if a.kind == "file":
-        # Nothing below it: an agent that holds a file has not been checked against globs in there.
+        # Nothing below it: the claim on a file was not checked against globs in there.
         return b.path == a.path and b.kind in ("file", "symbol")
     return _is_within(b.node, a.node)
 

@@ -1,11 +1,10 @@
-"""Leases on resources: who may hold what beside whom, who goes first, and when nobody ever would.
+"""The rules for claims: which claims exclude each other, who goes first, and which waits would deadlock.
 
-The theory in five lines. Only `exclusive` excludes. Where every agent has its own copy of a file
-(its own worktree), an exclusive claim is granted over the intents of others, who are told; in one
-shared tree, and for things that exist only once, it waits for them. A request goes behind every
-earlier waiter it would exclude, so waiting is first come, first served. A request that would wait
-for somebody who waits for it is refused at once. Leases that ran out are ended by the decision
-that notices, as events, so that a replay needs no clock.
+Only `exclusive` excludes. If every agent has its own copy of a file (its own worktree), an exclusive claim
+is granted over the intents of others, who get a message; in one shared tree, and for things that exist only
+once, it waits for them. A request goes behind every earlier waiter that it would exclude, so waiting is
+first come, first served. A request that would close a cycle of waiting agents is refused at once. The
+decision that notices an expired lease ends it with an event, so that a replay needs no clock.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _parsed: dict[str, Resource] = {}
 
 
 def resource_of(text: str) -> Resource:
-    """Canonical text (as stored in a row) to a resource, remembered: parsing is the hot part."""
+    """The resource of a canonical text (as stored in a row), from a cache: parsing is the slow part."""
     found = _parsed.get(text)
     if found is None:
         if len(_parsed) >= 65_536:
@@ -43,9 +42,9 @@ def resource_of(text: str) -> Resource:
 
 
 def overlap_with(resource: Resource) -> Callable[[str], bool]:
-    """The test "does this canonical text overlap the resource?", made once for many texts.
+    """The test "does this canonical text overlap the resource?", prepared once for many texts.
 
-    Most files near a wide glob end differently from it; they are told apart by their last letters.
+    Most files near a wide glob such as `**/*.sql` have another ending: comparing it is enough for them.
     """
     tail = glob(resource.path).tail if resource.kind == "glob" and resource.node == "file:" else ""
     if not tail:
@@ -94,16 +93,15 @@ class Request:
         ticket: int = 0,
         ticket_bond: str = "",
     ) -> None:
-        """`bond` frees the claim with its process, `ticket_bond` only the place in the line."""
+        """`bond`: the claim ends with that process. `ticket_bond`: only the place in the line does."""
         self.agent, self.tree, self.mode = agent, tree, mode
-        # Named twice is asked for once.
         self.resources = list(dict.fromkeys(resources))
         self.ttl_ms, self.note, self.task = ttl_ms, note, task
         self.bond, self.ticket, self.ticket_bond = bond, ticket, ticket_bond
 
 
 class Blocker:
-    """Why a resource cannot be had now: a claim held, or an earlier ticket in the line."""
+    """Why a resource cannot be claimed now: a held claim, or an earlier ticket in the line."""
 
     __slots__ = ("agent", "mode", "note", "resource", "task", "ticket", "until_ns", "wanted")
 
@@ -114,7 +112,8 @@ class Blocker:
 
 
 class Answer:
-    """What the rule found: events to append if nothing blocks, claims to renew, whom to tell."""
+    """The decision: `ended` leases, `grants` to append if there are no `blockers`, `kept` claims to renew,
+    and the claims of agents that must be told."""
 
     __slots__ = ("blockers", "ended", "grants", "kept", "told")
 
@@ -131,12 +130,12 @@ def is_over(until_ns: int, now: Instant) -> bool:
 
 
 def has_copies(resource: Resource) -> bool:
-    """Each worktree has its own copy of files; everything else exists once."""
+    """Does each worktree have its own copy? Only of files and symbols; everything else exists once."""
     return resource.scheme in ("file", "symbol")
 
 
 def excludes(asked: str, asked_tree: str, held: str, held_tree: str, *, copies: bool) -> bool:
-    """May `asked` not be granted beside `held`?"""
+    """Must `asked` wait until `held` ends? `copies`: each worktree has its own copy of the resource."""
     if asked != EXCLUSIVE and held != EXCLUSIVE:
         return False
     goes_over_copies = copies and asked == EXCLUSIVE and held == INTENT and asked_tree != held_tree
@@ -146,7 +145,7 @@ def excludes(asked: str, asked_tree: str, held: str, held_tree: str, *, copies: 
 def decide_claim(
     request: Request, near: Iterable[Claim], waits: list[Wait], now: Instant, is_dead: Callable[[str], bool]
 ) -> Answer:
-    """Grant, renew, or name what blocks. `near` is any superset of the claims that could overlap."""
+    """Grant, renew, or name the blockers. `near` is any superset of the claims that could overlap."""
     answer = Answer()
     live = end_lapsed(near, now, is_dead, answer.ended)
     ahead = _end_dead_tickets(request, waits, now, is_dead, answer.ended)
@@ -158,7 +157,7 @@ def decide_claim(
 def end_lapsed(
     claims: Iterable[Claim], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
 ) -> list[Claim]:
-    """Those that still hold; the end of each other one is added to `ended`."""
+    """The claims that are still held; for each other one, an event is added to `ended`."""
     live = []
     for claim in claims:
         if is_over(claim.until_ns, now):
@@ -173,7 +172,7 @@ def end_lapsed(
 def _end_dead_tickets(
     request: Request, waits: list[Wait], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
 ) -> list[Wait]:
-    """The tickets before ours whose owners still wait; the dead ones leave the line."""
+    """The tickets ahead of ours whose owners still wait; for dead ones, an event is added to `ended`."""
     ahead = []
     for wait in waits:
         if wait.ticket == request.ticket:
@@ -204,9 +203,9 @@ def _decide_one(
             told.append(claim)
     keeps = mine is not None and STRENGTH[mine.mode] >= STRENGTH[request.mode]
     for wait in ahead:
-        passed = _passed_over(request, resource, wait, copies)
-        if passed and not (keeps and mine is not None and _may_renew(mine, wait, copies)):
-            answer.blockers.append(Blocker(resource, wait, passed, wait.ticket))
+        delayed = _delayed_resource(request, resource, wait, copies)
+        if delayed and not (keeps and mine is not None and _may_renew(mine, wait, copies)):
+            answer.blockers.append(Blocker(resource, wait, delayed, wait.ticket))
     if keeps and mine is not None:
         answer.kept.append(mine)
     else:
@@ -215,8 +214,9 @@ def _decide_one(
         answer.told.extend(claim for claim in told if id(claim) not in already)
 
 
-def _passed_over(request: Request, resource: Resource, wait: Wait, copies: bool) -> str:
-    """The resource of an earlier ticket that granting this request would keep waiting longer."""
+def _delayed_resource(request: Request, resource: Resource, wait: Wait, copies: bool) -> str:
+    """The resource that an earlier ticket would have to wait for longer if this request were granted, or
+    ""."""
     if is_family(wait.agent, request.agent):
         return ""
     if not excludes(wait.mode, wait.tree, request.mode, request.tree, copies=copies):
@@ -228,7 +228,7 @@ def _passed_over(request: Request, resource: Resource, wait: Wait, copies: bool)
 
 
 def _may_renew(mine: Claim, wait: Wait, copies: bool) -> bool:
-    """A held claim is renewed past a waiter, but an intent that keeps it waiting makes way."""
+    """A held claim may be renewed ahead of a waiter, except an intent that the waiter is waiting for."""
     return not (mine.mode == INTENT and excludes(wait.mode, wait.tree, INTENT, mine.tree, copies=copies))
 
 
@@ -263,9 +263,9 @@ def claim_taken_over(claim: Claim) -> Draft:
 def find_cycle(
     request: Request, blockers: list[Blocker], waits: list[Wait], blockers_of: Callable[[Wait], list[Blocker]]
 ) -> list[Blocker]:
-    """The chain of blockers that leads from this request back to its own agent, or nothing.
+    """The chain of blockers that leads from this request back to its own agent; [] if there is none.
 
-    Each step says who holds (or stands before) what; the last one is held by the asking agent.
+    Each step says who holds what, or waits for it ahead of others; the last blocker is the asking agent.
     """
     by_agent: dict[str, list[Wait]] = {}
     for wait in waits:

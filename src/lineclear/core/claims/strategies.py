@@ -1,4 +1,4 @@
-"""How a resource is shared, by the repository's patterns; the last matching pattern wins."""
+"""How a resource is shared, according to the repository's patterns; the last matching pattern wins."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ ISOLATED, SINGLE_WRITER, OPTIMISTIC = "isolated", "single-writer", "optimistic"
 LOCKED, READ_ONLY = "locked", "read-only"
 STRATEGIES = (ISOLATED, SINGLE_WRITER, OPTIMISTIC, LOCKED, READ_ONLY)
 
-# Binary assets nobody can merge; everything else in the tree has a copy per agent and is merged.
+# Binary files that cannot be merged; each agent has its own copy of all other files, which are merged.
 UNMERGEABLE = (
     "png", "jpg", "jpeg", "gif", "webp", "ico", "pdf", "zip", "gz", "woff", "woff2", "ttf", "otf", "mp3",
     "mp4", "mov", "psd", "sqlite", "xlsx", "docx", "pptx",
 )  # fmt: skip
 
-# What a scheme means when no pattern says otherwise.
+# The strategy of a scheme if no pattern matches.
 SCHEME_DEFAULTS = {"file": ISOLATED, "symbol": ISOLATED, "value": OPTIMISTIC}
 
 
 class Rule:
-    """One `[[strategy]]` of lineclear.toml, or a built-in default. `phase`: the only one it is written in."""
+    """One `[[strategy]]` of lineclear.toml, or a built-in default. `phase`: the only phase in which the
+    resource is written."""
 
     __slots__ = ("origin", "owner", "phase", "resource", "strategy")
 
@@ -35,8 +36,7 @@ class Rule:
 
 
 class Sharing:
-    """The answer for one resource: the strategy, its owner and the phase it is bound to if it has them, and
-    which rule said so."""
+    """How one resource is shared: the strategy, its owner and phase or "", and which rule decided."""
 
     __slots__ = ("origin", "owner", "phase", "strategy")
 
@@ -45,10 +45,9 @@ class Sharing:
 
 
 def strategy_for(resource: Resource, rules: list[Rule]) -> Sharing:
-    """The last rule that covers the resource; for a directory or glob, one that reaches into it.
+    """The strategy of the last rule that covers the whole resource, else the default of its scheme.
 
-    A directory that holds a locked file is not locked as a whole: only rules that cover all of it
-    count. A default by scheme stands below every rule.
+    A directory that contains a locked file is not locked as a whole.
     """
     for rule in reversed(rules):
         if rule.resource.text == resource.text or covers(rule.resource, resource):
@@ -64,5 +63,5 @@ def is_unmergeable(path: str) -> bool:
 
 
 def rules_inside(resource: Resource, rules: list[Rule]) -> list[Rule]:
-    """Rules that hold for some part of a directory or glob, for explaining it."""
+    """The rules that apply to some part of a directory or glob, to explain it."""
     return [rule for rule in rules if overlaps(rule.resource, resource)]

@@ -1,17 +1,17 @@
-"""May this agent write this, now? The one rule, asked at every door.
+"""May this agent write this, now? The one write rule.
 
-The edit hook, what a shell command changed, the commit gate, a landing, a value and a hook without the team's
-store gather facts and ask here; none of them decides by itself. Where doors differ, the difference is a field
-of `Write` or the missing `Near`, and nothing else:
+The edit hook, the check after a shell command, the commit gate, landings and value writes gather facts and
+ask here; none of them decides by itself. All differences between them are fields of `Write`, or `near=None`:
 
-- An edit or a value needs the lock now. Work that is brought in (a commit, a landing) may have been written
-  under a lock that was given back since, unless somebody else was granted it later.
-- A landing works under no fence of `with`, and what the integrator made from proposals lands in any phase.
-- Who may accept a proposal was asked before: the acceptance needs neither ownership nor the lock.
-- `tree` is None where it is not asked whose worktree it is: at a landing, for a value, and for an edit in the
-  tree in which the session itself works.
-- A person may write read-only and phase-bound values. The gate asks as for an agent, and warns a person.
-- Without `Near` nobody can be asked: what exists once is left alone.
+- An edit or a value write needs the lock now. Work that is brought in (a commit, a landing) may have been
+  written under a lock that was released since, unless somebody else was granted it later.
+- A landing has no fence of `with`, and what the integrator made from proposals lands in any phase.
+- Before a proposal is accepted, another rule has checked who may accept it: the acceptance needs neither
+  ownership nor the lock.
+- `tree` is None where the owner of the worktree does not matter: for a landing, for a value, and for an edit
+  in the session's own tree.
+- A person may write read-only and phase-bound values. The gate asks as for an agent, and only warns a person.
+- If the store is out of reach, `near` is None: resources that could be locked or owned are refused.
 
 On the hook's path: pure, and cheap to import.
 """
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Claim, Fence
 
 EDIT, COMMIT, LANDING = "edit", "commit", "landing"
-# A value, and a value that is written by accepting a proposal.
+# A write of a value, and one by accepting a proposal.
 VALUE_WRITE, ACCEPTANCE = "value", "acceptance"
 
 
 def touches_anything(_symbol: str) -> bool:
-    """Nobody can tell which part of the file a write touches, so it may be any."""
+    """For a write whose changed symbols are unknown: it may touch any."""
     return True
 
 
 class OwnedTree:
-    """The worktree that a file lies in, and the agent it belongs to ("" for nobody)."""
+    """The worktree that contains a file, and the agent that it belongs to ("" for nobody)."""
 
     __slots__ = ("name", "owner")
 
@@ -56,10 +56,9 @@ class OwnedTree:
 class Write:
     """Who writes what, and how.
 
-    `agent` is "" when it is not known. `names` are further agents in whose name it is written. `fence` is
-    the one that the writer works under, 0 for none. Locks granted at or before the log position `since` are
-    from an earlier time. `touches` says whether the write changes this symbol of the file; True when that
-    cannot be told.
+    `agent` is "" if it is unknown. `names` are further agents that the writer acts for. `fence` is the
+    writer's fence, 0 for none. Locks granted at or before the log position `since` do not count, because they
+    belong to earlier work. `touches` says whether the write changes this symbol of the file; True if unknown.
     """
 
     __slots__ = ("action", "agent", "fence", "is_person", "names", "resource", "since", "touches", "tree")
@@ -79,10 +78,10 @@ class Write:
 
 
 class Near:
-    """What the store knows near the resource: a superset; the rule takes what concerns it.
+    """What the store knows near the resource: a superset, from which the rule selects.
 
-    `read_phase` and `read_marks` (the newest exclusive grants) are called only where they matter. `bond_of`
-    gives the bond of an agent's own process, "" for none; `is_dead` includes the grace of such a bond.
+    `read_phase` and `read_marks` (the newest exclusive grants) are called only if they matter. `bond_of`
+    gives the bond of an agent's own process, "" for none; `is_dead` allows for the bond's grace period.
     """
 
     __slots__ = ("bond_of", "claims", "is_dead", "now", "read_marks", "read_phase")
@@ -97,8 +96,8 @@ class Near:
 
 
 class WriteVerdict:
-    """`refusal` is None when the write may be made. `holder` is the claim that stands against it; `others`
-    are the claims of other agents near it, to be mentioned."""
+    """`refusal` is None if the write is allowed. `holder` is the claim that forbids it; `others` are the
+    claims of other agents that overlap it, to be mentioned."""
 
     __slots__ = ("holder", "others", "refusal")
 
@@ -109,17 +108,17 @@ class WriteVerdict:
 
 
 def judge_write(write: Write, sharing: Sharing, near: Near | None) -> WriteVerdict:
-    """The verdict on one write of one resource. `near` is None when the store cannot be reached."""
+    """The verdict on one write of one resource. `near` is None if the store cannot be reached."""
     if sharing.strategy == READ_ONLY and not write.is_person:
         return WriteVerdict(refuse("write.read_only", resource=write.resource.text))
     if write.tree is not None and is_foreign(write.tree, write.agent):
         return WriteVerdict(refuse("gate.foreign_tree", tree=write.tree.name, holder=write.tree.owner))
     if near is None:
-        return WriteVerdict(_judge_unasked(write, sharing))
-    # Counts as the owner and as the holder.
+        return WriteVerdict(_judge_without_store(write, sharing))
+    # An entitled writer counts as the owner and as the holder.
     is_entitled = write.action == ACCEPTANCE
     if sharing.phase and not write.is_person:
-        # Most repositories bind nothing to a phase, and a hook pays for every import.
+        # Imported here: most repositories bind nothing to a phase, and a hook pays for every import.
         from lineclear.core.queue.phases import admits_integrator, judge_phase
 
         refusal = judge_phase(
@@ -130,7 +129,7 @@ def judge_write(write: Write, sharing: Sharing, near: Near | None) -> WriteVerdi
         is_entitled = is_entitled or admits_integrator(sharing, write.agent)
     live = [claim for claim in near.claims if _is_near_and_live(claim, write.resource, near)]
     others = [claim for claim in live if not write.is_by(claim.agent)]
-    holder = next((claim for claim in others if _stands_against(claim, write, near)), None)
+    holder = next((claim for claim in others if _forbids(claim, write, near)), None)
     is_mine = any(
         claim.mode == EXCLUSIVE
         and write.is_by(claim.agent)
@@ -141,8 +140,7 @@ def judge_write(write: Write, sharing: Sharing, near: Near | None) -> WriteVerdi
     return WriteVerdict(refusal, holder, others)
 
 
-def _judge_unasked(write: Write, sharing: Sharing) -> Refusal | None:
-
+def _judge_without_store(write: Write, sharing: Sharing) -> Refusal | None:
     if sharing.phase:
         return refuse(
             "gate.unreachable", resource=write.resource.text, strategy=f"for the phase {sharing.phase}"
@@ -192,9 +190,9 @@ def _is_near_and_live(claim: Claim, resource: Resource, near: Near) -> bool:
     return overlaps(resource_of(claim.resource), resource)
 
 
-def _stands_against(claim: Claim, write: Write, near: Near) -> bool:
-    """Does this live claim of another agent forbid the write? Only an exclusive one does, while the agent's
-    own process has not died, and one on a symbol only where the write touches the symbol."""
+def _forbids(claim: Claim, write: Write, near: Near) -> bool:
+    """Does this live claim of another agent forbid the write? Only an exclusive one does, as long as the
+    agent's own process is alive; one on a symbol does only if the write touches the symbol."""
     if claim.mode != EXCLUSIVE or not _concerns(claim.resource, write):
         return False
     bond = near.bond_of(claim.agent)
@@ -225,8 +223,8 @@ def is_foreign(tree: OwnedTree, agent: str) -> bool:
 
 
 def fence_from(environ: Mapping[str, str], resource: Resource) -> int:
-    """The fence that `lineclear with` set for what it runs; it counts for what `with` holds, and for nothing
-    else. 0 for none."""
+    """The fence that `lineclear with` set for its command, if the resource overlaps what `with` holds; else
+    0."""
     fence = environ.get("LINECLEAR_FENCE", "")
     if not (fence.isascii() and fence.isdigit()):
         return 0

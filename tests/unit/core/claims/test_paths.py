@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.core.claims import paths
-from lineclear.core.claims.paths import Glob, escape, fold, glob, globs_meet, is_glob, normalise, unescape
+from lineclear.core.claims.paths import Glob, escape, fold, glob, is_glob, normalise, unescape
 from lineclear.core.words.refusals import Refusal
 
 
@@ -226,8 +226,8 @@ def test_a_glob_may_match_inside_a_directory(pattern: str, directory: str, could
     ],
 )
 def test_two_globs_meet_when_some_path_could_match_both(a: str, b: str, meet: bool) -> None:
-    assert globs_meet(glob(a), glob(b)) is meet
-    assert globs_meet(glob(b), glob(a)) is meet
+    assert glob(a).meets(glob(b)) is meet
+    assert glob(b).meets(glob(a)) is meet
 
 
 def test_a_glob_of_64_segments_is_read_and_one_of_65_refused() -> None:
@@ -275,11 +275,11 @@ def test_a_hostile_pattern_is_matched_in_no_time(pattern: str, path: str, matche
 @pytest.mark.timeout(60)
 def test_hostile_patterns_are_compared_in_no_time() -> None:
     stars = "*a*a*a*a*b" * 20
-    assert not globs_meet(glob(stars), glob("*a*a*a*a*c" * 20))
-    assert globs_meet(glob("/".join([stars] * 20)), glob("/".join(["a?" * 100] * 20)))
-    assert not globs_meet(glob("/".join([stars] * 20)), glob("/".join(["a" * 199 + "?"] * 20)))
+    assert not glob(stars).meets(glob("*a*a*a*a*c" * 20))
+    assert glob("/".join([stars] * 20)).meets(glob("/".join(["a?" * 100] * 20)))
+    assert not glob("/".join([stars] * 20)).meets(glob("/".join(["a" * 199 + "?"] * 20)))
     deep = "/".join(["**", "a*"] * 31)
-    assert globs_meet(glob(deep + "/b"), glob(deep + "/?"))
-    assert not globs_meet(glob(deep + "/b"), glob("/".join(["?"] * 60 + ["c"])))
+    assert glob(deep + "/b").meets(glob(deep + "/?"))
+    assert not glob(deep + "/b").meets(glob("/".join(["?"] * 60 + ["c"])))
     fixed = "/".join(["?" + "a" * 253] * 16)
-    assert not globs_meet(glob("**/" + "/".join([NEAR_HIT] * 7 + [NEAR_MISS]) + "/**"), glob(fixed))
+    assert not glob("**/" + "/".join([NEAR_HIT] * 7 + [NEAR_MISS]) + "/**").meets(glob(fixed))
