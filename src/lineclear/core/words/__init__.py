@@ -1,1 +1,2 @@
-"""What we say: refusals as rows, by noun, and how a row becomes the words that a person or a model reads."""
+"""All wording of refusals: one row each, by noun, and how a row becomes the text that a person or model
+reads."""

@@ -1,6 +1,6 @@
-"""Somebody's words in a text of ours: quoted line by line, bounded in bytes, cut where the room ends.
+"""Quotes the words of others inside our own texts: line by line, bounded in bytes, cut where the space ends.
 
-A quoted line starts with ">", whatever is in it, so no heading, fence or rule of theirs becomes ours. Pure.
+Every quoted line starts with ">", so that no heading, fence or rule in it can look like ours. Pure.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ MOST_NAME_CHARS, MOST_PATH_CHARS, MOST_TITLE_CHARS = 80, 160, 200
 
 
 class Section:
-    """A part that may be cut: `write` fills at most so many bytes, of which `least_bytes` are kept for it."""
+    """A part of a text that may be cut: `write` fills at most `room_bytes`; `least_bytes` are reserved for
+    it."""
 
     def __init__(self, least_bytes: int) -> None:
         self.shown = 0
@@ -27,7 +28,7 @@ class Section:
 
 
 class Passage(Section):
-    """One text of somebody's, cut at its end."""
+    """One quoted text, cut at its end."""
 
     def __init__(self, head: str, text: str, more: str, least_bytes: int) -> None:
         self._head = f"{head}\n\n" if head else ""
@@ -46,7 +47,8 @@ class Passage(Section):
 
 
 class Listing(Section):
-    """Several things, each whole or left out; those left out are counted. `shown` were written last time."""
+    """Several items, each whole or left out; those left out are counted. `shown`: how many the last `write`
+    wrote."""
 
     def __init__(self, head: str, items: list[str], more: str, least_bytes: int, end: str = "") -> None:
         self._head, self._items, self._more, self._end = f"{head}\n\n", items, more, end
@@ -74,9 +76,9 @@ class Listing(Section):
 
 
 def share(sections: list[Section], room_bytes: int) -> list[str]:
-    """In order, each as long as it likes, as long as those after it keep their least.
+    """The sections' texts in order: each is as long as it can be while later ones keep their `least_bytes`.
 
-    Where even the least of all is too much, each keeps its part of what there is.
+    If even these do not fit, every section gets its share of the space.
     """
     wanted = sum(section.least_bytes for section in sections)
     least = [section.least_bytes * min(wanted, room_bytes) // max(wanted, 1) for section in sections]
@@ -93,23 +95,23 @@ def size_of(text: str) -> int:
 
 
 def cut(text: str, most_bytes: int) -> str:
-    """The beginning of a text; never half a character."""
+    """The beginning of a text, never cut inside a character."""
     data = text.encode("utf-8", "replace")
     return text if len(data) <= most_bytes else data[:most_bytes].decode("utf-8", "ignore") + "..."
 
 
 def clean(line: str) -> str:
-    """Control characters, and those that turn the direction of writing, are shown as such."""
+    """Replaces control characters and those that change the direction of writing."""
     return "".join(ch if ch.isprintable() or ch == "\t" else "\ufffd" for ch in line)
 
 
 def quoted(text: str) -> str:
-    """Every line of it behind ">", by every character that could be taken for the end of a line."""
+    """The text with ">" before every line. Every character that can end a line does."""
     return "".join(f"> {clean(line)}".rstrip() + "\n" for line in text.splitlines() or [""]) + "\n"
 
 
 def quoted_part(text: str, room_bytes: int) -> str:
-    """The beginning of a text, quoted, in so many bytes; nothing when not even a few words fit."""
+    """The beginning of a text, quoted, in at most so many bytes; "" if not even a few words fit."""
     written, left_bytes = [], room_bytes - 1
     for line in text.splitlines():
         row = f"> {clean(line)}".rstrip() + "\n"
@@ -125,16 +127,16 @@ def quoted_part(text: str, room_bytes: int) -> str:
 def quoted_names(
     head: str, names: Iterable[str], more: str, most_chars: int = MOST_PATH_CHARS, least_bytes: int = 512
 ) -> Section:
-    """A line for each, behind ">"."""
+    """A quoted line for each name."""
     items = [f"> {shorten(name, most_chars)}\n" for name in names]
     return Listing(head, items, more, least_bytes, end="\n")
 
 
 def plain_name(name: str) -> str:
-    """An agent's name in a line of ours. Names are checked where they enter; this one may be older."""
+    """An agent's name inside one of our lines. Stored names may be older than today's checks."""
     return shorten(name.replace("`", "'"), MOST_NAME_CHARS) or "somebody"
 
 
 def in_code(text: str, most_chars: int) -> str:
-    """A path or a branch in a line of ours: nothing in it can end the code it stands in."""
+    """A path or a branch as inline code in one of our lines: nothing in it can close the backticks."""
     return f"`{shorten(text.replace('`', chr(39)), most_chars)}`"

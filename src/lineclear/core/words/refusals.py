@@ -1,9 +1,9 @@
-"""Refusals: expected answers, read by a model and by a person. A row and its facts become words here.
+"""Refusals: expected negative answers, read by models and people. Turns a row and its facts into text.
 
-A row (sentences/NOUN.py has them) has up to three sentences: what is refused, who has it and until
-when, and the one next action. `{fact}` in a sentence stands for a fact that the caller gives; behind a colon
-stands how it is shown (see `Shown`). Where a sentence has alternatives, the first one whose facts are all
-known is said. Nothing here decides anything. On the hook's path: cheap to import.
+A row (see sentences/NOUN.py) has up to three sentences: what is refused, who holds it and until when, and the
+one next action. `{fact}` in a sentence stands for a fact from the caller; after a colon follows how to show
+it (see `Shown`). If a sentence has alternatives, the first one whose facts are all known is used. Nothing
+here decides anything. On the hook's path: cheap to import.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from lineclear.core.instants import Instant
 
 
-# A fact given as data is cut here; what a sentence shows of it is far shorter.
+# Limits for facts in the data of a refusal; sentences show far less of them.
 _MOST_CHARACTERS, _MOST_ITEMS = 2_000, 200
 
 
 class Refusal(Exception):
-    """A clear no: a stable code, up to three lines of words, and the facts as data."""
+    """A clear no: a stable code, up to three lines of text, and the facts as data."""
 
     __slots__ = ("code", "exit_code", "facts", "next", "next_is", "what", "who")
 
@@ -38,7 +38,7 @@ class Refusal(Exception):
         exit_code: int = FAILED,
         **facts: Any,
     ) -> None:
-        """`next_is`: what to do with `next_`, which is a command unless stated otherwise."""
+        """`next_is`: the verb for `next_`, which is a command to "run" unless stated otherwise."""
         super().__init__(what)
         self.code = code
         self.what = what
@@ -61,8 +61,8 @@ class Refusal(Exception):
 
 
 def refuse(code: str, /, **facts: Any) -> Refusal:
-    """The refusal of this code, about these facts. A second way to say it is a row `code/variant`."""
-    # Loaded with the first refusal: most hooks end without one.
+    """The refusal with this code and these facts. `code/variant` names another wording of the same code."""
+    # Imported at the first refusal: most hooks end without one.
     from lineclear.core.words.sentences import ROWS
 
     row = ROWS[code]
@@ -78,8 +78,8 @@ def refuse(code: str, /, **facts: Any) -> Refusal:
 
 
 def say(alternatives: tuple[str, ...], facts: dict[str, Any], *, is_needed: bool = False) -> str:
-    """The first alternative whose facts are all known, with the facts put in. When there is none: nothing, or
-    the last one with gaps where `is_needed`."""
+    """The first alternative whose facts are all known, filled in. If there is none: "", or with `is_needed`
+    the last alternative with gaps."""
     shown = {name: Shown(fact) for name, fact in facts.items()}
     for template in alternatives:
         try:
@@ -92,19 +92,19 @@ def say(alternatives: tuple[str, ...], facts: dict[str, Any], *, is_needed: bool
 
 
 class Unknown(Exception):
-    """A sentence asks for a fact that is empty; another alternative may do without."""
+    """A sentence needs a fact that is empty; another alternative may not."""
 
 
 class Shown:
-    """A fact inside a sentence. What stands behind the colon says how it is shown:
+    """A fact inside a sentence. The text after the colon says how to show it:
 
     nothing or a number    at most so many characters (60), on one line
     `RESOURCE` (capitals)  an argument of a command, quoted for the shell; the word itself if it is too long
     `duration`, `MiB`      milliseconds or bytes, as people read them
     `path`                 the end of a long path, which says more than its beginning
-    `few`                  the first of a list, and how many more there are
-    `proposal`             an argument of `lineclear propose`: a file is proposed as a file, all else as JSON
-    `?`                    nothing where the fact is empty
+    `few`                  the first item of a list, and how many more there are
+    `proposal`             the arguments of `lineclear propose`: --file PATH for a file, else JSON
+    `?`                    nothing if the fact is empty
     `commit` (a noun)      a count with its noun: 1 commit, 2 commits
     """
 
@@ -148,7 +148,7 @@ def _bounded(fact: object) -> object:
     return fact
 
 
-# -- what sentences are made of -------------------------------------------------------------------
+# -- parts of sentences ---------------------------------------------------------------------------
 
 
 def following(next_: str, next_is: str = "run") -> str:
@@ -160,43 +160,44 @@ _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 
 def quote(text: str) -> str:
-    """For a shell, so that the next action can be pasted as it stands."""
+    """The text quoted for a shell, so that the next action can be pasted."""
     if text and all(ch in _PLAIN for ch in text):
         return text
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def pasted(text: str, stand_in: str = "RESOURCE") -> str:
-    """A name inside a next action; a stand-in where it is too long to paste."""
+    """A name inside a next action, quoted for a shell; `stand_in` if it is too long to paste."""
     return quote(text) if len(text) <= 60 else stand_in
 
 
 def named(agent: str) -> str:
-    """An agent's name inside a sentence; those of sub-agents can be long."""
+    """An agent's name inside a sentence; names of sub-agents can be long."""
     return shorten(agent, 32)
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """Quote somebody's words inside our own: one line, bounded, control characters shown."""
+    """Somebody else's text as it can appear inside ours: cut, and without line breaks or control
+    characters."""
     shown = "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
     return shown if len(shown) <= limit else shown[: limit - 3] + "..."
 
 
 def show_path(path: str) -> str:
-    """The end of a path says more than its beginning."""
+    """A path; of a long one only the end, which says more than the beginning."""
     shown = shorten(path, 4_000)
     return shown if len(shown) <= 80 else f"...{shown[-77:]}"
 
 
 def until(until_ns: int, now: Instant) -> str:
-    """When a lease ends, by the clock and from now."""
+    """When a lease ends, as clock time and as time left."""
     left_ms = now.ms_until(until_ns)
     clock = show_wall(now.wall_of(until_ns))[11:16]
     return f"until {clock} UTC (in {show_duration(left_ms)})"
 
 
 def lease(until_ns: int, now: Instant) -> dict[str, str]:
-    """When a lease ends: as words for the sentence (`until`) and as data (`expires_at`)."""
+    """When a lease ends: as text for the sentence (`until`) and as data (`expires_at`)."""
     return {"until": until(until_ns, now), "expires_at": show_wall(now.wall_of(until_ns))}
 
 

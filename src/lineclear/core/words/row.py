@@ -1,4 +1,4 @@
-"""The exit codes, and what one refusal says: a row of templates. refusals.py turns rows into words."""
+"""The exit codes, and the templates of one refusal: a row. refusals.py turns rows into text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ FAILED, USAGE, HELD, NOT_ALLOWED, NOT_FOUND, FINDINGS, STALE, TIMED_OUT, BUDGET 
 
 
 class Row:
-    """The words of one refusal. A sentence is one template, or a tuple of alternatives.
+    """The wording of one refusal. A sentence is one template, or a tuple of alternatives.
 
     `words` names the facts that only the sentences need: they are not part of the data.
     """

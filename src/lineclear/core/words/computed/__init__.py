@@ -1,1 +1,1 @@
-"""Refusals whose words are computed from the facts; their sentences are in core/words/sentences/."""
+"""Functions that compute facts for refusals; their sentences are in core/words/sentences/."""

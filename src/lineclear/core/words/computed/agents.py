@@ -21,13 +21,13 @@ def token_expired(name: str, kind: str, at: str) -> Refusal:
 
 
 def token_name_taken(name: str, kind: str) -> Refusal:
-    """`kind`: of the one who has the name already."""
+    """`kind`: of the agent or person that already has the name."""
     other = "agent" if kind == PERSON else PERSON
     return refuse("token.name", name=name, kind=kind, other=_one(other), owner=_one(kind).capitalize())
 
 
 def token_none(which: str) -> Refusal:
-    """A mistyped token is not repeated: it may hold most of a real secret."""
+    """Does not repeat a mistyped token: it may contain most of a real secret."""
     return refuse("token.none", which="lc_..." if which.startswith("lc_") else which)
 
 

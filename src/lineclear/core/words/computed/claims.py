@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def claim_held(blocker: Blocker, request: Request, now: Instant, count: int) -> Refusal:
-    """A request that another agent's claim, or its earlier place in the line, stands against."""
+    """Another agent's claim, or its earlier place in the line, blocks the request."""
     wanted = blocker.wanted.text
     every = " ".join(quote(resource.text) for resource in request.resources)
     note = f', "{shorten(blocker.note, 20)}"' if blocker.note else ""

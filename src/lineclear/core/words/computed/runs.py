@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def budget_spent(breach: Breach) -> Refusal:
-    """Nothing is left of a limit of the task or of the day."""
+    """A limit of the task or of the day is used up."""
     return refuse(
         "budget.spent",
         of=breach.of,

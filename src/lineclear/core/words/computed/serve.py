@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def not_started(path: str, why: str, command: str) -> Refusal:
-    """`command` does what could not be done from here."""
+    """`command` starts the service by hand."""
     return refuse("service.not_started", path=path, why=why, command=command if len(command) <= 80 else "")
 
 
 def answer_lost(command: str) -> Refusal:
-    """`command`: the same again, which has no second effect."""
+    """`command` repeats the call with the same operation id, so it has no second effect."""
     return refuse("serve.lost", command=command, again=command if len(command) <= 200 else "")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def broken_settings(origin: str, line: int, why: str) -> Refusal:
-    """`line` is 0 where it is not known."""
+    """`line` is 0 if it is unknown."""
     return refuse("settings.syntax", origin=origin, line=line, at_line=line or None, reason=why)
 
 
@@ -20,7 +20,7 @@ def settings_too_large(origin: str, most_bytes: int) -> Refusal:
 
 
 def not_trusted(stated: list[Stated]) -> Refusal:
-    """`stated` holds at least one."""
+    """`stated` has at least one element."""
     first = stated[0]
     return refuse(
         "trust.missing",

@@ -39,5 +39,5 @@ def task_needs(task: str, missing: list[str]) -> Refusal:
 
 
 def no_task_came(waited_ms: int, last: Refusal) -> Refusal:
-    """`last` is the answer that was given again and again while waiting."""
+    """`last` is the refusal that came again and again while waiting."""
     return refuse("task.timeout", what=last.what, who=last.who, waited_ms=waited_ms, reason=last.code)

@@ -1,4 +1,4 @@
-"""Every refusal that we can give, by its code. The rows stand in the modules of their nouns."""
+"""All refusals by code; each noun's module has its rows."""
 
 from __future__ import annotations
 
