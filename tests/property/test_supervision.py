@@ -14,11 +14,8 @@ from lineclear.core.runs.budgets import (
     Amount,
     BudgetLimits,
     Used,
-    breach,
     breaches,
     total,
-    unknowns,
-    worked_ms,
 )
 from lineclear.core.runs.digests import normal_digest, normal_result
 from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge
@@ -180,26 +177,6 @@ def test_a_limit_is_named_exactly_when_more_is_known_to_be_used(
     over = [name for name in RUN_FIELDS if limits[name] and run[name] > limits[name]]
     over += [name for name in SUM_FIELDS if limits[name] and sums[name].known > limits[name]]
     assert len(breaches(used, allowed)) == len(over)
-    assert bool(breach(used, allowed)) == bool(over)
-    unknown = [name for name in RUN_FIELDS if limits[name] and run[name] < 0]
-    unknown += [name for name in SUM_FIELDS if limits[name] and sums[name].unknown_parts]
-    assert len(unknowns(used, allowed)) == len(unknown)
-
-
-@given(
-    st.integers(0, 50),
-    st.integers(0, 100),
-    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 120)), max_size=5),
-)
-def test_worked_time_is_the_time_outside_all_pauses(
-    start: int, length: int, pauses: list[tuple[int, int]]
-) -> None:
-    """Counted tick by tick, a second way."""
-    now = start + length
-    given_ = [(begin, end) for begin, end in pauses if end == 0 or end >= begin]
-    free = [at for at in range(start, now) if not any(b <= at and (e == 0 or at < e) for b, e in given_)]
-    ns = [(begin * 1_000_000, end * 1_000_000) for begin, end in given_]
-    assert worked_ms(start * 1_000_000, now * 1_000_000, ns) == len(free)
 
 
 # -- the prompt ---------------------------------------------------------------------------------

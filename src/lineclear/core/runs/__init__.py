@@ -1,1 +1,1 @@
-"""Runs: states, budgets, how one ended, loops, what it brought, the first prompt."""
+"""Runs: states, budgets, how a run ended, loops, checks of its result, its first prompt."""

@@ -1,7 +1,7 @@
-"""Limits of a run, a task and a day: what was used, what is allowed, and which limit is passed.
+"""Limits of a run, a task and a day: what was used, what is allowed, and which limit is exceeded.
 
-Whole numbers only (milliseconds, tokens, micros, bytes). A limit of 0 is none. What nobody told is -1:
-it is never taken for 0, it cannot break a limit, and it is named where a limit depends on it.
+Whole numbers only (milliseconds, tokens, micros, bytes). A limit of 0 means none. A number that nobody
+reported is -1: it never counts as 0 and cannot exceed a limit.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.instants import NS_PER_MS, show_duration
+from lineclear.core.instants import show_duration
 from lineclear.core.runs.money import write_money
+from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,7 +25,7 @@ RUN, TASK, DAY = "run", "task", "day"
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A sum: what is known of it, and how many of its parts nobody told."""
+    """A sum: its known part, and how many of its parts nobody reported."""
 
     known: int = 0
     unknown_parts: int = 0
@@ -34,7 +35,7 @@ class Amount:
 
 
 def total(numbers: Iterable[int]) -> Amount:
-    """Of the runs of a task, or of a day; -1 for those that never told."""
+    """The sum over the runs of a task or a day; -1 is a run that reported nothing."""
     known, unknown_parts = 0, 0
     for number in numbers:
         if number < 0:
@@ -46,7 +47,7 @@ def total(numbers: Iterable[int]) -> Amount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLimits:
-    """What is allowed; 0 is no limit."""
+    """What is allowed; 0 means no limit."""
 
     run_time_ms: int = 0
     run_tokens: int = 0
@@ -60,7 +61,8 @@ class BudgetLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """What this run has used (-1: not told), and what its task and the day used, this run included."""
+    """What this run has used (-1: not reported), and what its task and the day have used, this run
+    included."""
 
     run_time_ms: int = UNKNOWN
     run_tokens: int = UNKNOWN
@@ -74,7 +76,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """One limit that is passed. `what` is time, tokens, money or memory; `of` is run, task or day."""
+    """One limit that is exceeded. `what` is time, tokens, money or memory; `of` is run, task or day."""
 
     of: str
     what: str
@@ -86,7 +88,7 @@ class Breach:
         return f"{self.of} {self.what}: used {shown}, allowed {_SHOWN[self.what](self.allowed)}"
 
 
-# In the order in which they are reported: what this run did itself comes before what came together.
+# In the order in which they are reported: this run's own limits come before those of the task and the day.
 _FIELDS: tuple[tuple[str, str, str], ...] = (
     (RUN, MEMORY, "run_memory_bytes"),
     (RUN, TIME, "run_time_ms"),
@@ -100,7 +102,7 @@ _FIELDS: tuple[tuple[str, str, str], ...] = (
 
 
 def breaches(used: Used, limits: BudgetLimits) -> list[Breach]:
-    """Every limit that is passed. Using all of it is allowed; using more is not."""
+    """Every limit that is exceeded. Using all of a limit is allowed; using more is not."""
     return [
         Breach(of, what, amount, allowed)
         for of, what, amount, allowed in _pairs(used, limits)
@@ -108,28 +110,12 @@ def breaches(used: Used, limits: BudgetLimits) -> list[Breach]:
     ]
 
 
-def breach(used: Used, limits: BudgetLimits) -> str:
-    """The first limit that is passed, as words, or nothing."""
-    found = breaches(used, limits)
-    return found[0].words() if found else ""
-
-
 def spent(used: Used, limits: BudgetLimits) -> list[Breach]:
-    """Limits of the task and the day of which nothing is left: no run may begin."""
+    """The limits of the task and the day that are used up, so that no run may begin."""
     return [
         Breach(of, what, amount, allowed)
         for of, what, amount, allowed in _pairs(used, limits)
         if of != RUN and amount.known >= allowed
-    ]
-
-
-def unknowns(used: Used, limits: BudgetLimits) -> list[str]:
-    """Limits that may be passed without our seeing it, as words for the person."""
-    return [
-        f"{of} {what}: used {show_amount(what, amount)}, "
-        f"so the limit of {_SHOWN[what](allowed)} may be exceeded unnoticed"
-        for of, what, amount, allowed in _pairs(used, limits)
-        if amount.unknown_parts
     ]
 
 
@@ -145,14 +131,12 @@ def _pairs(used: Used, limits: BudgetLimits) -> Iterable[tuple[str, str, Amount,
 
 
 def needs_price(worker: str, model: str, limits: BudgetLimits, *, is_cost_known: bool) -> Refusal | None:
-    """A limit on money cannot be kept when nobody will say what the run costs.
+    """Refuses a run whose cost nobody will know while a limit on money is set.
 
-    `is_cost_known`: the client tells its cost itself, or [prices] holds what its tokens cost.
+    `is_cost_known`: the client reports its cost, or [prices] has the prices of its tokens.
     """
     if is_cost_known:
         return None
-    from lineclear.core.words.refusals import refuse
-
     for of, what, field in _FIELDS:
         allowed = getattr(limits, field)
         if what == MONEY and allowed > 0:
@@ -166,23 +150,11 @@ def needs_price(worker: str, model: str, limits: BudgetLimits, *, is_cost_known:
     return None
 
 
-def worked_ms(started_ns: int, now_ns: int, pauses: Iterable[tuple[int, int]] = ()) -> int:
-    """How long a run has worked. Pauses are (from, to); `to` is 0 for one that still goes on.
-
-    Pauses may overlap: two people may pause one run.
-    """
-    worked_ns, at_ns = 0, started_ns
-    for from_ns, to_ns in sorted(pauses):
-        worked_ns += max(0, min(from_ns, now_ns) - at_ns)
-        at_ns = max(at_ns, to_ns or now_ns)
-    return (worked_ns + max(0, now_ns - at_ns)) // NS_PER_MS
-
-
 # -- showing ----------------------------------------------------------------------------------
 
 
 def show_money(micros: int) -> str:
-    """Dollars to the cent; below a cent as exact as it is; what nobody told is unknown, never $0.00."""
+    """Dollars to the cent, below one cent exactly; "unknown" for -1."""
     if micros < 0:
         return "unknown"
     if 0 < micros < 10_000:
@@ -198,7 +170,7 @@ def show_tokens(tokens: int) -> str:
 
 
 def show_bytes(size_bytes: int) -> str:
-    """To three digits or so, for reading; what is exact is in sizes.write_size."""
+    """About three digits, for reading; sizes.write_size writes it exactly."""
     if size_bytes < 0:
         return "unknown"
     for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
@@ -221,7 +193,7 @@ _SHOWN: dict[str, Callable[[int], str]] = {
 
 
 def show_amount(what: str, amount: Amount) -> str:
-    """As much as is known, and that it is not all."""
+    """The known amount; "at least" or "unknown" if a part of it is unknown."""
     if not amount.unknown_parts:
         return _SHOWN[what](amount.known)
     if not amount.known:

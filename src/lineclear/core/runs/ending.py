@@ -1,9 +1,9 @@
 """How did a run end? Facts in; one of the ends of core/runs/states.py and a clear reason out.
 
-The rules stand in one list and the first that answers decides. What we did to the client comes before
-how it then died; where it strayed comes before how well it says it went; a cause that lies outside
-the client (memory, disk, login, the model's server) comes before the bare signal or exit code.
-A reason is a clause that goes on after "the last one stopped because": at most 300 characters.
+The rules are in one list, and the first that answers decides. What we did to the client comes before how it
+then died; leaving its worktree or branch comes before its own report; a cause outside the client (memory,
+disk, login, the model's server) comes before the bare signal or exit code.
+A reason continues "the last one stopped because": at most 300 characters.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from lineclear.core.runs.budgets import show_bytes
 from lineclear.core.words.refusals import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 MOST_REASON_CHARS = 300
 MOST_QUOTED_CHARS = 140
 
-# Why the supervisor stopped a client; a budget may be followed by ":" and which one.
+# Why the supervisor stopped a client; "budget" may be followed by ":" and the limit.
 BY_PERSON, BY_INTERRUPT, BY_HANG, BY_LOOP = "person", "supervisor-interrupt", "hang", "loop"
 BY_BUDGET, BY_MEMORY, BY_DISK, BY_LOST, BY_STRAYING = "budget", "memory", "disk", "lost", "strayed"
 
-# stopped by -> (how, the words when nothing more is known)
+# stopped by -> (how, the reason if nothing more is known)
 STOPS: dict[str, tuple[str, str]] = {
     BY_PERSON: (states.STOPPED, "a person stopped it"),
     BY_INTERRUPT: (states.INTERRUPTED, "the supervisor was stopped while it was working"),
@@ -38,46 +38,46 @@ STOPS: dict[str, tuple[str, str]] = {
     BY_STRAYING: (states.STRAYED, "it left its worktree or branch"),
 }
 
-# Those that have the same number on Linux and macOS.
+# Signals that have the same number on Linux and macOS.
 _SIGNALS = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE",
     9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
 }  # fmt: skip
 _SIGKILL = 9
-# How a program ends that finds no memory by itself: Node.js aborts or traps, others break.
+# Signals of a program that runs out of memory on its own: Node.js aborts or traps, others crash.
 _BROKEN_BY_MEMORY = (5, 6, 11)
 _MEMORY_WORDS = ("heap out of memory", "out of memory", "cannot allocate memory", "memoryerror", "bad_alloc")
 _DISK_WORDS = ("no space left on device", "enospc", "disk quota exceeded")
 _LARGEST_SIGNAL = 64
-# What a shell answers for a program that cannot be run, or is not there.
+# A shell's exit codes for a program that cannot be run, or does not exist.
 _NOT_RUNNABLE = (126, 127)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndFacts:
-    """What is known when the client's process is gone. Each field may be left at "nothing known"."""
+    """What is known when the client's process is gone. The default of each field means "nothing known"."""
 
     exit_code: int | None = None  # negative, or 128 and more: a signal; None: nobody saw it end
     stopped_by: str = ""
     detail: str = ""  # why it was stopped: which loop, which budget
     start_error: str = ""  # why its program could not be started
     program: str = ""
-    # What the client's own stream said; `end_ok` is None when it said nothing about its end.
+    # From the client's own stream; `end_ok` is None if it reported no end.
     end_ok: bool | None = None
     end_reason: str = ""
-    # By the words of the client: clients/error_words.py judges them.
+    # Judged by clients/error_words.py from the client's output.
     is_limited: bool = False
     is_login: bool = False
     has_stream: bool = False  # this client is known to write a stream that we can read
     lines_read: int = 0
     lines_unread: int = 0
-    last_words: str = ""  # the end of what it wrote beside the stream
+    last_words: str = ""  # the end of its output outside the stream
     oom_kills: int = 0  # how often the kernel killed one of its processes for memory
     peak_memory_bytes: int = -1
     memory_limit_bytes: int = 0
     is_disk_full: bool = False
     is_worktree_gone: bool = False
-    head_moved_to: str = ""  # a branch or commit that is not ours, and cannot be taken for ours
+    head_moved_to: str = ""  # a branch or commit that is not the run's own
     main_moved_to: str = ""  # this run itself moved main
     is_rebooted: bool = False
 
@@ -91,13 +91,6 @@ def judge(facts: EndFacts) -> tuple[str, str]:
     return states.DONE, "it ended well"
 
 
-def reject(problems: Sequence[str]) -> tuple[str, str]:
-    """For a run that was done, but whose result is not what the task asks for."""
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    first = shorten(problems[0], MOST_REASON_CHARS - 60 - len(more)) if problems else "it was refused"
-    return states.REJECTED, f"its result was not accepted: {first}{more}"
-
-
 # -- what we did, or could not do -------------------------------------------------------------
 
 
@@ -107,8 +100,8 @@ def _could_not_start(facts: EndFacts) -> tuple[str, str] | None:
     return states.MISSING, f"{_program(facts)} could not be started: {_quoted(facts.start_error)}"
 
 
-def _waited_while_stopped_for_silence(facts: EndFacts) -> tuple[str, str] | None:
-    """A client that silently tries its server again and again is not hung: its server is away."""
+def _was_silent_for_its_server(facts: EndFacts) -> tuple[str, str] | None:
+    """A client that silently retries its server did not hang: its server is unavailable."""
     return _login(facts) or _limited(facts) if facts.stopped_by == BY_HANG else None
 
 
@@ -197,14 +190,14 @@ def _killed(facts: EndFacts) -> tuple[str, str] | None:
     number = signal_of(facts.exit_code)
     if not number:
         return None
-    # What the client said, without the exit code: the signal has been named.
+    # Without the exit code in the client's own words: the signal is already named.
     said = facts.end_reason.rpartition(f"exit code {facts.exit_code}")[2].removeprefix(": ").strip()
     words = f": {_quoted(said)}" if said else _said(facts)
     return states.CRASHED, f"{_SIGNALS.get(number, f'signal {number}')} ended it{words}"
 
 
 def _vanished(facts: EndFacts) -> tuple[str, str] | None:
-    """Nobody saw its end: that it did not say it went well is all we have."""
+    """Nobody saw the process end, and the client did not report success."""
     if facts.exit_code is not None or facts.end_ok:
         return None
     return states.CRASHED, f"it was gone without having reported its end{_reason(facts)}"
@@ -220,7 +213,7 @@ def _bad_exit(facts: EndFacts) -> tuple[str, str] | None:
     return (states.FAILED, f"it ended with an error{_exit(facts)}") if facts.exit_code else None
 
 
-def _spoke_garbage(facts: EndFacts) -> tuple[str, str] | None:
+def _wrote_nothing_readable(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.has_stream or facts.lines_read or facts.end_ok:
         return None
     if facts.lines_unread:
@@ -233,7 +226,7 @@ def _spoke_garbage(facts: EndFacts) -> tuple[str, str] | None:
 
 RULES: tuple[Callable[[EndFacts], tuple[str, str] | None], ...] = (
     _could_not_start,
-    _waited_while_stopped_for_silence,
+    _was_silent_for_its_server,
     _was_stopped,
     _lost_its_worktree,
     _moved_main,
@@ -248,7 +241,7 @@ RULES: tuple[Callable[[EndFacts], tuple[str, str] | None], ...] = (
     _vanished,
     _said_it_failed,
     _bad_exit,
-    _spoke_garbage,
+    _wrote_nothing_readable,
 )
 
 
@@ -256,7 +249,7 @@ RULES: tuple[Callable[[EndFacts], tuple[str, str] | None], ...] = (
 
 
 def signal_of(exit_code: int | None) -> int:
-    """The signal that ended a process, or 0. A shell in between says 128 + signal."""
+    """The signal that ended a process, or 0. A shell in between reports 128 + signal."""
     if exit_code is None:
         return 0
     number = -exit_code if exit_code < 0 else exit_code - 128
@@ -281,7 +274,7 @@ def _reason(facts: EndFacts) -> str:
 
 
 def _said(facts: EndFacts) -> str:
-    """The last line it wrote: what a person would look at first."""
+    """The last line it wrote, which a person would look at first."""
     lines = [line for line in facts.last_words.splitlines() if line.strip()]
     return f'; it last said "{_quoted(lines[-1])}"' if lines else ""
 

@@ -1,9 +1,9 @@
-"""Is an agent going round in circles? Judged from its calls, their results and the files' content.
+"""Is an agent going round in circles? Judged by its calls, their results and the content of its files.
 
-The theory: a step is a call together with its result. A step that was there before taught the agent
-nothing; content that was there before is no progress. A loop is a long row of nothing new; whatever
-brings something new (another result, a new content of a file) is work, however often it is called.
-Repeating is only ever counted, never timed: slow and stuck is the supervisor's other question.
+A step is a call together with its result. A step that happened before taught the agent nothing; content that
+existed before is no progress. A loop is a long series of steps with nothing new; a call that brings something
+new (another result, new content of a file) is work, however often it is repeated.
+Repetitions are counted, never timed: the supervisor handles agents that are slow or hang.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from lineclear.core.words.refusals import shorten
 
 SAME_CALL, NO_CHANGE, BACK_AND_FORTH = "same call", "no change", "back and forth"
 
-# The same call, the same result, nothing else between. Retries after a flaky network and a look at a
-# slow server stay below; a model that is stuck never stops by itself.
+# The same call with the same result, nothing in between. Retries on a flaky network and polls of a slow
+# server stay below; a model that is stuck never stops by itself.
 SAME_IN_A_ROW = 12
-# An edit that did not fit cannot fit better next time, as long as nobody changes the file.
+# A failed edit fails again as long as nobody changes the file.
 SAME_FAILED_EDIT = 6
-# "Replace the next one" is one edit for many places, and each time it is answered alike.
+# "Replace the next one" is the same edit for many places, and has the same result each time.
 SAME_GOOD_EDIT = 24
-# A call that waits (`sleep 5; test -f lock`) is meant to be repeated; so may be one whose result we
-# were never told.
+# A call that waits (`sleep 5; test -f lock`) is meant to be repeated, and one whose result is unknown may be.
 SAME_WAITING = 60
-# `./next-step` may change files each time and still be the same call with the same answer: but not for ever.
+# `./next-step` may change files each time and still be the same call with the same result, but not for ever.
 SAME_THOUGH_CHANGING = 100
 
-# (calls without new content of a file, most different steps among them). Reading the same thirty
-# files three times over after a lost context is sane; going over three files twenty times is not.
+# (calls without new content of a file, the most different steps among them). Reading the same thirty
+# files three times after a lost context is normal; reading three files twenty times is not.
 SHORT_WINDOW = (60, 7)
 LONG_WINDOW = (240, 30)
 
-# Comparing with a stashed state, or undoing, brings old content back: both twice as often as anybody
-# does on purpose without writing anything new between.
+# Comparing with a stashed state, or undoing, brings old content back. These limits are twice what anybody
+# does on purpose without writing anything new in between.
 TREE_RETURNS = 10
 EDIT_RETURNS = 8
 
-# Bounds of what is remembered, so that a run of any length costs the same.
+# Bounds on memory, so that a run of any length costs the same.
 MOST_PENDING = 32
 MOST_KNOWN = 256
 MOST_TREES = 64
@@ -77,7 +76,7 @@ class _Window:
         self._counts.clear()
 
     def words(self) -> str:
-        """What is wrong, if the window is full of the same few steps."""
+        """The problem as text, if the window is full and has only a few different steps; else ""."""
         if len(self._steps) < self._size or len(self._counts) > self._most_different:
             return ""
         return (
@@ -86,7 +85,7 @@ class _Window:
 
 
 class _Known:
-    """The last so many different texts; says of each whether it is new."""
+    """The last `most` different texts; says of each whether it is new."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -103,7 +102,7 @@ class _Known:
 
 
 class _PathEdits:
-    """The edits of one file: how often an earlier one was made again after another one."""
+    """The edits of one file; `returns` counts how often an earlier edit was repeated after another one."""
 
     def __init__(self) -> None:
         self.known, self.last, self.returns = _Known(MOST_EDITS_OF_A_PATH), "", 0
@@ -117,9 +116,9 @@ class _PathEdits:
 
 
 class LoopWatch:
-    """One per run. Feed it in the order things happen; ask `verdict` at any time.
+    """One per run. Feed it in the order in which things happen; ask `verdict` at any time.
 
-    Once there is a verdict it stays: what was a loop does not become healthy by a late surprise.
+    A verdict is final.
     """
 
     def __init__(self) -> None:
@@ -134,7 +133,7 @@ class LoopWatch:
         self._paths: tuple[str, ...] = ()
 
     def verdict(self) -> str:
-        """Nothing, or what goes round in circles, as words for the log and for the next attempt."""
+        """The loop as text for the log and for the next attempt; "" if there is none."""
         return self._verdict
 
     # -- what happens -------------------------------------------------------------------------
@@ -143,24 +142,24 @@ class LoopWatch:
         self, tool: str, digest: str, paths: tuple[str, ...] = (), *, is_edit: bool = False,
         is_shell: bool = False, summary: str = "",
     ) -> None:  # fmt: skip
-        """A tool was called. `digest` is `digests.normal_digest` of its input; results may come later."""
+        """A tool was called. `digest` is `digests.normal_digest` of its input; the result may come later."""
         self.calls += 1
         shown = (summary or (paths[0] if paths else "")).removeprefix(tool).strip()
         words = shorten(f"{'shell' if is_shell else tool} {shown}".strip(), MOST_SUMMARY_CHARS)
         waits = digest.startswith(WAITING) and not is_edit
         self._pending.append(_Call(f"{tool[:64]} {digest[:64]}", paths, is_edit, waits, words))
         if len(self._pending) > MOST_PENDING:
-            # This client tells no results, or lost one: the oldest call will never be answered.
+            # This client reports no results, or lost one: the oldest call will never get one.
             self._finish(self._pending.popleft(), is_good=True, result="?")
 
     def result(self, ok: bool, digest: str, input_digest: str = "") -> None:
-        """The answer to the call with that input, else to the oldest one that waits for an answer."""
+        """The result of the call with that input, else of the oldest call that has none yet."""
         call = self._answered(input_digest)
         if call is not None:
             self._finish(call, is_good=ok, result=digest[:64] or "?")
 
     def tree(self, tree_id: str) -> None:
-        """The content of the worktree now; the same id means the same content of all files."""
+        """The content of the worktree now; the same id means that all files have the same content."""
         if not tree_id or tree_id == self._tree:
             return
         is_first, is_new = not self._tree, self._trees.is_new(tree_id)
@@ -223,8 +222,8 @@ class LoopWatch:
         }
         if self._edits_known.is_new(call.digest):
             self._forget_windows()
-            # New work elsewhere speaks for the agent (a switch is set for each try and set back), but
-            # a note written in every round of a loop must not hide it.
+            # New work elsewhere counts in the agent's favour (it may toggle a switch for each try), but a
+            # note written in every round of a loop must not hide the loop.
             for path, edits in self._edits.items():
                 edits.returns -= path not in touched and edits.returns > 0
         for path in call.paths:

@@ -1,4 +1,4 @@
-"""Money in whole micros (a millionth of a US dollar), and prices of tokens. Exact: no floating point.
+"""Money in whole micros (millionths of a US dollar), and prices of tokens. Exact: no floating point.
 
 A price of one dollar for a million tokens is one micro for one token.
 """
@@ -41,7 +41,7 @@ def _read(written: str) -> int | None:
 
 
 def micros_of_float(dollars: float) -> int | None:
-    """The micros that were meant by a written fraction such as 0.3; None when six decimals do not hold it."""
+    """The micros of a float such as 0.3; None if it has more than six decimals."""
     written = f"{dollars:.{_DECIMALS}f}"
     return _read(written) if float(written) == dollars else None
 
@@ -55,7 +55,8 @@ def write_money(micros: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a million tokens cost, in micros; `cached` are tokens of the input that the model had kept."""
+    """What a million tokens cost, in micros; `cached` is for input tokens that the model's server had
+    cached."""
 
     name: str
     input_micros: int
@@ -64,7 +65,7 @@ class Price:
     origin: str = "default"
 
     def cost_micros(self, *, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> int:
-        """`tokens_in` without the cached ones. Rounded up: a budget is rather kept than broken."""
+        """The cost, rounded up so that a budget is not exceeded. `tokens_in` excludes the cached ones."""
         total = (
             tokens_in * self.input_micros
             + tokens_out * self.output_micros

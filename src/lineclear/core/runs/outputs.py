@@ -1,4 +1,4 @@
-"""Is what a run brought what its task asks for? Facts in, problems out; nothing is looked up in here."""
+"""Is the result of a run what its task asks for? Facts in, problems out; nothing is looked up in here."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 # Kinds of problems.
 STRAYED, HOOK, UNMERGED, EMPTY = "strayed", "hook", "unmerged", "empty"
 SCOPE, PRODUCES, CHECK = "scope", "produces", "check"
-# What happens with changes outside the scope.
+# The settings for changes outside the scope.
 WARN, REFUSE, OFF = "warn", "refuse", "off"
-# What a task can ask for besides files: a message, or a value by its key.
+# What a task can ask for besides files: a message, or a value with a key.
 MESSAGE, VALUE = "message", "value:"
 
 MOST_NAMED, MOST_REASON, MOST_TAIL = 5, 2_000, 1_200
 
 
 class Problem:
-    """Something that is not as asked. One that is not `fatal` is only told."""
+    """A difference from what the task asks for. One that is not `fatal` is only reported."""
 
     def __init__(self, kind: str, words: str, files: Sequence[str] = (), *, fatal: bool = True) -> None:
         self.kind, self.words, self.files, self.fatal = kind, words, list(files), fatal
@@ -35,7 +35,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class OutputCheck:
-    """How a check command ended: 0 is well, -1 out of time."""
+    """How a check command ended: code 0 is success, -1 a timeout."""
 
     command: str
     code: int
@@ -43,8 +43,8 @@ class OutputCheck:
 
 
 class RunWork:
-    """What a run brought. `present`: those of `produces` that are there. Without a worktree there are
-    no changes to look for."""
+    """The result of a run. `present`: those of `produces` that exist. A run without a worktree need not have
+    changes."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class RunWork:
 
 
 def validate(work: RunWork, *, scope: str = WARN) -> list[Problem]:
-    """In the order in which somebody would mend them."""
+    """The problems, in the order in which somebody would fix them."""
     found = []
     if work.has_worktree and not work.changed:
         found.append(Problem(EMPTY, "its branch has no changes"))
@@ -82,7 +82,7 @@ def failed(check: OutputCheck) -> Problem:
 
 
 def outside_scope(changed: Sequence[str], scope: Sequence[str]) -> list[str]:
-    """Changed files that no part of the scope covers; none when the scope names no files at all."""
+    """The changed files that are outside the scope; [] if the scope names no files at all."""
     parts = [resource_of(text) for text in scope]
     places = [part for part in parts if part.scheme in ("file", "symbol")]
     if not places:
@@ -97,7 +97,7 @@ def is_inside(path: str, places: Sequence[Resource]) -> bool:
 
 
 def file_named(path: str) -> Resource | None:
-    """A file of the repository as a resource; None for a name that no scope can name."""
+    """A file of the repository as a resource; None if its name is not valid in a scope."""
     try:
         # Literally: a file may be called `[id].tsx` or even `*`.
         return parse_resource(f"file:{path}", is_dir=False, literal=True)

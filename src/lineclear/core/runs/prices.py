@@ -13,9 +13,9 @@ UNKNOWN = -1
 def cost_micros(
     *, told_micros: int, tokens_in: int, tokens_out: int, tokens_cached: int, price: Price | None
 ) -> int:
-    """What a run has cost: as the client told, else by the price; -1 when neither is known.
+    """The cost of a run: as the client reported it, else by the price; -1 if neither is known.
 
-    `tokens_in` is the whole input; of it `tokens_cached` (unknown: none) are paid at the lower price.
+    `tokens_in` is the whole input; `tokens_cached` of it (none, if unknown) have the lower price.
     """
     if told_micros >= 0:
         return told_micros

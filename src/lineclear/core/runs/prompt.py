@@ -1,8 +1,8 @@
-"""The first words an agent gets: who it is, its task, the rules, and what it should know of others.
+"""The first prompt of an agent: who it is, its task, the rules, and what it should know about others.
 
 Plain Markdown, bounded in bytes. What others wrote (titles, bodies, notes, messages, reasons, paths) is
-data: it stands in quoted lines below a line of ours that says whose it is, never in a line of ours.
-A quoted line starts with ">", whatever is in it, so no heading, fence or rule of theirs becomes ours.
+data: it appears in quoted lines below one of our lines that says whose it is, never inside our lines.
+Every quoted line starts with ">", so that no heading, fence or rule in it can look like ours.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from lineclear.core.words.quoting import (
 from lineclear.core.words.refusals import shorten
 
 DEFAULT_BYTES = 16 * 1024
-# Our own words with the longest names fit into this; less would be no context at all.
+# Our own text with the longest names fits into this; with less there would be no context at all.
 LEAST_BYTES = 5 * 1024
 
-# One message or note is not to push out all others.
+# One long message or note must not push out all others.
 MOST_ITEM_BYTES = 1_024
 MOST_CLAIMS = 5
 
@@ -49,7 +49,7 @@ class Nearby:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """An attempt before this one; `reason` goes on after "because", as core/runs/ending.py makes it."""
+    """An earlier attempt; `reason` continues "stopped because", see core/runs/ending.py."""
 
     attempt: int
     agent: str
@@ -85,31 +85,27 @@ class PromptFacts:
     produces: tuple[str, ...] = ()
     attempt: int = 1
     attempts_max: int = 1
-    returned: str = ""  # why the work came back, as core/queue/sending_back.py tells it
+    returned: str = ""  # why the work came back, as core/queue/sending_back.py writes it
     earlier: tuple[Earlier, ...] = ()
     notes: tuple[Letter, ...] = ()
     nearby: tuple[Nearby, ...] = ()
-    messages: tuple[Letter, ...] = ()  # in the order in which they are to be read
+    messages: tuple[Letter, ...] = ()  # in reading order
     most_bytes: int = DEFAULT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """`shown_messages`: those that stand in the text as a whole; the others are still unread."""
+    """`shown_messages`: the ids of those that are in the text uncut; the others are still unread."""
 
     text: str
     shown_messages: tuple[int, ...]
 
 
-def prompt(facts: PromptFacts) -> str:
-    return compose(facts).text
-
-
 def compose(facts: PromptFacts) -> Prompt:
-    """At most `most_bytes` of UTF-8, or LEAST_BYTES when that is more.
+    """The prompt, at most `most_bytes` of UTF-8, or LEAST_BYTES if that is more.
 
-    Our own words are always whole. Of the rest the task comes first, then what was learnt, then the
-    neighbours, then messages; each keeps a little, and what is left out is counted and named.
+    Our own lines are never cut. Then come the task, what earlier attempts learned, agents nearby, and
+    messages; each gets some space, and the text says what was left out.
     """
     number = show_id(facts.task_id)
     opening, rules = _opening(facts, number), _rules(facts, number)
@@ -209,7 +205,7 @@ def _later_sections(facts: PromptFacts, number: str) -> list[Section]:
     more = f"lineclear task show {number}"
     attempts = sorted(facts.earlier, key=lambda earlier: -earlier.attempt)
     tries = [_attempt(facts, earlier, is_last=not place) for place, earlier in enumerate(attempts)]
-    # The newest first: what is cut is the oldest.
+    # The newest first, so that the oldest are cut.
     newest = sorted(facts.notes, key=lambda letter: -letter.id)
     notes = [_letter(letter, "Note", more) for letter in newest]
     nearby = [_neighbour(other) for other in facts.nearby]

@@ -1,4 +1,4 @@
-"""What a running client lets us see of itself, in one shape for all clients.
+"""What a running client reports about itself, in one form for all clients.
 
 Plain classes with slots: a hook, a process of a few milliseconds, may import this.
 """
@@ -9,7 +9,7 @@ UNKNOWN = -1
 
 
 class Sign:
-    """Equal when it is the same kind of sign with the same content."""
+    """One report of a client. Two are equal if they have the same class and content."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -28,7 +28,7 @@ class Sign:
 
 
 class SessionSign(Sign):
-    """The client's own name for this conversation: what `resume_session` of a later launch takes."""
+    """The client's own id for this conversation, which a later launch can resume."""
 
     __slots__ = ("id",)
 
@@ -63,7 +63,7 @@ class Call(Sign):
 
 
 class CallDone(Sign):
-    """A tool has answered: `digest` is of what it said, `input_digest` of the call that it answers."""
+    """A tool has answered: `digest` is of its result, `input_digest` of the call that it answers."""
 
     __slots__ = ("ok", "digest", "input_digest")
 
@@ -81,9 +81,9 @@ class Said(Sign):
 
 
 class Usage(Sign):
-    """All that this run has used so far; never less than before, -1 where the client does not tell.
+    """What this run has used so far; numbers never go down, and are -1 if the client does not report them.
 
-    `tokens_in` is the whole input; `tokens_cached` is the part of it that the model's server had kept.
+    `tokens_in` is the whole input; `tokens_cached` is the part of it that the model's server had cached.
     """
 
     __slots__ = ("tokens_in", "tokens_out", "tokens_cached", "cost_micros")
@@ -100,7 +100,7 @@ class Usage(Sign):
 
 
 class Limited(Sign):
-    """The model's server is over its limit or out of order. The client may still be trying: no end."""
+    """The model's server is over its limit or unavailable. Not an end: the client may still be retrying."""
 
     __slots__ = ("text", "retry_after_s")
 
@@ -109,7 +109,7 @@ class Limited(Sign):
 
 
 class NotLoggedIn(Sign):
-    """The model's server does not know, or no longer knows, who is asking. The client may still be trying."""
+    """The client is not logged in, or its login has expired. Not an end: the client may still be retrying."""
 
     __slots__ = ("text",)
 
@@ -118,7 +118,7 @@ class NotLoggedIn(Sign):
 
 
 class DoneSign(Sign):
-    """The client says that it is done. Another one may follow: only the end of its output is the end."""
+    """The client says that it is done. More may follow: only the end of its output is the end."""
 
     __slots__ = ("ok", "reason")
 
@@ -127,7 +127,8 @@ class DoneSign(Sign):
 
 
 class RunEnd(Sign):
-    """The whole of it, known when the process is gone. At most one of the two `is_` is true."""
+    """How the client ended, known when its process is gone. At most one of `is_limited`, `is_login` is
+    true."""
 
     __slots__ = ("ok", "reason", "is_limited", "is_login", "retry_after_s", "unread_lines")
 

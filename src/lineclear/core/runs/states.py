@@ -1,6 +1,6 @@
-"""Runs: one start of a client on a task, its states, and the ways it can end.
+"""The states of a run (a client at work on a task), and the ways in which it can end.
 
-A run's end says what happened; what becomes of the task follows from the table here.
+The table says for each end whether it uses up an attempt of the task.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 RUNNING, PAUSED, ENDED = "running", "paused", "ended"
 
 DONE = "done"
-# Ends that say nothing against the work: the same attempt goes on later.
+# Ends that say nothing about the work: the same attempt continues later.
 LIMITED, LOGIN, INTERRUPTED, MISSING = "limited", "login", "interrupted", "missing"
 # Ends that use up an attempt.
 CRASHED, FAILED, HUNG, MEMORY, LOOPED, BUDGET = "crashed", "failed", "hung", "memory", "looped", "budget"
 DISK, LOST, STRAYED, REJECTED = "disk", "lost", "strayed", "rejected"
-# A person's word: the task goes back, and waits for that person.
+# A person stopped it: the task goes back, and waits for that person.
 STOPPED = "stopped"
 
 # how -> (what it means, does it use up an attempt of the task?)

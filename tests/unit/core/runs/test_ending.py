@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from lineclear.core.runs import states
-from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge, reject, signal_of
+from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge, signal_of
+from lineclear.core.runs.outputs import CHECK, Problem, conclude
 
 MIB = 1 << 20
 
@@ -205,7 +206,7 @@ def test_the_end_is_named(facts: dict[str, Any], how: str, reason: str) -> None:
 
 
 def test_every_end_that_a_run_can_have_is_reached() -> None:
-    reached = {how for _, how, _ in TABLE} | {reject(["x"])[0]}
+    reached = {how for _, how, _ in TABLE} | {conclude([Problem(CHECK, "x")])[0]}
     assert reached == set(states.ENDS)
 
 
@@ -239,14 +240,3 @@ def test_long_and_hostile_words_stay_on_one_bounded_line() -> None:
 )
 def test_a_signal_is_told_from_an_exit_code(exit_code: int | None, number: int) -> None:
     assert signal_of(exit_code) == number
-
-
-def test_a_rejected_result_names_the_first_problem_and_counts_the_others() -> None:
-    assert reject(["docs/api.md is missing"]) == (
-        states.REJECTED,
-        "its result was not accepted: docs/api.md is missing",
-    )
-    how, reason = reject(["x" * 900, "b", "c"])
-    assert (how, reason[-13:]) == (states.REJECTED, " (and 2 more)")
-    assert len(reason) <= MOST_REASON_CHARS
-    assert reject([])[1] == "its result was not accepted: it was refused"

@@ -14,7 +14,6 @@ from lineclear.core.runs.prompt import (
     Nearby,
     PromptFacts,
     compose,
-    prompt,
 )
 
 FULL = PromptFacts(
@@ -135,6 +134,10 @@ Message 44 from sam (urgent):
 
 > Use bcrypt
 """
+
+
+def prompt(facts: PromptFacts) -> str:
+    return compose(facts).text
 
 
 def with_(**changes: Any) -> PromptFacts:
