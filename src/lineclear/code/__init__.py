@@ -1,1 +1,1 @@
-"""What a program says: its definitions, references, imports and routes; every language once. No I/O."""
+"""Reads programs: their definitions, references, imports and routes; one table per language. No I/O."""

@@ -13,7 +13,7 @@ def text_of(node: Node) -> str:
 
 
 def flat_text(node: Node) -> str:
-    """On one line, with one blank where there were any."""
+    """The text on one line, with each run of blanks and line breaks as one blank."""
     return flattened(node.text or b"")
 
 

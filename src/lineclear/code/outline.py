@@ -1,6 +1,6 @@
-"""Where in a program an edit is, by the indents of its lines: a hook cannot wait for a parser.
+"""Which definition an edit is in, judged by the indentation of lines: a hook cannot wait for a parser.
 
-Loaded by every hook: imports nothing.
+Every hook loads it: imports nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_LINES_UP = 5_000
 
 
 def symbol_at(text: str, piece: str) -> str:
-    """The definitions around a piece of a file, like `Login.check`: a hint by indentation, "" if unsure."""
+    """The definitions around a piece of a file, like `Login.check`: a guess by indentation, "" if unsure."""
     place = text.find(piece) if piece else -1
     if place < 0:
         return ""
@@ -48,7 +48,7 @@ def symbol_at(text: str, piece: str) -> str:
 
 
 def defined_name(line: str) -> str:
-    """The name that a line without its indentation begins to define; "" for any other line."""
+    """The name that a line (without its indentation) starts to define; "" if it defines none."""
     while line.startswith(_BEFORE_OPENERS):
         line = line.partition(" ")[2].lstrip()
     if not line.startswith(_OPENERS):

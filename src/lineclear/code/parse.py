@@ -1,12 +1,14 @@
-"""The syntax tree of a text. Nothing here knows what a tree is read for.
+"""The syntax tree of a text.
 
-tree-sitter and a grammar are imported when the first file of that language comes; without the wheel the
-language is simply not known, and only the rules that need no tree apply.
+tree-sitter and a grammar are imported for the first file of a language. If the wheel is missing, only the
+rules that need no tree apply to that language.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
+from warnings import catch_warnings, simplefilter
 
 from lineclear.code.reparse import parse_beside
 
@@ -21,7 +23,7 @@ _parsers: dict[str, Parser | None] = {}
 
 
 def parse(language: Language, text: str) -> Tree | None:
-    """The tree, or None when the wheel of the language is not there."""
+    """The tree, or None if the wheel of the language is not installed."""
     parser = parser_of(language)
     if parser is None:
         return None
@@ -31,33 +33,30 @@ def parse(language: Language, text: str) -> Tree | None:
         kept = (source, parse_beside(parser, source, _last_of(language.name)))
         while len(_kept) >= MAX_KEPT_TREES:
             _kept.pop(next(iter(_kept)), None)
-    _kept[language.name, text] = kept  # the last one asked for goes last
+    _kept[language.name, text] = kept  # the most recently used goes last
     return kept[1]
 
 
 def parser_of(language: Language) -> Parser | None:
-    """For a text that will not be asked for again."""
+    """The parser itself, for a text that will be parsed only once; None if its wheel is not installed."""
     if language.name not in _parsers:
         _parsers[language.name] = _load(language)
     return _parsers[language.name]
 
 
 def _last_of(language: str) -> tuple[bytes, Tree] | None:
-    """The text of this language that was read last, with its tree, unless that one has an error: another
-    version of it would have it, too."""
+    """The text of this language that was parsed last, with its tree; None if the tree has an error, which
+    another version of the text would probably have too."""
     last = next((_kept[key] for key in reversed(_kept) if key[0] == language), None)
     return None if last is None or last[1].root_node.has_error else last
 
 
 def forget_trees() -> None:
-    """As in a process that has parsed nothing yet, for measurements."""
+    """Empty the cache, for tests and measurements."""
     _kept.clear()
 
 
 def _load(language: Language) -> Parser | None:
-    from importlib import import_module
-    from warnings import catch_warnings, simplefilter
-
     try:
         from tree_sitter import Language as Grammar
         from tree_sitter import Parser
@@ -66,5 +65,5 @@ def _load(language: Language) -> Parser | None:
     except ImportError:
         return None
     with catch_warnings():
-        simplefilter("ignore", DeprecationWarning)  # the scss wheel 1.0 gives its address as a number
+        simplefilter("ignore", DeprecationWarning)  # the scss wheel 1.0 passes its pointer as an int
         return Parser(Grammar(grammar))

@@ -1,4 +1,4 @@
-"""What a program uses: calls, whom they are made to, and what they pass."""
+"""The calls in a program: receiver, name and arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CALLED = re.compile(r"(?s)(?:(.*?)(?:\.|::|->))?(\w+)")
 
 
 def read_call(language: Language, node: Node) -> tuple[str, str, list[Node]]:
-    """Receiver, name and arguments of a call, each empty where it has none; all empty for any other node."""
+    """(receiver, name, arguments) of a call, each empty if it has none; all empty for any other node."""
     if node.type not in language.calls:
         return "", "", []
     function = node.child_by_field_name("function")

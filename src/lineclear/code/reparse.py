@@ -1,8 +1,8 @@
-"""The tree of a text, made from the tree of one like it: the parser then reads only the rows that differ.
+"""Parses a text with the help of a similar text's tree, so that the parser reads only the rows that differ.
 
-The versions of one file differ in few rows. What comes out is what a parser makes of the whole text: rows
-count as equal only where their bytes are, and a text that cannot be parsed is read from its beginning, since
-the shape of an error depends on the way there.
+The versions of one file differ in few rows. The result is the same as parsing the whole text: rows are equal
+only if their bytes are, and a text with a syntax error is parsed from its beginning, since the shape of an
+error depends on how the parser got there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # Rows that differ: old[a0:a1] became new[b0:b1].
     Change = tuple[int, int, int, int]
 
-MIN_BYTES = 2_000  # a smaller text is read as quickly as it is compared
+MIN_BYTES = 2_000  # a smaller text is parsed as quickly as it is compared
 BLOCK = 32
 NEAR = 4
 WINDOW = 100  # rows in which two texts must meet again, or all the rest differs
@@ -24,7 +24,7 @@ MAX_CHANGES = 200
 
 
 def parse_beside(parser: Parser, text: bytes, beside: tuple[bytes, Tree] | None) -> Tree:
-    """The tree of `text`. `beside` is a text with its tree, without an error, best another version of it."""
+    """The tree of `text`. `beside` is another text and its tree without an error, ideally a version of it."""
     if beside is not None and len(text) >= MIN_BYTES:
         rows = beside[0].split(b"\n"), text.split(b"\n")
         changes = changed_rows(*rows)
@@ -36,13 +36,13 @@ def parse_beside(parser: Parser, text: bytes, beside: tuple[bytes, Tree] | None)
 
 
 def changed_rows(old: list[bytes], new: list[bytes]) -> list[Change] | None:
-    """The rows that differ, in order, with equal rows between them; None where it is more than half."""
+    """The rows that differ, in order, with equal rows between them; None if more than half differ."""
     found: list[Change] = []
     i = j = 0
     n, m = _without_equal_end(old, new)
     while i < n and j < m:
         if old[i] == new[j]:
-            # Many rows at once: nearly all of them are equal.
+            # Compare many rows at once: nearly all of them are equal.
             step = (
                 BLOCK if i + BLOCK <= n and j + BLOCK <= m and old[i : i + BLOCK] == new[j : j + BLOCK] else 1
             )
@@ -56,14 +56,11 @@ def changed_rows(old: list[bytes], new: list[bytes]) -> list[Change] | None:
     if i < n or j < m:
         found.append((i, n, j, m))
     if found and found[-1][1] == len(old):
-        found[-1] = _from_the_row_above(*found[-1])
+        # No line feed follows the last row: if that row changes, so does the end of the row above it.
+        a0, a1, b0, b1 = found[-1]
+        found[-1] = (a0 - 1, a1, b0 - 1, b1) if a0 and b0 else found[-1]
     changed = sum(a1 - a0 + b1 - b0 for a0, a1, b0, b1 in found)
     return found if changed * 2 <= len(old) + len(new) else None
-
-
-def _from_the_row_above(a0: int, a1: int, b0: int, b1: int) -> Change:
-    """No line feed stands behind the last row: where that row changes, the end of the one above it does."""
-    return (a0 - 1, a1, b0 - 1, b1) if a0 and b0 else (a0, a1, b0, b1)
 
 
 def _without_equal_end(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
@@ -74,7 +71,7 @@ def _without_equal_end(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
 
 
 def _next_meeting(old: list[bytes], new: list[bytes], i: int, j: int, n: int, m: int) -> tuple[int, int]:
-    """Where two rows that follow each other are equal again, as near as possible; else both ends."""
+    """The nearest place where two consecutive rows are equal again; else both ends."""
     for apart in range(1, min(NEAR, n - i - 2, m - j - 2) + 1):
         for b in range(j, j + apart + 1):
             a = i + apart - (b - j)
@@ -94,8 +91,8 @@ def _next_meeting(old: list[bytes], new: list[bytes], i: int, j: int, n: int, m:
 
 
 def _edited(tree: Tree, old: list[bytes], new: list[bytes], changes: list[Change]) -> Tree:
-    """A copy of the tree that knows where its text was changed; the last change first, so that the places of
-    those before it stay what they are."""
+    """A copy of the tree that knows where its text changed. The last change is applied first, so that the
+    positions of earlier ones stay valid."""
     edited = tree.copy()
     ends = [0, *accumulate(map(len, old))]  # without line feeds
     for a0, a1, b0, b1 in reversed(changes):

@@ -1,7 +1,7 @@
-"""Registrations: routes, commands, plugins, providers, each under a key.
+"""Registrations: routes, commands, plugins, providers, each with a key.
 
-As calls that stand alone, or as elements of a list whose name says that it is a registry. Two of them have no
-order as long as nothing that fits the one key can fit the other.
+They are separate calls, or elements of a list whose name says that it is a registry. The order of two of them
+does not matter if nothing can match both keys.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from lineclear.code.languages.table import Language
 
-# A call of these registers something, under a string or a name.
+# Functions that register something under a string or a name.
 _REGISTER = re.compile(
     r"add_(?:command|parser|url_rule|route|api_route|typer)|register(?:_\w+|[A-Z]\w*)?|include_router"
     r"|Handle(?:Func)?|resources?|Map(?:Get|Post|Put|Patch|Delete)"
 )
-# These are said of much else: only with a path, and to somebody who is called like a router.
+# These names are also used for much else: they count only with a path, and on a receiver named like a router.
 _VERBS = re.compile(r"(?:get|post|put|patch|delete|options|head|all|route)", re.I)
 _ROUTER = re.compile(
     r"(?:\w*[._>])?\$?(?:\w*app|\w*[rR]outers?|[rR]outes?|server|api|mux|bp|fastify|r|blueprint)"
@@ -32,7 +32,7 @@ _REGISTRY = re.compile(
     r"|handlers|modules|extensions|resolvers|entities|integrations|components|tools|registry)",
     re.I,
 )
-LOCAL_ROUTE = "route below"  # may hang below a prefix that another file gives it
+LOCAL_ROUTE = "route below"  # another file may add a prefix to it
 _ROUTE = re.compile(
     r"""@(\w+(?:\.\w+)*\.(?:route|get|post|put|patch|delete))\(\s*["']([^"'\n]+)["']"""
     r"""|\b((?:app|router|server)\.(?:get|post|put|patch|delete))\(\s*["'`](/[^"'`\n]*)["'`]"""
@@ -45,7 +45,8 @@ _WILD = re.compile(r"[:*<{(\[^$+?\\]")
 
 
 def registered(language: Language, node: Node) -> tuple[str, str] | None:
-    """(name, key) of a call that registers something; the name tells apart what may be there twice."""
+    """(name, key) of a call that registers something, else None; two calls with different names may both
+    exist."""
     call = node.named_children[0] if node.type == "expression_statement" and node.named_children else node
     receiver, method, arguments = read_call(language, call)
     first = arguments[0] if arguments else None
@@ -60,12 +61,12 @@ def registered(language: Language, node: Node) -> tuple[str, str] | None:
         is_known = bool(is_verb) and is_route and len(arguments) > 1
     if not is_known:
         return None
-    told = key or flat_text(first)
-    return f"{receiver}.{method} {told}", told
+    shown = key or flat_text(first)
+    return f"{receiver}.{method} {shown}", shown
 
 
 def element(language: Language, node: Node, container: Node) -> tuple[str, str] | None:
-    """(name, key) of an element of a list that is a registry by its name."""
+    """(name, key) of an element of a list whose name says that it is a registry; else None."""
     if not _REGISTRY.fullmatch(_name_of(container)):
         return None
     if node.type in language.values:
@@ -81,12 +82,13 @@ def element(language: Language, node: Node, container: Node) -> tuple[str, str] 
 
 
 def are_apart(left: list[str], right: list[str]) -> bool:
+    """Can nothing match a key of both sides, so that their order does not matter?"""
     return all(_is_apart(ours.strip("\"'`"), theirs.strip("\"'`")) for ours in left for theirs in right)
 
 
 def _is_apart(left: str, right: str) -> bool:
-    """Keys of which one may hold the other are not: the one that comes first takes what is meant for both.
-    A path may stand for all that lies below it."""
+    """Do two keys differ in a step without a wildcard? Otherwise one may match what is meant for the other,
+    and the first one registered wins. A path may also match everything below it."""
     for ours, theirs in zip(_steps(left), _steps(right), strict=False):
         if ours != theirs and not _WILD.search(ours) and not _WILD.search(theirs):
             return True
@@ -112,7 +114,7 @@ def _key_in(node: Node) -> str:
 
 
 def _name_of(container: Node) -> str:
-    """What the list is assigned to."""
+    """The name that the list is assigned to."""
     above = container.parent
     for field in ("left", "name", "key"):
         name = above.child_by_field_name(field) if above is not None else None
@@ -122,8 +124,8 @@ def _name_of(container: Node) -> str:
 
 
 def routes_of(text: str) -> dict[str, str]:
-    """Method and path of each route that a text registers, with its line; by its lines alone, so that whole
-    trees can be looked through."""
+    """Method and path of each route that a text registers -> its line. Uses no parser, so that whole trees
+    can be searched."""
     found: dict[str, str] = {}
     for match in _ROUTE.finditer(text):
         words = [group for group in match.groups() if group is not None]

@@ -6,7 +6,7 @@ import re
 
 
 def selectors_of(text: str) -> dict[str, str]:
-    """Selectors at the top of a style sheet with their bodies, blanks set aside."""
+    """The class and id selectors at the top level of a style sheet -> their bodies, with blanks collapsed."""
     plain = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found: dict[str, str] = {}
     depth, start, selector = 0, 0, ""

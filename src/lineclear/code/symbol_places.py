@@ -1,12 +1,13 @@
-"""Does a change touch a symbol? By indentation and the words that open a definition, as outline.py does.
+"""Does a change touch a symbol? Judged by indentation and the words that open a definition, as in outline.py.
 
-Wrong on one side only: when it cannot be told, the answer is yes. The lines of a symbol reach from its own
-comments and decorators to the next definition that is not inside it. Where the language hides the inner
-definition (a method without a keyword), the lines of the outermost one that can be found count instead.
+If it is not certain, the answer is yes. The lines of a symbol reach from its own comments and decorators to
+the next definition that is not inside it. If the inner definition cannot be found (a method without a
+keyword), the lines of the innermost enclosing one that can be found count instead.
 """
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from lineclear.code.outline import defined_name
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ABOVE = ("@", "#", "//", "/*", "*", "[")
-# A longer stretch that differs is taken as one change.
+# A longer difference is treated as one change.
 _MOST_COMPARED_LINES = 2_000
 
 
@@ -51,7 +52,7 @@ def change_touches(before: str, after: str, symbol: str) -> bool:
 
 
 def _differences(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
-    """(first, end, first, end) of the lines that differ, in the old text and in the new."""
+    """(first, end) in the old text and (first, end) in the new one, of the lines that differ."""
     head, least = 0, min(len(old), len(new))
     while head < least and old[head] == new[head]:
         head += 1
@@ -61,8 +62,6 @@ def _differences(old: list[str], new: list[str]) -> list[tuple[int, int, int, in
     middle, replacement = old[head : len(old) - tail], new[head : len(new) - tail]
     if len(middle) + len(replacement) > _MOST_COMPARED_LINES:
         return [(head, head + len(middle), head, head + len(replacement))]
-    from difflib import SequenceMatcher
-
     matcher = SequenceMatcher(None, middle, replacement, autojunk=False)
     return [
         (head + a, head + b, head + c, head + d)
@@ -72,8 +71,8 @@ def _differences(old: list[str], new: list[str]) -> list[tuple[int, int, int, in
 
 
 def _ranges_of(lines: list[str], symbol: str) -> list[tuple[int, int]]:
-    """(first line, line behind the last) of each definition of the symbol, or of the most of its outer ones
-    that can be found; empty when there is none."""
+    """(first line, line after the last) of each definition of the symbol, or of its innermost enclosing
+    definition that can be found; [] if there is none."""
     opened = _definitions(lines)
     parts = symbol.split(".")
     while parts:
@@ -89,7 +88,7 @@ def _ranges_of(lines: list[str], symbol: str) -> list[tuple[int, int]]:
 
 
 def _definitions(lines: list[str]) -> list[tuple[int, int, str]]:
-    """(line, indentation, name with the names around it) of every definition."""
+    """(line, indentation, dotted name) of every definition."""
     around: list[tuple[int, str]] = []
     found = []
     for number, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""What a program defines: names, kinds and parameters of definitions, and those around a place."""
+"""The definitions of a program: their names, kinds and parameters, and which of them enclose a place."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NOT_SHOWN = ("parameter", "argument", "attribute")
 
 
 def label_of(language: Language, node: Node) -> str:
-    """Kind and name of a definition (`function total`), with its parameters where they tell overloads apart;
-    or kind and key of what stands under a key. Empty for any other node."""
+    """Kind and name of a definition (`function total`), with its parameters if they distinguish overloads; or
+    kind and key of a keyed node. "" for any other node."""
     kind = node.type
     if kind in language.wrappers:
         inner = _wrapped(node)
@@ -73,7 +73,7 @@ def head_of(node: Node) -> str:
 
 
 def signature_of(node: Node) -> tuple[str, str] | None:
-    """Name and parameters of a function, without blanks; None where the grammar does not name them."""
+    """(name, parameters without blanks) of a function; None if the grammar does not name them."""
     name, parameters = node.child_by_field_name("name"), node.child_by_field_name("parameters")
     if name is None or parameters is None:
         return None
@@ -81,7 +81,7 @@ def signature_of(node: Node) -> tuple[str, str] | None:
 
 
 def name_of(language: Language, node: Node) -> str:
-    """The name or key that a definition has, for people; empty for any other node."""
+    """The name or key of a definition, for people; "" for any other node."""
     if node.type in language.wrappers:
         inner = _wrapped(node)
         return name_of(language, inner) if inner is not None else ""
@@ -109,8 +109,8 @@ def _unwrapped(language: Language, node: Node) -> Node:
 
 
 def member_name(language: Language, node: Node) -> str:
-    """What tells a member of a body apart from its neighbours: name, key, receiver and parameters, or the
-    title of a test; empty where it has none of these."""
+    """What distinguishes a member of a body from its neighbours: name, key, receiver and parameters, or the
+    title of a test; "" if it has none of these."""
     if node.type in language.wrappers:
         inner = _wrapped(node)
         return member_name(language, inner) if inner is not None else ""
@@ -131,7 +131,7 @@ def member_name(language: Language, node: Node) -> str:
 
 
 def _inner_name(node: Node) -> Node | None:
-    """Declarations that wrap one named thing: Go's type, Java's field."""
+    """The name inside a declaration that wraps one named thing: Go's type, Java's field."""
     for child in node.named_children:
         name = child.child_by_field_name("name")
         if name is not None:
@@ -140,7 +140,7 @@ def _inner_name(node: Node) -> Node | None:
 
 
 def _titled(language: Language, node: Node) -> str:
-    """The title under which a call registers something, for the functions that do so in this language."""
+    """The title of a test, from a call of one of the language's test functions; "" for any other call."""
     call = node if node.type == "call" else node.named_children[0] if node.named_child_count == 1 else None
     if call is None or call.child_by_field_name("receiver") is not None:
         return ""
@@ -154,7 +154,7 @@ def _titled(language: Language, node: Node) -> str:
 
 
 def path_of(node: Node) -> str:
-    """Names of everything around, so that equal parents on both sides are the same place."""
+    """The types and names of all enclosing nodes: equal paths on both sides mean the same place."""
     parts = [node.type]
     above = node.parent
     while above is not None:
@@ -168,7 +168,7 @@ def path_of(node: Node) -> str:
 
 
 def symbols_in(language: Language, root: Node, first_row: int, last_row: int) -> list[str]:
-    """Dotted names of the definitions around rows (0-based, the last one excluded), or of those inside."""
+    """Dotted names of the definitions inside the rows (0-based, the last one excluded), else around them."""
     around: list[str] = []
     node, inner = root, _covering(root, first_row, last_row)
     while inner is not None:
@@ -184,8 +184,8 @@ def symbols_in(language: Language, root: Node, first_row: int, last_row: int) ->
 
 
 def names_in(language: Language, root: Node, first_row: int, last_row: int) -> set[str]:
-    """The names of the definitions that begin in the rows and are not part of one that begins there. A
-    decorator above a definition is not its beginning."""
+    """The names of the outermost definitions that begin in the rows. A decorator is not the beginning of its
+    definition."""
     node, inner = root, _covering(root, first_row, last_row)
     while inner is not None and inner.start_point[0] < first_row:
         node, inner = inner, _covering(inner, first_row, last_row)
@@ -195,7 +195,7 @@ def names_in(language: Language, root: Node, first_row: int, last_row: int) -> s
 
 
 def is_in_text(language: Language, root: Node, row: int) -> bool:
-    """The row begins inside a string, a template or a heredoc."""
+    """Does the row begin inside a string, a template or a heredoc?"""
     node = root.descendant_for_point_range((row, 0), (row, 0))
     while node is not None:
         if node.start_point[0] < row and node.type in language.texts:
@@ -205,7 +205,7 @@ def is_in_text(language: Language, root: Node, row: int) -> bool:
 
 
 def _covering(node: Node, first_row: int, last_row: int) -> Node | None:
-    """The first inner node around the rows (the last one excluded), if it has more than one."""
+    """The child that encloses the rows (the last one excluded), if it spans more than one row."""
     inner = node.named_children
     place = bisect_left(inner, max(first_row, last_row - 1), key=_last_row)
     child = inner[place] if place < len(inner) else None

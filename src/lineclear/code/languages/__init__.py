@@ -1,6 +1,6 @@
-"""The languages whose programs can be read: a row here and a table in its module.
+"""The languages that we can read: one row here and one table in the language's module.
 
-A table is loaded when the first file of its language comes.
+A table is loaded for the first file of its language.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from lineclear.code.languages.table import Language
 
-# name -> (module here, which holds the table under the same name in capitals; endings of file names)
+# name -> (module in this folder, which has the table under the name in capitals; endings of file names)
 LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "python": ("python", (".py", ".pyi")),
     "typescript": ("typescript", (".ts", ".mts", ".cts")),
@@ -40,7 +40,7 @@ LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 @lru_cache(maxsize=256)
 def language_of(path: str) -> Language | None:
-    """The language by the file's name."""
+    """The language of a file, by its name; None if it is unknown."""
     for name, (_, endings) in LANGUAGES.items():
         if path.endswith(endings):
             return language_named(name)

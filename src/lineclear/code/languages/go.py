@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _imported(node: Node) -> list[str]:
-    """A declaration holds the specs, each of which is read by itself."""
+    """Nothing for a declaration: each spec inside it is read separately."""
     return [] if node.type == "import_declaration" else [flat_text(node)]
 
 
