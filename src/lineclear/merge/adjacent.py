@@ -1,7 +1,7 @@
-"""Edits of the two sides that touch but do not overlap, line by line inside one hunk.
+"""Merges edits of the two sides that touch but do not overlap, line by line inside one hunk.
 
-Git calls touching edits a conflict because it cannot see which line is the edited one and which is new. Here
-each line of a replacement is paired with the line it came from; where that is not plain, there is no answer.
+Git calls touching edits a conflict because it cannot see which line was edited and which is new. Here each
+line of a replacement is paired with the line that it came from; if that is not clear, there is no result.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 _ASSIGNED = re.compile(r"(?!\s*<)\s*(?:[\w<>\[\],.:*&]+\s+)*([A-Za-z_]\w*)\s*(?::[^=]*)?:?=(?!=)")
 MAX_LINES = 400
 LEAST_CHANGED = 2
-LEAST_COPIED = 12  # shorter lines (`}`, `return x`) are written twice without being a copy
+LEAST_COPIED = 12  # shorter lines (`}`, `return x`) occur twice without being a copy
 
 
 def outside_common_ends(base: str, left: str, right: str) -> str | None:
-    """Both sides wrote the same first or last lines; of what is left only one side changed the base."""
+    """The merged text if both sides wrote the same first or last lines, and only one side changed the
+    rest."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     head, tail = trim_common(lt, r)
     if not b or not (head or tail):
@@ -39,7 +40,7 @@ def outside_common_ends(base: str, left: str, right: str) -> str | None:
 def apart_from_blanks(
     base: str, left: str, right: str, steps: Steps, visible: Callable[[str], str]
 ) -> str | None:
-    """The line merge with lines compared by what is visible; a side's new blanks stay where it set them."""
+    """The line merge with lines compared without their blanks; blanks that a side changed are kept."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     if not b:
         return None
@@ -60,7 +61,7 @@ def _lines_of(chunk: Chunk, b: list[str], lt: list[str], r: list[str]) -> list[s
 
 
 def touching(base: str, left: str, right: str, steps: Steps) -> str | None:
-    """Both sides' edits, where each base line was changed by one side and new lines come from one side."""
+    """Both sides' edits, if each base line was changed by one side and all new lines come from one side."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     if not b or max(len(b), len(lt), len(r)) > MAX_LINES:
         return None
@@ -85,13 +86,14 @@ def touching(base: str, left: str, right: str, steps: Steps) -> str | None:
 
 
 def leaves_one_behind(base: str, left: str, right: str) -> bool:
-    """One side changed every line here, the other added one more like them: it would be left as they were."""
+    """Did one side change every line here, while the other added one more like them? It would lack the
+    change."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     return _is_left_behind(b, lt, r) or _is_left_behind(b, r, lt)
 
 
 def copies_what_changed(base: str, left: str, right: str) -> bool:
-    """One side wrote a line once more, the other changed it wherever it was: the copy would not have that."""
+    """Did one side copy a line that the other changed everywhere? The copy would lack the change."""
     b, lt, r = (Counter(line.strip() for line in split_lines(text)) for text in (base, left, right))
     for line in b:
         for copies, rest, text in ((lt[line], r[line], right), (r[line], lt[line], left)):
@@ -101,7 +103,7 @@ def copies_what_changed(base: str, left: str, right: str) -> bool:
 
 
 def _is_wrapped(line: str, text: str) -> bool:
-    """The line is there, broken or joined in another way."""
+    """Is the line still in the text, only broken differently?"""
     return "".join(line.split()) in "".join(text.split())
 
 
@@ -114,7 +116,7 @@ def _is_left_behind(b: list[str], changer: list[str], adder: list[str]) -> bool:
 
 
 def _fits_before(b: list[str], first: tuple[Edit, list[str]], second: tuple[Edit, list[str]]) -> bool:
-    """The first edit ends before the second; where they touch, it must be plain which line is whose."""
+    """Does the first edit end before the second? If they touch, it must be clear which line is whose."""
     (a0, a1, _, _), new = first
     (c0, c1, _, _), other = second
     if a1 < c0:
@@ -129,8 +131,8 @@ def _fits_before(b: list[str], first: tuple[Edit, list[str]], second: tuple[Edit
 
 
 def _is_unsure(b: list[str], side: list[tuple[Edit, list[str]]], other: list[tuple[Edit, list[str]]]) -> bool:
-    """Lines that begin or end like the lines beside them may be new above or below; the other side edited one
-    of these, and its edit would be in the old lines or in the new ones."""
+    """Could added lines be placed above or below equal ones, one of which the other side edited? Its edit
+    might then belong to the old lines or to the new ones."""
     edited = {row for (c0, c1, _, _), _ in other for row in range(c0, c1) if b[row].strip()}
     for (a0, a1, _, _), new in side:
         if a0 != a1 or not edited:
@@ -146,12 +148,12 @@ def _is_unsure(b: list[str], side: list[tuple[Edit, list[str]]], other: list[tup
 
 
 def _adds_lines(side: list[tuple[Edit, list[str]]]) -> bool:
-    """More lines in one place than there were: new work, not only an edit."""
+    """Does some edit have more lines than it replaces? Then it is new work, not only an edit."""
     return any(sum(bool(line.strip()) for line in new) > edit[1] - edit[0] for edit, new in side)
 
 
 def _uses(added: list[str], edited: str) -> bool:
-    """The new lines use the name that the edited line above them gives a value to."""
+    """Do the new lines use the name to which the edited line above them assigns a value?"""
     found = _ASSIGNED.match(edited)
     return found is not None and any(
         re.search(rf"(?<!\w){re.escape(found[1])}(?!\w)", line) for line in added
@@ -159,7 +161,7 @@ def _uses(added: list[str], edited: str) -> bool:
 
 
 def _fine(b: list[str], side: list[str], steps: Steps) -> list[Edit]:
-    """The edits with each replacement cut into edited lines and new lines, where that is plain."""
+    """The edits, with each replacement cut into edited lines and new lines where that is clear."""
     found: list[Edit] = []
     for a0, a1, s0, s1 in edits(b, side, steps):
         if a0 == a1 or s0 == s1:
@@ -170,7 +172,7 @@ def _fine(b: list[str], side: list[str], steps: Steps) -> list[Edit]:
 
 
 def _cut(b: list[str], side: list[str], a0: int, a1: int, s0: int, s1: int) -> list[Edit]:
-    """Lines paired from above and from below as long as they are alike; the rest stays one edit."""
+    """Pairs similar lines from the top and from the bottom; the rest stays one edit."""
     top: list[Edit] = []
     end: list[Edit] = []
     while a0 < a1 and s0 < s1 and is_edit_of(b[a0], side[s0]):

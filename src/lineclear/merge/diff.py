@@ -1,11 +1,12 @@
-"""Which items of two sequences are the same, in order: unique items first, then the shortest edit.
+"""The differences between two sequences: match unique items first, then find the shortest edit.
 
 Used for lines and for tokens. Work is counted in steps; when they run out, the rest counts as
-different, which can only make a conflict larger, never a merge wrong.
+different, which can make a conflict larger, but never a merge wrong.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 # A pair of ranges that differ: a[a0:a1] became b[b0:b1].
 Edit = tuple[int, int, int, int]
 
-MAX_EDITS = 160  # in one stretch without a unique common item; beyond it the stretch is one replacement
+MAX_EDITS = 160  # in a range without a unique common item; with more, the whole range is one replacement
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +44,7 @@ def edits(a: Sequence[str], b: Sequence[str], steps: Steps) -> list[Edit]:
 
 
 def _compare(ia: list[int], ib: list[int], steps: Steps, found: list[Edit]) -> None:
-    """Iterative: a stack of ranges still to be compared, in reverse order of place."""
+    """Appends the differing ranges to `found`; `todo` is a stack of ranges, the first on top."""
     todo = [(0, len(ia), 0, len(ib))]
     while todo:
         a0, a1, b0, b1 = _trim(ia, ib, *todo.pop())
@@ -71,7 +72,7 @@ def _trim(ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int) -> E
 def _between(
     ia: list[int], ib: list[int], anchors: list[tuple[int, int]], a0: int, a1: int, b0: int, b1: int
 ) -> list[Edit]:
-    """The gaps before, between and behind the anchors that are not equal as they are."""
+    """The gaps before, between and after the anchors, except those that are equal."""
     gaps = []
     for x, y in anchors:
         if ia[a0:x] != ib[b0:y]:
@@ -84,7 +85,7 @@ def _between(
 def _unique_anchors(
     ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int, steps: Steps
 ) -> list[tuple[int, int]]:
-    """Items that occur once on both sides, the longest run of them that is in the same order."""
+    """The places of items that occur once on both sides: the longest sequence in the same order."""
     if not steps.spend(a1 - a0 + b1 - b0):
         return []
     places = _unique_in(ia, a0, a1)
@@ -94,7 +95,7 @@ def _unique_anchors(
 
 
 def _unique_in(items: list[int], start: int, end: int) -> dict[int, int]:
-    """Item -> place of those that are there once, in their order."""
+    """Item -> place, for the items that occur once, in order."""
     part = items[start:end]
     places = dict(zip(part, range(start, end), strict=True))
     if len(places) == len(part):
@@ -104,9 +105,7 @@ def _unique_in(items: list[int], start: int, end: int) -> dict[int, int]:
 
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """`pairs` come ordered by their second number; keep the most whose first number rises too."""
-    from bisect import bisect_left
-
+    """The longest sequence of pairs whose first numbers rise; `pairs` are ordered by their second numbers."""
     firsts = [x for x, _ in pairs]
     if firsts == sorted(firsts):
         return pairs
@@ -134,7 +133,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _shortest(
     ia: list[int], ib: list[int], a0: int, a1: int, b0: int, b1: int, steps: Steps, found: list[Edit]
 ) -> None:
-    """Myers' greedy shortest edit, with every frontier kept so that the path can be walked back."""
+    """Myers' greedy shortest edit; every frontier is kept so that the path can be walked back."""
     trace = _frontiers(ia, ib, a0, a1, b0, b1, steps)
     if trace is None:
         found.append((a0, a1, b0, b1))
@@ -190,7 +189,7 @@ def _walk_back(trace: list[dict[int, int]], a0: int, a1: int, b0: int, b1: int) 
 
 
 def _join(found: list[Edit]) -> list[Edit]:
-    """Touching edits become one."""
+    """The edits with touching ones joined."""
     joined: list[Edit] = []
     for edit in found:
         if joined and joined[-1][1] == edit[0] and joined[-1][3] == edit[2]:

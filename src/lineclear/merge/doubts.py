@@ -1,6 +1,6 @@
-"""Doubts about what a merged file defines: keys in their tables, overloads, functions that take other things.
+"""Doubts about the definitions in a merged file: misplaced keys, duplicate overloads, changed parameters.
 
-Belongs to the verifier and shares no rule with the mergers.
+Part of the verifier; shares no rule with the mergers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Roots = tuple[Part, Part, Part, Part]
     Call = tuple[bytes, frozenset[bytes]]
 
-_PLAIN = re.compile(rb"[^\s(){}\[\]]{1,60}")  # an argument that is no expression: nobody edits inside of it
+_PLAIN = re.compile(rb"[^\s(){}\[\]]{1,60}")  # an argument that is not an expression: nobody edits inside it
 _LAST_WORD = re.compile(rb"[A-Za-z_]\w*$")
 _ITS_OWN = re.compile(r"(?<![\w.:])|(?<=\bself\.)|(?<=\bthis\.)")
 MAX_DEPTH = 60
@@ -35,8 +35,8 @@ def structure_doubt(
     defined: list[dict[str, bytes]],
     texts: tuple[str, str, str],
 ) -> str:
-    """The first doubt, or an empty string. `defined` is what base, left, right and the result define; `texts`
-    are the first three."""
+    """The first doubt, or "". `defined` is what base, left, right and the result define; `texts` are the
+    first three."""
     if language.is_data and language.keyed:
         return _key_doubt(language, roots, shared)
     doubt = _overload_doubt(defined) if language.overloads else ""
@@ -55,11 +55,11 @@ def _key_doubt(language: Language, roots: Roots, shared: Shared) -> str:
     for root in roots[1:]:
         everywhere &= _keys_of(language, root, Part.inner)
     astray = (m - due - everywhere) or (due - m - everywhere)
-    return f"the key {min(astray)} is lost, left over or in another place" if astray else ""
+    return f"the key {min(astray)} is missing, left over or misplaced" if astray else ""
 
 
 def _keys_of(language: Language, root: Part, inside: Callable[[Part], list[Part]]) -> set[str]:
-    """The path of every key outside of lists, in which places have no names."""
+    """The path of every key that is not inside a list: elements of lists have no keys."""
     found: set[str] = set()
     todo: list[tuple[Part, str, int]] = [(root, "", 0)]
     while todo:
@@ -86,17 +86,17 @@ def _key_of(part: Part) -> str:
 
 
 def _overload_doubt(defined: list[dict[str, bytes]]) -> str:
-    """Both sides wrote a function of one new name: rather one idea twice than two overloads."""
+    """Both sides added a function with the same new name: probably one idea twice, not two overloads."""
     b, lt, r, m = map(_by_plain_name, defined)
     for name in sorted((lt.keys() & r.keys() & m.keys()) - b.keys()):
         ours, theirs = lt[name] & m[name], r[name] & m[name]
         if ours - theirs and theirs - ours and "/constructor " not in name:
-            return f"both sides define {name.rpartition('/')[2]}, not alike"
+            return f"both sides define {name.rpartition('/')[2]} differently"
     return ""
 
 
 def _by_plain_name(found: dict[str, bytes]) -> dict[str, set[str]]:
-    """Name -> the labels with their parameters."""
+    """Name without parameters -> the labels with parameters."""
     named: dict[str, set[str]] = {}
     for label in found:
         plain, has_parameters, _ = label.partition("(")
@@ -106,7 +106,7 @@ def _by_plain_name(found: dict[str, bytes]) -> dict[str, set[str]]:
 
 
 def _caller_doubt(language: Language, roots: Roots, shared: Shared, texts: tuple[str, str, str]) -> str:
-    """One side changed what a function takes, the other calls it in new places, in the old way."""
+    """One side changed the parameters of a function, the other added calls, which still use the old ones."""
     b, lt, r = (_parameters_of(language, shared.apart(root)) for root in roots[:3])
     if b == lt == r:
         return ""
@@ -115,19 +115,19 @@ def _caller_doubt(language: Language, roots: Roots, shared: Shared, texts: tuple
         for name in sorted(b.keys() & changed.keys()):
             is_changed = len(b[name]) == len(changed[name]) == 1 and b[name] != changed[name]
             if is_changed and _calls(name, other) > _calls(name, texts[0]):
-                return f"one side changed what `{name}` takes, the other calls it in new places"
+                return f"one side changed the parameters of `{name}`, the other added calls of it"
     return ""
 
 
 def _calls(name: str, text: str) -> int:
-    """How often it is called. What stands before a name is looked at last: names are found sooner."""
+    """How often it is called. The text before the name is checked last: searching for the name is faster."""
     called = re.compile(re.escape(name) + r"\s*\(")
     return sum(_ITS_OWN.match(text, found.start()) is not None for found in called.finditer(text))
 
 
 def _argument_doubt(language: Language, roots: Roots, shared: Shared) -> str:
-    """An argument is passed to a function to which no side passes it, nor what stands beside it: one side put
-    another call there, the other changed what is passed."""
+    """The result passes an argument to a function to which no side passes it or its neighbours: one side
+    replaced the call, the other changed its arguments."""
     made, given = shared.apart(roots[3]), [*shared.apart(roots[1]), *shared.apart(roots[2])]
     passed: set[Call] = set()
     known: set[Call] = set()
@@ -144,7 +144,7 @@ def _argument_doubt(language: Language, roots: Roots, shared: Shared) -> str:
 
 
 def _inside(language: Language, parts: set[Part], calls: set[Call]) -> list[Part]:
-    """What is right inside of the parts; notes what is called with which plain arguments."""
+    """The parts directly inside these; adds each call with its plain arguments to `calls`."""
     further: list[Part] = []
     for part in parts:
         inner = part.inner()
@@ -158,7 +158,7 @@ def _inside(language: Language, parts: set[Part], calls: set[Call]) -> list[Part
 
 
 def _parameters_of(language: Language, parts: list[Part]) -> dict[str, set[str]]:
-    """Name -> what it takes, of every function that is not inside of another."""
+    """Name -> parameters, of every function that is not inside another one."""
     found: dict[str, set[str]] = {}
     for part in parts:
         if part.functions is None:

@@ -1,4 +1,4 @@
-"""The order of rules for one file, and the writing of what is left as conflicts."""
+"""Applies the rules to one file in order, and writes the rest as conflicts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def merge_diverged(
     path: str, base: str, left: str, right: str, git_text: str | None, labels: Labels, settings: Settings
 ) -> MergeResult:
     """Merge two sides that differ from the base and from each other."""
-    if git_text is not None and _is_gits_answer(git_text, base, left, right):
+    if git_text is not None and _has_no_new_markers(git_text, base, left, right):
         return MergeResult(git_text, rules=[("file", "git")], verdict="git")
     refusal = _why_not(base, left, right, settings) or why_generated(path, left, right)
     b, lt, r, form = forms.separate(base, left, right)
@@ -57,7 +57,7 @@ def _restored(result: MergeResult, form: forms.TextForm) -> MergeResult:
     return result
 
 
-def _is_gits_answer(git_text: str, base: str, left: str, right: str) -> bool:
+def _has_no_new_markers(git_text: str, base: str, left: str, right: str) -> bool:
     found = lines.marker_lines(git_text)
     if not found:
         return True
@@ -66,14 +66,14 @@ def _is_gits_answer(git_text: str, base: str, left: str, right: str) -> bool:
 
 
 def _why_not(base: str, left: str, right: str, settings: Settings) -> str:
-    """What forbids any rule of ours, or nothing."""
+    """Why none of our rules may touch the file, or ""."""
     texts = (base, left, right)
     if sum(len(text) for text in texts) > settings.max_bytes * 3:
         return "the file is larger than the limit for merging by rules"
     if any("\0" in text for text in texts):
         return "the file is not text"
-    if lines.marker_lines(left) or lines.marker_lines(right):  # a base made of several may hold them
-        return "a side already holds conflict markers"
+    if lines.marker_lines(left) or lines.marker_lines(right):  # a base merged from several may have them
+        return "a side already contains conflict markers"
     return ""
 
 
@@ -82,7 +82,7 @@ def _steps_for(base: str, left: str, right: str, settings: Settings) -> Steps:
 
 
 class FileMerge:
-    """One file on its way: the line merge, then each hunk by the rules."""
+    """The merge of one file: first by lines, then each conflicting hunk by the rules."""
 
     def __init__(self, path: str, base: str, left: str, right: str, labels: Labels, steps: Steps) -> None:
         self.path = path
@@ -102,15 +102,15 @@ class FileMerge:
         self._rivals: RivalChanges | None = None
 
     def root(self, version: int) -> Node | None:
-        """The syntax tree of a version (0 base, 1 left, 2 right), parsed when a rule first asks for it; None
-        where there is no grammar."""
+        """The syntax tree of a version (0 base, 1 left, 2 right), parsed when a rule first needs it; None if
+        there is no grammar."""
         if version not in self._roots:
             tree = parse(self.language, self._texts[version]) if self.language else None
             self._roots[version] = tree.root_node if tree else None
         return self._roots[version]
 
     def offset(self, version: int, line: int) -> int:
-        """Where a line begins in the bytes that the parser reads."""
+        """The offset of a line in the bytes that the parser reads."""
         if version not in self._offsets:
             sizes = (
                 len(line) if line.isascii() else len(line.encode("utf-8", "surrogatepass"))
@@ -124,7 +124,7 @@ class FileMerge:
 
     @staticmethod
     def merge_text(path: str, base: str, left: str, right: str) -> str | None:
-        """The rules for plain lines and tokens on a part of a file, as if it were the whole file."""
+        """Merge a part of a file by the rules for hunks, as if it were the whole file; None if that fails."""
         steps = Steps(20_000 + 64 * (len(base) + len(left) + len(right)))
         result = FileMerge(path, base, left, right, Labels(), steps).run()
         return result.text if result.is_clean and base else None
@@ -133,7 +133,8 @@ class FileMerge:
         return Hunk(self, chunk)
 
     def by_handler(self) -> MergeResult | None:
-        """By the first handler that merges this kind of file; why one could not is kept for the report."""
+        """The result of the first handler that can merge this file; the reason of one that could not is
+        kept."""
         for handler in registry.handlers_for(self.path):
             try:
                 result = handler.merge(self.path, *self._texts, self.labels)
@@ -145,7 +146,7 @@ class FileMerge:
         return None
 
     def run(self, resolve: Resolve = resolve) -> MergeResult:
-        """Every conflict through the rules; what they leave becomes markers."""
+        """Apply the rules to every conflict, and write the rest with markers."""
         settled: dict[Chunk, str] = {}
         rules: list[tuple[str, str]] = []
         chunks = self.chunks = self.line_chunks
@@ -168,7 +169,7 @@ class FileMerge:
         return self.marked(settled, rules)
 
     def _doubt_beside(self, open_ones: list[Chunk], settled: dict[Chunk, str]) -> str:
-        """The verifier's word on what was settled, with left's text where it is still open."""
+        """The verifier's doubt about the settled places, with left's text in the open ones."""
         still_open = set(open_ones)
         parts = []
         for chunk in self.chunks:
@@ -179,7 +180,7 @@ class FileMerge:
         return find_doubt(self.path, base, left, right, self.join(filled))
 
     def plain(self, doubt: str) -> MergeResult:
-        """The line merge with its conflicts, none of them settled."""
+        """The line merge with all its conflicts; the whole file is one conflict if it has none."""
         self.chunks = self.line_chunks
         result = self.marked({}, [], doubt)
         if result.is_clean:
@@ -224,8 +225,8 @@ class FileMerge:
         return MergeResult("".join(out), conflicts, rules, doubt or (conflicts[0].doubt if conflicts else ""))
 
     def _handlers_reason(self, settled: dict[Chunk, str]) -> dict[Chunk, str]:
-        """Why the handler could not decide, at the one conflict that it is about: the only one, or the only
-        one whose lines hold its key."""
+        """The handler's reason, for the one conflict that it is about: the only one, or the only one whose
+        lines contain its key."""
         rivals = self._rivals
         if rivals is None:
             return {}

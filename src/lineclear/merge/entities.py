@@ -1,9 +1,10 @@
-"""A hunk as whole entities: functions, types, fields, statements of one parent, matched by kind and name.
+"""Merges a hunk by whole entities: functions, types, fields, statements of one parent, matched by kind and
+name.
 
-The hunk is widened until it cuts no entity of any version and holds both ends of every move. Then each
-entity is merged by itself: changed by one side, it is that side's; dropped by one side and changed by the
-other, there is no answer; changed by both, the rules for text decide. New ones from both sides at one place
-are united only where order means nothing.
+The hunk is widened until it cuts no entity of any version and contains both ends of every move. Then each
+entity is merged separately: if one side changed it, that side's is taken; if one side removed it and the
+other changed it, there is no result; if both changed it, the rules for text decide. New entities of both
+sides at the same place are combined only if their order does not matter.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.code.nodes import flat_text
 from lineclear.code.symbols import member_name, path_of
+from lineclear.merge.diff import Steps
 from lineclear.merge.exact import one_holds_the_other
 from lineclear.merge.handlers.keyed import KeyedEntry, RivalChanges, Undecided, merge_entries
 from lineclear.merge.lines import Chunk
@@ -23,17 +25,17 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lineclear.code.languages.table import Language
-    from lineclear.merge.diff import Steps
     from lineclear.merge.engine import FileMerge
     from lineclear.merge.handlers.keyed import Choose
 
 MAX_UNITS = 2_000
-MAX_MOVES = 5  # how often the place grows to follow what was moved
+MAX_MOVES = 5  # how often the place grows to follow moved entities
 
 
 @dataclass(slots=True, eq=False)
 class Entity:
-    """One entity with the comments that belong to it, as rows of its file (the last one excluded)."""
+    """One entity with its comments, as rows of its file (the last one excluded). `is_free`: its order among
+    the others does not matter."""
 
     first: int
     last: int
@@ -43,7 +45,7 @@ class Entity:
 
 
 class Members:
-    """The units of one parent in one version, and the places between two rows of one of them."""
+    """The entities of one parent in one version, and the rows at which one of them would be cut."""
 
     def __init__(self, units: list[Entity]) -> None:
         self.units = units
@@ -78,7 +80,8 @@ def _inside(members: list[Members], wide: Chunk) -> list[list[Entity]]:
 
 
 def _members_around(file: FileMerge, chunk: Chunk, language: Language) -> list[Members] | None:
-    """Per version the members of the innermost parent around the hunk; the same parent in all three."""
+    """For each version, the members of the innermost parent around the hunk; None unless it is the same
+    parent in all three."""
     found: list[Members] = []
     paths = set()
     for version, (first, last) in enumerate(chunk.spans()):
@@ -95,7 +98,7 @@ def _members_around(file: FileMerge, chunk: Chunk, language: Language) -> list[M
 
 
 def _members_of(file: FileMerge, version: int, parent: Node, language: Language) -> Members | None:
-    """Kept by the file: the hunks of one file often lie in one parent."""
+    """Cached in the file: several hunks of a file often have the same parent."""
     key = (version, parent.type, parent.start_byte)
     if key not in file.members:
         units = _units_of(parent, language)
@@ -104,7 +107,7 @@ def _members_of(file: FileMerge, version: int, parent: Node, language: Language)
 
 
 def _parent_around(root: Node, first: int, last: int, language: Language) -> Node | None:
-    """The innermost node with members whose first and last row lie outside the rows."""
+    """The innermost node with members whose first and last row are outside the rows."""
     node = root.descendant_for_point_range((first, 0), (max(first, last - 1), 0))
     while node is not None:
         if node.type in language.members and (node == root or _is_around(node, first, last)):
@@ -114,7 +117,8 @@ def _parent_around(root: Node, first: int, last: int, language: Language) -> Nod
 
 
 def _is_around(node: Node, first: int, last: int) -> bool:
-    """A block without brackets begins with its first member, so its own first row may be touched."""
+    """Does the node enclose the rows? A block without brackets begins with its first member, so the rows may
+    include its first row."""
     start, end = _rows(node)
     if node.type in ("block", "body_statement"):
         return start <= first and last <= end and first < end
@@ -122,13 +126,13 @@ def _is_around(node: Node, first: int, last: int) -> bool:
 
 
 def _rows(node: Node) -> tuple[int, int]:
-    """First row and the row behind the last; a node may end with the line feed."""
+    """(first row, row after the last); a node may end with the line feed."""
     end = node.end_point[0] + (1 if node.end_point[1] or node.end_point[0] == node.start_point[0] else 0)
     return node.start_point[0], end
 
 
 def _units_of(parent: Node, language: Language) -> list[Entity] | None:
-    """None where two members share a row or commas stand between them: then lines are not whole members."""
+    """The entities of a parent; None if two share a row or commas separate them: lines are not whole then."""
     units: list[Entity] = []
     waiting: Entity | None = None
     allowed = language.members[parent.type]
@@ -139,7 +143,7 @@ def _units_of(parent: Node, language: Language) -> list[Entity] | None:
         before = units[-1].last if units else -1
         if child.type in language.attached:
             if units and first < before:
-                continue  # behind the member, on its last row
+                continue  # after the member, on its last row
             if waiting is not None and first <= waiting.last:
                 waiting.last = last
             else:
@@ -170,7 +174,7 @@ def _unit(
 
 
 def _declared(node: Node) -> str:
-    """The one name that a statement gives a value to; its place among the others still counts."""
+    """The one name to which a statement assigns a value; its order among the others still matters."""
     if node.type == "expression_statement" and node.named_child_count == 1:
         inner = node.named_children[0]
         target = inner.child_by_field_name("left") if inner.type.startswith("assignment") else None
@@ -184,7 +188,7 @@ def _declared(node: Node) -> str:
 
 
 def _place_of(chunks: list[Chunk], chunk: Chunk, members: list[Members]) -> Chunk | None:
-    """Wide enough to cut no unit, and to show both ends of every move of a unit that it holds."""
+    """The hunk widened until it cuts no entity and contains both ends of every move."""
     cut = [part.inner_rows for part in members]
     lows, highs = [chunk.b0, chunk.l0, chunk.r0], [chunk.b1, chunk.l1, chunk.r1]
     for _ in range(MAX_MOVES):
@@ -207,7 +211,7 @@ def _place_of(chunks: list[Chunk], chunk: Chunk, members: list[Members]) -> Chun
 def _widen(
     chunks: list[Chunk], chunk: Chunk, cut: list[set[int]], lows: list[int], highs: list[int]
 ) -> Chunk | None:
-    """Grow the hunk row by row through equal lines, and over neighbouring hunks where it must."""
+    """Grow the hunk row by row through equal lines, and over neighbouring hunks if necessary."""
     up = down = chunks.index(chunk)
     start, end = (chunk.b0, chunk.l0, chunk.r0), (chunk.b1, chunk.l1, chunk.r1)
     in_base, in_left, in_right = cut
@@ -247,7 +251,7 @@ def _widen(
 
 
 def _is_one_unit(inside: list[list[Entity]]) -> bool:
-    """Nothing was taken apart: the rules for text have seen it already."""
+    """Does each version have at most one entity here? The rules for text have already tried that."""
     return all(len(part) <= 1 for part in inside)
 
 
@@ -278,7 +282,7 @@ def _merge(file: FileMerge, inside: list[list[Entity]], wide: Chunk) -> str | No
 
 
 def _entry(lines: list[str], units: list[Entity], start: int, end: int) -> KeyedEntry | None:
-    """The rows as entries; None when a row is in no unit and not blank."""
+    """The rows as entries; None if a row that is not blank belongs to no entity."""
     root = KeyedEntry("", "", "", [])
     assert root.children is not None
     at = start
@@ -294,8 +298,6 @@ def _entry(lines: list[str], units: list[Entity], start: int, end: int) -> Keyed
 
 def _choose(file: FileMerge) -> Choose:
     def choose(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
-        from lineclear.merge.diff import Steps
-
         if not base:
             return one_holds_the_other(base, left, right, Steps(20_000))
         return file.merge_text(file.path, base, left, right)
@@ -304,7 +306,7 @@ def _choose(file: FileMerge) -> Choose:
 
 
 def _refuse_ordered(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
-    """Both sides add at one place: only where all of it is free of order."""
+    """Both sides may add at the same place only if the order of everything added does not matter."""
     known = {child.key for child in base.children or []}
     ours, theirs = _added_after(left, known), _added_after(right, known)
     for place in set(ours) & set(theirs):
@@ -314,7 +316,7 @@ def _refuse_ordered(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees
 
 
 def _refuse_beside_dropped(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry) -> None:
-    """One side added beside what the other dropped: what it was added to may be what is gone."""
+    """One side added next to something that the other removed: the addition may belong to it."""
     old = {child.key for child in base.children or []}
     for side, other in ((left, right), (right, left)):
         there = {child.key for child in other.children or []}
@@ -329,7 +331,7 @@ def _refuse_beside_dropped(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry
 
 
 def _refuse_beside_edited(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
-    """A new statement behind one that the other side edited may use what was edited."""
+    """A new statement after one that the other side edited may use the edited value."""
     old = {child.key: child.text for child in base.children or []}
     for side, other in ((left, right), (right, left)):
         edited = {child.key for child in other.children or [] if old.get(child.key, child.text) != child.text}
@@ -339,7 +341,7 @@ def _refuse_beside_edited(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry,
 
 
 def _refuse_beside_moved(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, frees: set[str]) -> None:
-    """A new statement between two that the other side moved apart: it may belong to either place."""
+    """A new statement between two that the other side moved apart may belong to either."""
     old, ours, theirs = ([child.key for child in side.children or []] for side in (base, left, right))
     stayed = set(old) & set(ours) & set(theirs)
     for side, other in ((ours, theirs), (theirs, ours)):
@@ -356,7 +358,7 @@ def _refuse_beside_moved(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, 
 
 
 def _added_after(side: KeyedEntry, known: set[str]) -> dict[str, list[str]]:
-    """Known key (or none) -> the new keys that follow it."""
+    """Known key ("" for the start) -> the new keys that follow it."""
     found: dict[str, list[str]] = {}
     before = ""
     for child in side.children or []:

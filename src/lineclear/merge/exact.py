@@ -1,6 +1,6 @@
-"""The rules for one hunk that need no guess: only blanks differ, one side holds the other, version numbers.
+"""Rules for one hunk that need no guess: only blanks differ, one side includes the other, version numbers.
 
-Each takes the three texts of the hunk and answers with the text, or None.
+Each takes the three texts of the hunk and returns the merged text, or None.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _WORDS = re.compile(
 )
 _AUTHOR = re.compile(r"\s*(?:\*|//[/!]?|#)\s*@author\s+\S")
 _PARTING = frozenset(",;")
-_COMMON_SIGNS = frozenset(",;.:=<>&|!?+-*/(){}[]\"'`")  # a comment's sign is not among them
+_COMMON_SIGNS = frozenset(",;.:=<>&|!?+-*/(){}[]\"'`")  # without the `#` of a comment
 MAX_WORDS = 20_000
 MAX_PAIRS = 400
 
 
 def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
-    """One side changed nothing but blanks, or both sides differ in nothing else.
+    """The merged text if one side changed only blanks, or the sides differ only in blanks.
 
-    `inside` says which blanks count for nothing: all of them ("code"), all but indents ("indented code"),
+    `inside` says which blanks do not matter: all of them ("code"), all except indentation ("indented code"),
     or only those at the end of a line ("text").
     """
     squeezed = ["".join(text.split()) for text in (base, left, right)]
@@ -51,7 +51,7 @@ def only_blanks(base: str, left: str, right: str, *, inside: str) -> str | None:
 
 
 def visible_line(inside: str) -> Callable[[str], str]:
-    """What one line shows when blanks count for nothing, as in `only_blanks`."""
+    """A function that gives a line without the blanks that do not matter, as in `only_blanks`."""
 
     def shown(line: str) -> str:
         if inside == "text":
@@ -75,7 +75,8 @@ def _visible(text: str, inside: str) -> list[str]:
 
 
 def one_holds_the_other(base: str, left: str, right: str, steps: Steps) -> str | None:
-    """One side made every change of the other, and more. Dropping all is not more than an edit."""
+    """The side that made every change of the other, and more. Removing everything does not include an
+    edit."""
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     if base.strip() and bool(left.strip()) != bool(right.strip()):
         return None
@@ -87,7 +88,8 @@ def one_holds_the_other(base: str, left: str, right: str, steps: Steps) -> str |
 
 
 def _is_between(b: list[str], middle: list[str], far: list[str], steps: Steps) -> bool:
-    """`middle` is `b` with some of the edits that lead to `far`, none of them cut in a doubtful way."""
+    """Is `middle` the same as `b` with some of the edits that lead to `far`, each taken whole or clearly
+    cut?"""
     at_m = at_b = 0
     for a0, a1, f0, f1 in [*edits(b, far, steps), (len(b), len(b), len(far), len(far))]:
         kept = b[at_b:a0]
@@ -112,10 +114,10 @@ def _covered(gone: list[str], come: list[str], middle: list[str], at: int) -> in
         kept = middle[at : at + taken]
         more = [line for line in come if line.strip() and line not in kept]
         if len(gone) * len(more) > MAX_PAIRS or any(is_edit_of(old, new) for old in gone for new in more):
-            return None  # what is more on the one side may be what the other side dropped
+            return None  # the additional lines of one side may be those that the other side removed
         dropped = _names_in(gone) - _names_in(kept)
         if any(not dropped.isdisjoint(_names_in([line])) for line in more):
-            return None  # also where the lines were rewrapped
+            return None  # the same, if the lines were wrapped differently
         return taken if any(_SAYS_SOMETHING.search(line) for line in kept) else None
     return _taken(gone or come, middle, at)
 
@@ -125,7 +127,7 @@ def _names_in(lines: list[str]) -> set[str]:
 
 
 def _taken(pool: list[str], middle: list[str], at: int) -> int:
-    """The lines of `middle` from `at` that are in the pool, in its order."""
+    """How many lines of `middle` from `at` on are in the pool, in its order."""
     taken = used = 0
     while at + taken < len(middle):
         place = used
@@ -139,7 +141,7 @@ def _taken(pool: list[str], middle: list[str], at: int) -> int:
 
 
 def one_holds_the_others_words(base: str, left: str, right: str, steps: Steps) -> str | None:
-    """As `one_holds_the_other`, by words: one side made the same edits within the lines, and more."""
+    """Like `one_holds_the_other`, by words: the side that made the same edits within the lines, and more."""
     b, lt, r = (_words(text) for text in (base, left, right))
     if max(len(b), len(lt), len(r)) > MAX_WORDS:
         return None
@@ -151,12 +153,13 @@ def one_holds_the_others_words(base: str, left: str, right: str, steps: Steps) -
 
 
 def _words(text: str) -> list[str]:
-    """Without blanks; a number with dots is one word, so that half a version is never the same edit."""
+    """The words without blanks; a number with dots is one word, so that a part of a version never matches."""
     return [word for word in _WORDS.findall(text) if not word.isspace()]
 
 
 def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -> bool:
-    """`far` is `near` with more in it, brings back nothing that `near` dropped, and cuts nothing it added."""
+    """Is `far` the same as `near` with additions that restore nothing `near` removed and split nothing it
+    added?"""
     if Counter(near) - Counter(far):
         return False
     more = edits(near, far, steps)
@@ -175,7 +178,7 @@ def _goes_on_from(b: list[str], near: list[str], far: list[str], steps: Steps) -
 
 
 def _added_places(near: list[str], edit: Edit) -> range:
-    """Where the new words of an edit are; `a, b,` in `a, b, b,` may be the first or the second of two."""
+    """Where the new words of an edit may be: the new `b,` in `a, b, b,` may be the first or the second."""
     a0, a1, start, end = edit
     if a0 == a1:
         while start > 0 and near[start - 1] == near[end - 1 - (edit[2] - start)]:
@@ -186,12 +189,12 @@ def _added_places(near: list[str], edit: Edit) -> range:
 
 
 def _is_item(words: list[str]) -> bool:
-    """A whole argument, element or statement: it brings its own comma or end sign."""
+    """Is it a whole argument, element or statement, with its own comma or semicolon?"""
     return words[0] in _PARTING or words[-1] in _PARTING
 
 
 def named_by_both(base: str, left: str, right: str) -> str | None:
-    """Both sides put another name into a list of authors, as documentation comments keep one."""
+    """Both names, if both sides added an author to the list in a documentation comment."""
     ours, theirs = split_lines(left), split_lines(right)
     if base.strip() or not all(_AUTHOR.match(line) for line in [*ours, *theirs]):
         return None
@@ -199,7 +202,7 @@ def named_by_both(base: str, left: str, right: str) -> str | None:
 
 
 def is_renamed_under(base: str, left: str, right: str, steps: Steps) -> bool:
-    """One side put another word for a name throughout the hunk; the other side uses the old name more."""
+    """Did one side rename something throughout the hunk, while the other uses the old name more often?"""
     b, lt, r = (_words(text) for text in (base, left, right))
     return _is_used_more(b, r, _renamed(b, lt, steps)) or _is_used_more(b, lt, _renamed(b, r, steps))
 
@@ -217,9 +220,9 @@ def _is_used_more(b: list[str], side: list[str], names: set[str]) -> bool:
 
 
 def line_by_line(base: str, left: str, right: str) -> tuple[str, str] | None:
-    """(rule, text) where no line came or went and each line has one answer.
+    """(rule, text) if no line was added or removed and every line can be decided.
 
-    A line changed by one side only is that side's; where both raised one version number, the higher one.
+    A line that one side changed is that side's; if both raised the same version number, the higher one wins.
     """
     b, lt, r = split_lines(base), split_lines(left), split_lines(right)
     if not (len(b) == len(lt) == len(r)):
@@ -257,13 +260,14 @@ def _higher_line(base: str, left: str, right: str) -> str | None:
 
 
 def _kind_of(behind: str) -> str:
-    """A lower snapshot against a higher release is a choice, not a comparison; two snapshots compare."""
+    """The kind of a pre-release: only versions of the same kind compare. A lower snapshot and a higher
+    release would be a choice."""
     words = re.findall(r"[A-Za-z]+", behind)
     return words[-1].lower() if words else ""
 
 
 def _rank(version: str) -> tuple[list[int], bool, str]:
-    """Numbers first; a text behind them (rc, SNAPSHOT) ranks below the same numbers without one."""
+    """The sort key of a version: its numbers first; a suffix (rc, SNAPSHOT) ranks below no suffix."""
     numbers = re.findall(r"\d+(?:\.\d+)*", version)[0]
     parts = [int(part) for part in numbers.split(".")]
     while len(parts) > 1 and parts[-1] == 0:

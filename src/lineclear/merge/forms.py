@@ -1,6 +1,6 @@
-"""What a text has besides its lines: byte order mark, line ends, final newline. Each is merged by itself.
+"""The byte order mark, line ends and final newline of a text. Each is merged separately from the lines.
 
-A side that only converted line ends then no longer conflicts with a side that edited.
+So a side that only converted line ends does not conflict with a side that edited.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class TextForm:
     final_newline: bool
 
     def restore(self, text: str, *, is_clean: bool = True) -> str:
-        """The last marker of a conflict keeps its newline: git and editors look for whole lines."""
+        """The text in this form. In a conflict the last marker keeps its newline: git expects whole lines."""
         if is_clean and not self.final_newline and text.endswith("\n"):
             text = text[:-1]
         if self.line_end == "\r\n":
@@ -44,7 +44,7 @@ def separate(base: str, left: str, right: str) -> tuple[str, str, str, TextForm]
 
 
 def _pick(answers: list[bool], added: bool) -> bool:
-    """Three-way choice of a yes or no; with no base, yes needs only one side."""
+    """Three-way choice of a yes or no; without a base, one yes is enough."""
     base, left, right = answers
     if added:
         return left or right
@@ -52,7 +52,7 @@ def _pick(answers: list[bool], added: bool) -> bool:
 
 
 def _line_end(text: str) -> str | None:
-    """The one line end used throughout, or None when the text mixes them."""
+    """The line end of the text, or None if it mixes them."""
     pairs = text.count("\r\n")
     if pairs == 0:
         return "\n"

@@ -1,7 +1,7 @@
-"""Files that a program makes: snapshots of tests, output of compilers and generators.
+"""Generated files: snapshots of tests, output of compilers and generators.
 
-Where both sides' texts do not fit together line by line, no rule settles it: the program is to be run again
-on what was merged. Lock files have a handler of their own.
+If both sides' lines conflict, no rule settles it: the program has to be run again on the merged sources. Lock
+files have their own handler.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SAYS_SO = re.compile(
     r"|\bgenerated\b.*\bdo not (?:edit|modify|change)\b",
     re.I,
 )
-# (name of the file, what regenerates it)
+# (pattern of the path, what regenerates it)
 _BY_NAME = (
     (re.compile(r".*\.snap"), "run the tests so that they update their snapshots (`jest -u`, `vitest -u`)"),
     (re.compile(r".*\.ambr"), "run `pytest --snapshot-update`"),
@@ -30,7 +30,7 @@ _BY_NAME = (
 
 
 def why_generated(path: str, left: str, right: str) -> str:
-    """That it is made by a program, and what to do; empty for what people write."""
+    """Says that the file is generated and what to do; "" for a file that people write."""
     for pattern, action in _BY_NAME:
         if pattern.fullmatch(path):
             return f"{path.rpartition('/')[2]} is generated: merge what it is made from, then {action}"

@@ -1,4 +1,4 @@
-"""One hunk that both sides changed, and the rules that may settle it, in their order."""
+"""One hunk that both sides changed, and the rules that may settle it, in order."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 _PROSE = (".md", ".rst", ".txt", ".adoc", ".mdx")
-
-
 _LONG_TEXTS = ("`", '"""', "'''", 'r#"', "<<")
 
 
@@ -41,7 +39,7 @@ class Hunk:
         return "".join(self.base_lines), "".join(self.left_lines), "".join(self.right_lines)
 
     def blanks(self) -> str:
-        """Which blanks mean nothing in this kind of file."""
+        """Which blanks do not matter in this kind of file, as `exact.only_blanks` names them."""
         if self.file.language is None:
             return "text"
         return "indented code" if self.file.language.is_indented else "code"
@@ -62,7 +60,7 @@ class Hunk:
         return "content" if self.left_lines and self.right_lines else "delete/edit"
 
     def reason(self) -> str:
-        """Why this hunk needs a person, where no rule settles it."""
+        """Why this hunk needs a person, if no rule settles it."""
         kind = self.kind()
         if kind == "delete/edit":
             return "one side removed what the other edited"
@@ -78,7 +76,7 @@ class Hunk:
         return names_in(language, root, *self.chunk.spans()[version])
 
     def symbols(self) -> list[str]:
-        """What the hunk touches, by the side that shows more of it."""
+        """The symbols that the hunk touches, in left's version, else in right's."""
         language = self.file.language
         for version, (first, last) in ((1, self.chunk.spans()[1]), (2, self.chunk.spans()[2])):
             root = self.file.root(version)
@@ -104,7 +102,7 @@ def resolve(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
 
 
 def resolve_by_entities(hunk: Hunk, steps: Steps) -> tuple[str, str, Chunk] | None:
-    """As `resolve`, with whole entities first: for when the rules for lines took one for its neighbour."""
+    """Like `resolve`, with whole entities first: used after the rules for lines mixed up two neighbours."""
     return _resolve_entities(hunk, steps) or resolve(hunk, steps)
 
 
@@ -161,7 +159,7 @@ def _resolve_tokens(hunk: Hunk, steps: Steps) -> tuple[str, str] | None:
 
 
 def _is_half_done(hunk: Hunk, steps: Steps) -> bool:
-    """One side changed something throughout; what the other side added has not had that change."""
+    """Did one side change something throughout, so that the other side's additions would lack the change?"""
     base, left, right = hunk.texts()
     return (
         exact.is_renamed_under(base, left, right, steps)
@@ -171,13 +169,14 @@ def _is_half_done(hunk: Hunk, steps: Steps) -> bool:
 
 
 def _without_blanks(hunk: Hunk, rule: Blanks) -> str | None:
-    """Blanks inside a long text are text: there only those at the end of a line count for nothing."""
+    """Apply a rule that ignores blanks. Inside a multi-line string only those at the end of a line are
+    ignored."""
     base, left, right = hunk.texts()
     text = rule(base, left, right, inside=hunk.blanks())
     if text is None:
         return None
     in_a_text = rule(base, left, right, inside="text")
-    # Trees are asked last: to make them costs more than every rule for lines.
+    # The tree is needed last: making it costs more than all rules for lines.
     return in_a_text if in_a_text != text and hunk.may_touch_a_long_text() else text
 
 

@@ -1,7 +1,7 @@
-"""Import lines as a set: what either side added is there, what either side removed is gone.
+"""Merges import lines as a set: additions and removals of both sides count.
 
-Works on whole statements, so a hunk is first widened to them. Order is each side's own; where both sides
-keep the group sorted, new ones are sorted in.
+Works on whole statements, so a hunk is first widened to them. Each side's order is kept; if both sides keep
+the group sorted, new imports are sorted in.
 """
 
 from __future__ import annotations
@@ -42,36 +42,23 @@ class ImportUnit:
 
 
 def merge_imports(file: FileMerge, chunk: Chunk, steps: Steps) -> tuple[Chunk, str] | None:
-    """The widened place and its text, or None when something else than imports stands there."""
+    """(the widened hunk, its merged text), or None if it contains anything but imports."""
     language = file.language
     start = language.import_line if language else None
     if language is None or start is None:
         return None
+    versions = (file.base, file.left, file.right)
     spans = [
-        _spans(
-            language,
-            lines,
-            first,
-            last,
-            _starts_of(file, version, start),
-        )
-        for version, (lines, (first, last)) in enumerate(
-            zip((file.base, file.left, file.right), chunk.spans(), strict=True)
-        )
+        _spans(language, lines, first, last, _starts_of(file, version, start))
+        for version, (lines, (first, last)) in enumerate(zip(versions, chunk.spans(), strict=True))
     ]
     wide = widen(file.chunks, chunk, spans)
     if wide is None:
         return None
-    parts = [
-        _units(language, lines[start:end], start, span)
-        for lines, span, (start, end) in zip(
-            (file.base, file.left, file.right),
-            spans,
-            ((wide.b0, wide.b1), (wide.l0, wide.l1), (wide.r0, wide.r1)),
-            strict=True,
-        )
-    ]
-    base, left, right = parts
+    base, left, right = (
+        _units(language, lines[first:last], first, span)
+        for lines, span, (first, last) in zip(versions, spans, wide.spans(), strict=True)
+    )
     if base is None or left is None or right is None:
         return None
     if not any(unit.is_statement for unit in [*left, *right]):
@@ -85,7 +72,7 @@ def merge_imports(file: FileMerge, chunk: Chunk, steps: Steps) -> tuple[Chunk, s
 
 
 class _Style:
-    """How this file is written: its longest line says where lines are broken, its first indent how deep."""
+    """How this file is formatted: its longest line gives the width, its first indented line the indent."""
 
     def __init__(self, language: Language, file: FileMerge) -> None:
         self.language = language
@@ -101,7 +88,7 @@ class _Style:
 
 
 def _starts_of(file: FileMerge, version: int, start: re.Pattern[str]) -> list[int]:
-    """The lines that may begin a statement. Kept by the file: every hunk asks."""
+    """The lines that may begin a statement, cached in the file for all its hunks."""
     if version not in file.import_starts:
         words = file.language.import_words if file.language else ()
         stripped = enumerate(map(str.lstrip, (file.base, file.left, file.right)[version]))
@@ -112,7 +99,7 @@ def _starts_of(file: FileMerge, version: int, start: re.Pattern[str]) -> list[in
 
 
 def _spans(language: Language, lines: list[str], first: int, last: int, starts: list[int]) -> dict[int, int]:
-    """First line of every statement around a place -> the line behind its last."""
+    """First line of every statement around a place -> the line after its last."""
     found: dict[int, int] = {}
     behind = 0
     low = bisect_left(starts, first - MAX_STATEMENT_LINES)
@@ -124,7 +111,7 @@ def _spans(language: Language, lines: list[str], first: int, last: int, starts: 
 
 
 def _end_of(language: Language, lines: list[str], start: int) -> int:
-    """The line behind the statement that starts here; 0 if it does not end like one."""
+    """The line after the statement that starts here; 0 if it does not end like one."""
     depth = 0
     for number in range(start, min(len(lines), start + MAX_STATEMENT_LINES)):
         line = lines[number]
@@ -139,7 +126,7 @@ def _end_of(language: Language, lines: list[str], start: int) -> int:
 
 
 def widen(chunks: list[Chunk], chunk: Chunk, spans: list[dict[int, int]]) -> Chunk | None:
-    """Grow the hunk, by lines that are the same, until it cuts no statement of any version."""
+    """Grow the hunk through equal lines until it cuts no statement of any version."""
     wide = Chunk("conflict", chunk.b0, chunk.b1, chunk.l0, chunk.l1, chunk.r0, chunk.r1)
     inside = [_covered(span) for span in spans]
     index = chunks.index(chunk)
@@ -168,7 +155,7 @@ def _cuts(inside: list[set[int]], places: tuple[int, int, int]) -> bool:
 def _units(
     language: Language, lines: list[str], offset: int, spans: dict[int, int]
 ) -> list[ImportUnit] | None:
-    """The statements and blank lines of a stretch, or None when it holds anything else."""
+    """The statements and blank lines among these lines, or None if there is anything else."""
     units: list[ImportUnit] = []
     number = 0
     while number < len(lines):
@@ -252,7 +239,7 @@ def _merge_units(
 
 
 def _beside(old: list[str], ours: list[str], theirs: list[str]) -> list[str] | None:
-    """One side only added before and behind what the other side changed."""
+    """The merged keys, if one side only added before and after what the other side changed."""
     for added, changed in ((theirs, ours), (ours, theirs)):
         for start in range(len(added) - len(old) + 1 if old else 0):
             if added[start : start + len(old)] == old:
@@ -266,7 +253,7 @@ def _unite(
     keys: list[list[str]],
     sort_key: Callable[[str], str] | None,
 ) -> list[str]:
-    """Left's order, without what right removed, with what right added."""
+    """Left's keys without those that right removed, and with those that right added."""
     base, left, right = (set(versions) for versions in keys)
     united = [key for key in ours if not key or key not in base or key in right]
     added = [key for key in theirs if key and key not in base and key not in left]
@@ -302,24 +289,24 @@ def _with_names(base: list[str], left: ImportUnit, right: ImportUnit, style: _St
 
 
 def _sorted_in(base: list[str], ours: list[str], theirs: list[str], language: Language) -> list[str]:
-    """The names of both, sorted where both sides sort them, else each where its side has it."""
+    """The names of both sides, sorted if both sides sort them, else each where its side has it."""
     names = [name for name in ours if name not in base or name in theirs]
     added = [name for name in theirs if name not in base and name not in ours]
     cased = _as_rustfmt if language.name == "rust" else _as_isort
     keys = (str, str.lower, cased) if max(len(ours), len(theirs)) > 2 else ()
     orders = [[key for key in keys if side == sorted(side, key=key)] for side in (ours, theirs, base)]
     both = [key for key in orders[0] if key in orders[1]]
-    # Or one side sorted them again, in another order than before.
-    anew = [key for key in (*orders[0], *orders[1]) if orders[0] and orders[1] and key not in orders[2]]
-    if both or (anew and base):
-        return sorted([*names, *added], key=(both or anew)[0])
+    # Or one side sorted them in another order than before.
+    resorted = [key for key in (*orders[0], *orders[1]) if orders[0] and orders[1] and key not in orders[2]]
+    if both or (resorted and base):
+        return sorted([*names, *added], key=(both or resorted)[0])
     for name in added:
         names.insert(_place(names, name, theirs, set(theirs)), name)
     return names
 
 
 def _place(names: list[str], name: str, theirs: list[str], known: set[str]) -> int:
-    """Behind the name it follows on its side, and behind what the other side put there."""
+    """The place after the name that it follows on its side, and after what the other side added there."""
     before = [other for other in theirs[: theirs.index(name)] if other in names]
     place = names.index(before[-1]) + 1 if before else 0
     while before and place < len(names) and names[place] not in known:
@@ -328,12 +315,12 @@ def _place(names: list[str], name: str, theirs: list[str], known: set[str]) -> i
 
 
 def _as_isort(name: str) -> str:
-    """Constants, then types, then the rest."""
+    """Sort key: constants, then types, then the rest."""
     return ("0" if name.isupper() else "1" if name[:1].isupper() else "2") + name
 
 
 def _as_rustfmt(name: str) -> str:
-    """`self`, then modules and functions, then types, then constants."""
+    """Sort key: `self`, then modules and functions, then types, then constants."""
     if name == "self":
         return ""
     return ("2" if name.isupper() else "1" if name[:1].isupper() else "0") + name
@@ -357,7 +344,7 @@ def _render(left: ImportUnit, right: ImportUnit, names: list[str], style: _Style
 
 
 def _body(left: ImportUnit, right: ImportUnit, names: list[str], indent: str, step: str) -> str:
-    """One name per line, or lines filled as the longer side fills them."""
+    """One name per line, or filled lines if the longer side fills its lines."""
     longer = left if len(left.lines) >= len(right.lines) else right
     inner = longer.lines[1] if len(longer.lines) > 2 else indent + step
     step = inner[: len(inner) - len(inner.lstrip())] or indent + step
@@ -382,7 +369,7 @@ def _body(left: ImportUnit, right: ImportUnit, names: list[str], indent: str, st
 
 
 def _group(language: Language, lines: list[str], start: int, end: int, spans: dict[int, int]) -> list[str]:
-    """The keys of the statements around a place, up to the next line that is none."""
+    """The keys of the consecutive statements around a place."""
     ends = {stop: first for first, stop in spans.items()}
     while start in ends:
         start = ends[start]
@@ -393,7 +380,7 @@ def _group(language: Language, lines: list[str], start: int, end: int, spans: di
 
 
 def _sorting(left: list[str], right: list[str]) -> Callable[[str], str] | None:
-    """The order that both sides' groups keep, if they keep one."""
+    """The sort key by which both sides' groups are sorted; None if they are not."""
     if len(left) < 2 or len(right) < 2:
         return None
     for key in (str, str.lower, _source):
@@ -403,7 +390,7 @@ def _sorting(left: list[str], right: list[str]) -> Callable[[str], str] | None:
 
 
 def _source(key: str) -> str:
-    """Where it is imported from: the quoted text, or the first dotted name."""
+    """Sort key: the module that is imported from, as the quoted text or the first dotted name."""
     quoted = re.search(r"[\"']([^\"']+)[\"']", key)
     if quoted:
         return quoted[1].lower()

@@ -1,6 +1,6 @@
-"""What a file defines: definitions, keys, case labels, selectors that occur twice in one place; imports.
+"""What a file defines: duplicate definitions, keys, case labels and selectors of one scope; its imports.
 
-Belongs to the verifier. Reads one syntax tree; compares nothing.
+Part of the verifier. Reads one syntax tree; compares nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lineclear.code.languages.table import Language
     from lineclear.merge.parts import Part, Shared
 
-# What they hold is part of them, and defined for nobody else.
+# Definitions inside these are private to them.
 _CLOSED = ("function", "method", "constructor", "field", "variable", "constant", "case", "key", "property")
 MAX_IMPORT_DEPTH = 3
 MAX_KNOWN_DEPTH = 3
@@ -25,7 +25,7 @@ MIN_KNOWN_BYTES = 64
 
 
 class Inventory:
-    """`repeated` is what is there twice, in words; `scopes` are the places where something is, and those
+    """`repeated` describes the duplicates; `scopes` are the scopes that have duplicates, and all scopes
     around them."""
 
     def __init__(self) -> None:
@@ -42,14 +42,14 @@ class Inventory:
             scope = scope.rpartition("/")[0]
 
     def note_import(self, name: str) -> None:
-        """The second time it is there again, the third time again again."""
+        """Adds one entry to `repeated` for each repetition."""
         times = self._times[name] = self._times.get(name, 0) + 1
         if times > 1:
             self.repeated.add(f"import {name}" + " again" * (times - 2))
         self.imports.add(name)
 
     def note_binding(self, name: str) -> None:
-        """Two imports that bind one name: legal in few languages, meant in none."""
+        """Two imports that define the same name are legal in a few languages, but never intended."""
         bound = f"import under the name {name}"
         if name and bound in self.bindings:
             self.repeated.add(bound)
@@ -57,7 +57,7 @@ class Inventory:
 
 
 def known_parts(roots: list[Part]) -> set[bytes]:
-    """The texts of the larger nodes near the top: an equal node of the result needs no second look."""
+    """The texts of the larger nodes near the top: an equal node of the result need not be searched."""
     found: set[bytes] = set()
     level = roots
     for _ in range(MAX_KNOWN_DEPTH):
@@ -79,8 +79,8 @@ def take_inventory(
     shared: Shared | None = None,
     scopes: set[str] | None = None,
 ) -> Inventory:
-    """Everything that is there twice; walks the whole tree, except parts that are `known` or `shared`, and
-    only these `scopes` where they are given."""
+    """The duplicates and imports of a tree. Skips parts that are `known` or `shared`, and all scopes other
+    than `scopes`, if given."""
     taken = Inventory()
     todo: list[tuple[Part, str]] = [(root, "")]
     while todo:
@@ -96,7 +96,7 @@ def take_inventory(
 
 
 def imports_of(language: Language, part: Part, depth: int = MAX_IMPORT_DEPTH) -> list[str]:
-    """The imports near the top of the tree; those inside functions are left to the count of words."""
+    """The imports near the top of the tree; for those inside functions, the count of words must do."""
     found: list[str] = []
     for child in part.inner():
         if child.kind in language.imports:
@@ -109,8 +109,8 @@ def imports_of(language: Language, part: Part, depth: int = MAX_IMPORT_DEPTH) ->
 
 
 def take_definitions(language: Language, roots: Sequence[Part], shared: Shared) -> list[dict[str, bytes]]:
-    """Per version, scope and name of what is defined outside of functions -> its text; not what is there
-    twice, and of what all versions share only what may have the name of something else."""
+    """For each version: scope and name of each definition outside functions -> its text. Leaves out
+    duplicates, and definitions that all versions share unless another one may have the same name."""
     owned = [_defined_by(language, shared.apart(root)) for root in roots]
     met = _met_by([name for own, _ in owned for name in own])
     common, twice_in_common = _defined_by(
@@ -126,7 +126,7 @@ def take_definitions(language: Language, roots: Sequence[Part], shared: Shared) 
 
 
 def _met_by(names: list[str]) -> set[str]:
-    """The names, with and without what they take, and those of the scopes around them."""
+    """The names with and without their parameters, and the scopes around them."""
     met: set[str] = set()
     for name in names:
         around = name
@@ -143,7 +143,7 @@ def _may_meet(language: Language, part: Part, met: set[str]) -> bool:
 
 
 def _defined_by(language: Language, parts: list[Part]) -> tuple[dict[str, bytes], set[str]]:
-    """What is defined, and what of it more than once."""
+    """(name -> text of each definition, names that are defined more than once)."""
     found: dict[str, bytes] = {}
     twice: set[str] = set()
     todo: list[tuple[list[Part], str]] = [(parts, "")]
@@ -163,7 +163,7 @@ def _defined_by(language: Language, parts: list[Part]) -> tuple[dict[str, bytes]
 
 
 def _table(part: Part) -> bytes:
-    """Comments at its end belong to the table behind it."""
+    """The rows of a table. Comments at its end belong to the next table."""
     rows = list(part.inner())
     while rows and rows[-1].kind == "comment":
         rows.pop()
@@ -173,7 +173,7 @@ def _table(part: Part) -> bytes:
 def _look_at(
     language: Language, part: Part, scope: str, taken: Inventory, shared: set[Part]
 ) -> list[tuple[Part, str]]:
-    """Notes what is right inside of a part twice; gives back where to go on."""
+    """Records duplicates directly inside a part; returns the inner parts to look at next."""
     counted: dict[str, int] = {}
     further = []
     is_list = part.kind in language.lists

@@ -1,4 +1,4 @@
-"""Is one line an edit of another? Used where two sides' lines must be told apart from new ones."""
+"""Is one line an edit of another? Distinguishes edited lines from new ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEAST_ALIKE = 0.5  # share of words two lines must have in common for one to be 
 
 
 def is_edit_of(old: str, new: str) -> bool:
-    """The lines stand equally deep and have most words in common."""
+    """Do the lines have the same indentation and most words in common?"""
     before = [token for token in split_code(old) if not token.isspace()]
     after = [token for token in split_code(new) if not token.isspace()]
     if not before or not after or indent_of(old) != indent_of(new):
@@ -24,7 +24,7 @@ def is_edit_of(old: str, new: str) -> bool:
 
 
 def is_like(one: str, other: str) -> bool:
-    """An edit of it, or built the same from other words, as the rows of a table are."""
+    """Is one an edit of the other, or do they differ only in words, like the rows of a table?"""
     return is_edit_of(one, other) or _WORDS.sub("0", one) == _WORDS.sub("0", other)
 
 

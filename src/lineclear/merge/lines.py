@@ -1,7 +1,7 @@
-"""The line merge: three lists of lines into stretches that are settled and hunks that both sides changed.
+"""The line merge: splits three lists of lines into settled chunks and hunks that both sides changed.
 
 It decides as git does: edits that overlap or touch are one conflict, equal edits are taken once. It also
-writes the markers. It knows nothing of languages.
+writes the markers. It knows nothing about languages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 @dataclass(slots=True, eq=False)
 class Chunk:
-    """One stretch of the three texts. `kind`: same, left, right (who changed it), both (alike), conflict."""
+    """One range of the three texts. `kind`: same, left or right (only that side changed it), both (changed
+    alike), conflict."""
 
     kind: str
     b0: int
@@ -32,17 +33,17 @@ class Chunk:
     r1: int
 
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """First line and the line behind the last, in base, left and right."""
+        """(first line, line after the last) in base, left and right."""
         return (self.b0, self.b1), (self.l0, self.l1), (self.r0, self.r1)
 
     def overlaps(self, other: Chunk) -> bool:
-        """Some line of some version is in both."""
+        """Is some line of some version in both?"""
         pairs = zip(self.spans(), other.spans(), strict=True)
         return any(start < last and first < end for (start, end), (first, last) in pairs)
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines with their ends; only a line feed ends a line (str.splitlines knows more, git does not)."""
+    """The lines with their ends; only a line feed ends a line, as in git (not as in str.splitlines)."""
     lines = text.split("\n")
     last = lines.pop()
     ended = [line + "\n" for line in lines]
@@ -74,7 +75,7 @@ def three_way(base: Sequence[str], left: Sequence[str], right: Sequence[str], st
 
 
 def _group(by_left: list[Edit], by_right: list[Edit], i: int, j: int) -> tuple[int, int, int, int]:
-    """The next edit and everything of either side that touches it: (start, end, next i, next j)."""
+    """(start, end, next i, next j) of the next edit with all edits of either side that touch it."""
     first_left = j >= len(by_right) or (i < len(by_left) and by_left[i][0] <= by_right[j][0])
     start, end = (by_left[i] if first_left else by_right[j])[:2]
     grown = True
@@ -150,7 +151,7 @@ def trim_common(left: list[str], right: list[str]) -> tuple[int, int]:
 
 
 def write_conflict(left: list[str], right: list[str], labels: Labels, symbol: str) -> list[str]:
-    """The lines of one conflict as git writes them; the symbol stands behind the side's name."""
+    """The lines of one conflict as git writes them; the symbol follows the name of the side."""
     beside = f" ({symbol})" if symbol else ""
     return [
         f"{MARKERS[0]} {labels.left}{beside}\n",
@@ -162,7 +163,7 @@ def write_conflict(left: list[str], right: list[str], labels: Labels, symbol: st
 
 
 def _ended(lines: list[str]) -> list[str]:
-    """A marker must start a line, so the line before it must end."""
+    """The lines with a final newline: a marker must start a new line."""
     if lines and not lines[-1].endswith("\n"):
         return [*lines[:-1], lines[-1] + "\n"]
     return lines

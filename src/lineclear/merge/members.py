@@ -1,6 +1,6 @@
-"""Both sides added at one place: united when it is an order-free place and all names differ.
+"""Combines what both sides added at the same place, if order does not matter there and all names differ.
 
-What was added must be whole members of one parent in each side's own tree; anything else has no answer.
+The additions must be whole members of one parent in each side's own tree; otherwise there is no result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST_HEAD = 3  # letters before an ending
 
 @dataclass(frozen=True, slots=True)
 class AddedMembers:
-    """What one side added: under which parent, the names, and the keys that it registers something under."""
+    """What one side added: the parent, the names, and the keys under which it registers something."""
 
     parent: str
     names: list[str]
@@ -35,7 +35,8 @@ class AddedMembers:
 
 
 def unite_added(file: FileMerge, chunk: Chunk) -> str | None:
-    """The text of both additions, left's first, for a hunk whose base is empty."""
+    """The text of both additions, left's first; None if the base of the hunk is not empty or they do not
+    fit."""
     language = file.language
     if language is None or not language.members or chunk.b0 != chunk.b1:
         return None
@@ -55,7 +56,8 @@ def unite_added(file: FileMerge, chunk: Chunk) -> str | None:
 
 
 def _is_one_idea(ours: list[str], theirs: list[str], left: list[str], right: list[str]) -> bool:
-    """Both sides added the same but for an ending of a word in the name: `pad_rows` and `padding_rows`."""
+    """Did both sides add the same, except for the ending of a word in the name: `pad_rows`,
+    `padding_rows`?"""
     if len(left) != 1 or len(right) != 1:
         return False
     named = [(left[0].strip(), "".join(ours)), (right[0].strip(), "".join(theirs))]
@@ -70,7 +72,7 @@ def _is_one_idea(ours: list[str], theirs: list[str], left: list[str], right: lis
 
 
 def _can_slide(file: FileMerge, chunk: Chunk, slide: int, ours: list[str], theirs: list[str]) -> bool:
-    """The lines above equal the last lines of both additions, so the cut may be made higher."""
+    """Are the lines above equal to the last lines of both additions, so that both may be cut further up?"""
     above = file.base[chunk.b0 - slide : chunk.b0]
     before_left, before_right = (
         file.left[chunk.l0 - slide : chunk.l0],
@@ -82,7 +84,8 @@ def _can_slide(file: FileMerge, chunk: Chunk, slide: int, ours: list[str], their
 
 
 def _joined(file: FileMerge, chunk: Chunk, slide: int) -> str:
-    """Left's block, right's block, and the lines that slid; a blank line between blocks that have one."""
+    """Left's block, right's block, and the lines that slid, with blank lines between the blocks if they have
+    some."""
     ours = file.left[chunk.l0 - slide : chunk.l1 - slide]
     theirs = file.right[chunk.r0 - slide : chunk.r1 - slide]
     tail = file.left[chunk.l1 - slide : chunk.l1]
@@ -92,7 +95,7 @@ def _joined(file: FileMerge, chunk: Chunk, slide: int) -> str:
 
 
 def _without_the_gap_of(ours: list[str], theirs: list[str]) -> list[str]:
-    """Blank lines that end the one block need not begin the other."""
+    """`theirs` without the blank lines at its start that `ours` already has at its end."""
     start = 0
     while start < min(len(ours), len(theirs)) and not (ours[-1 - start] + theirs[start]).strip():
         start += 1
@@ -100,7 +103,7 @@ def _without_the_gap_of(ours: list[str], theirs: list[str]) -> list[str]:
 
 
 def _sorted_lines(file: FileMerge, chunk: Chunk, ours: list[str], theirs: list[str]) -> list[str] | None:
-    """Members of one line each in a list that is sorted there."""
+    """Both additions sorted, if each member is one line and the list is sorted there; else None."""
     above = file.base[max(0, chunk.b0 - NEIGHBOURS) : chunk.b0]
     below = file.base[chunk.b0 : chunk.b0 + NEIGHBOURS]
     indent = ours[0][: len(ours[0]) - len(ours[0].lstrip())]
@@ -111,12 +114,12 @@ def _sorted_lines(file: FileMerge, chunk: Chunk, ours: list[str], theirs: list[s
 
 
 def _is_row(line: str, indent: str) -> bool:
-    """One member with its comma, as deep as the others."""
+    """Is it one member with its comma, with the same indentation as the others?"""
     return line.startswith(indent) and not line[len(indent) :][:1].isspace() and line.rstrip().endswith(",")
 
 
 def _gap(ours: list[str], theirs: list[str], file: FileMerge, chunk: Chunk) -> list[str]:
-    """Blocks that end without a blank line but are longer than one line get the one they had above."""
+    """The blank lines to put between the blocks: as many as above the first one, if it is long enough."""
     if len(ours) < 3 or not ours[-1].strip() or not theirs[0].strip():
         return []
     blanks = 0
@@ -144,7 +147,7 @@ def _added(
 
 
 def _parent_of(node: Node, start: int, end: int, language: Language) -> Node | None:
-    """The node of which the stretch is whole children (separators left aside)."""
+    """The node whose whole children make up the range, ignoring separators."""
     while True:
         touching = [c for c in node.children if c.start_byte < end and c.end_byte > start]
         outside = [c for c in touching if c.start_byte < start or c.end_byte > end]

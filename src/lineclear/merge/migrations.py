@@ -1,7 +1,7 @@
-"""Two branches, new migrations on both: one number or one parent twice. The right side comes later.
+"""New migrations on both sides with the same number or the same parent: the right side's come later.
 
-Its files get the next free numbers and follow the left side's last migration, references rewritten. Where
-the text does not say plainly what follows what, nothing is changed and the doubt is named.
+They get the next free numbers and follow the left side's last migration, with references rewritten. If the
+texts do not clearly say which one follows which, nothing is changed and the doubt is reported.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> Mi
 
 
 def number_of(path: str) -> tuple[str, int, str, str] | None:
-    """(letter, number, its digits, the rest of the name)"""
+    """(letter, number, its digits, the rest of the name); None if the name has no number."""
     found = _NUMBERED.fullmatch(path.rpartition("/")[2])
     return (found[1] or "", int(found[2]), found[2], found[3] + found[4]) if found else None
 
@@ -70,7 +70,7 @@ def _taken(paths: set[str], folder: str) -> set[int]:
 
 
 def _numbered(ours: dict[str, str], theirs: dict[str, str], paths: set[str], moves: MigrationMoves) -> None:
-    """From the first number that collides on, every number of the right side moves up, in order."""
+    """Move up the right side's numbers, in order, from the first one that collides."""
     folder = next(iter(theirs)).rpartition("/")[0]
     used = _taken(set(ours), folder)
     mine = sorted({part[1] for part in map(number_of, theirs) if part is not None})
@@ -97,7 +97,7 @@ def _numbered(ours: dict[str, str], theirs: dict[str, str], paths: set[str], mov
 
 
 def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves) -> None:
-    """The first migration of the right side gets the last one of the left side as its parent."""
+    """Make the last migration of the left side the parent of the first one of the right side."""
     chains = []
     for side in (ours, theirs):
         links = {}
@@ -132,8 +132,8 @@ def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves
 
 
 def _prisma(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves) -> None:
-    """Each migration is a folder named by its time. One that is older than the left side's last would be run
-    out of order, which the tool takes for a lost history: it moves behind."""
+    """Each migration is a folder named by its time. One that is older than the left side's last gets a later
+    time: Prisma takes migrations that run out of order for a lost history."""
     last = max((found[2] for found in map(_PRISMA.fullmatch, ours) if found), default="")
     rows = [(found, path) for path in sorted(theirs) for found in [_PRISMA.fullmatch(path)] if found]
     late = [(found, path) for found, path in rows if found[2] <= last]
@@ -149,7 +149,7 @@ def _prisma(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves)
 
 
 def change_sets(text: str) -> dict[str, str]:
-    """Liquibase: id and author of each change set in a file, with its text up to the next one."""
+    """Liquibase: id and author of each change set in a file -> its text up to the next one."""
     starts = [found.start() for found in _CHANGE_SET.finditer(text)]
     found: dict[str, str] = {}
     for start, end in pairwise([*starts, len(text)]):
@@ -196,7 +196,7 @@ def _django(
 
 
 def _django_links(app: str, side: dict[str, str]) -> dict[str, str] | None:
-    """Migration -> its one parent in the same app; None when one has several or none."""
+    """Migration -> its one parent in the same app; None if one has several or none."""
     links = {}
     for path, text in side.items():
         found = _DJANGO_PARENTS.search(text)
@@ -212,7 +212,7 @@ def _django_links(app: str, side: dict[str, str]) -> dict[str, str] | None:
 
 
 def _django_names(folder: str, links: dict[str, str], root: str, taken: set[str]) -> dict[str, str]:
-    """New names along the chain, with the numbers after the highest one that is taken."""
+    """Old name -> new name along the chain, with the numbers after the highest one that is taken."""
     numbers = _taken(taken, folder)
     free = max(numbers, default=0) + 1
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What the next migration of a folder is to be called, as the folder's own tool would call it.
+"""The name of the next migration in a folder, as the folder's own tool would choose it.
 
 By number (Django, Flyway, golang-migrate, plain SQL), by time (Rails, Knex, Prisma), or by parent (Alembic,
 whose names are random and need no reservation).
@@ -17,8 +17,8 @@ _TIME_DIGITS = 14
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """`start` is what its name begins with, `end` what it ends with; `parent` is what it follows, if that
-    is written into it."""
+    """`start` and `end` are the beginning and the end of its name; `parent` is the migration that it follows,
+    if its text has to name it."""
 
     how: str
     start: str
@@ -29,8 +29,8 @@ class Next:
 
 
 def next_migration(files: dict[str, str], at: str, *, least: int = 0) -> Next:
-    """`files`: the names in the folder, on every branch that counts, with their texts. `at`: now, in 14
-    digits. `least`: no number below this one."""
+    """The next name. `files`: name -> text of the migrations in the folder, on every branch that counts.
+    `at`: the time now, in 14 digits. `least`: the lowest number to use."""
     if any(ALEMBIC_ID.search(text) for text in files.values()):
         return Next(PARENT, "", ".py", parent=_alembic_head(files))
     numbered = [(part[1], name, part) for name in files for part in [number_of(name)] if part is not None]
@@ -51,7 +51,7 @@ def _separator(rest: str) -> str:
 
 
 def _ending(rest: str) -> str:
-    """`.up.sql` and `.down.sql` come in pairs: the first of them stands for both."""
+    """The ending of the name; `.up.sql` and `.down.sql` come in pairs, and the first stands for both."""
     slug = rest.lstrip("_-")
     if "." not in slug:
         return ""  # a folder, as Prisma has them
@@ -60,7 +60,7 @@ def _ending(rest: str) -> str:
 
 
 def _alembic_head(files: dict[str, str]) -> str:
-    """The one revision that none follows; "" when there are several, which have to be merged first."""
+    """The one revision that no other follows; "" if there are several, which have to be merged first."""
     own, parents = set(), set()
     for text in files.values():
         name, parent = ALEMBIC_ID.search(text), ALEMBIC_PARENT.search(text)

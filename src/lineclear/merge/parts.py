@@ -1,6 +1,7 @@
-"""The nodes of several versions of one text. What is alike in kind and text is one part, and is read once.
+"""The nodes of several versions of one text. Nodes with the same kind and text are one part, and are read
+once.
 
-Belongs to the verifier. Every question to a node costs; most of a file is the same in all its versions.
+Part of the verifier. Reading a node is slow, and most of a file is the same in all its versions.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """One node, or all that are like it. What others find out about it is kept here (None: nobody asked): its
-    label in its scope, the key it gives a value to, the names it imports, the functions in it."""
+    """All nodes with the same kind and text. Other modules cache what they find out about it here (None: not
+    known yet): its label in its scope, its key, the names it imports, the functions in it."""
 
     def __init__(self, parts: Parts, kind: str, text: bytes, node: Node) -> None:
         self.kind = kind
@@ -34,14 +35,14 @@ class Part:
         self._is_leaf: bool | None = None
 
     def inner(self) -> list[Part]:
-        """The named parts right inside of it."""
+        """The named parts directly inside it."""
         if self._inner is None:
             of = self._parts.of
             self._inner = [of(child) for child in self.node.named_children]
         return self._inner
 
-    def hold(self, inner: list[Part]) -> None:
-        """For a part whose node does not hold all of it."""
+    def set_inner(self, inner: list[Part]) -> None:
+        """For a part whose node does not contain all of it."""
         self._inner = inner
 
     def is_leaf(self) -> bool:
@@ -51,8 +52,8 @@ class Part:
 
 
 class Parts:
-    """All parts of the versions. What holds an error is never taken for something like it: there the same
-    text is read in one way or another."""
+    """All parts of the versions. Nodes with a syntax error are never shared: the parser may read the same
+    text differently in each of them."""
 
     def __init__(self, *, has_errors: bool) -> None:
         self._has_errors = has_errors
@@ -68,20 +69,20 @@ class Parts:
         return part
 
     def around(self, chain: list[Node], text: bytes, inner: list[Part]) -> Part:
-        """The root of a version made of parts: `chain` are the nodes around everything, `inner` is what the
-        last of them holds."""
+        """The root of a version that is made of parts: `chain` are the nodes around everything, `inner` are
+        the parts inside the last of them."""
         part = Part(self, chain[-1].type, text, chain[-1])
-        part.hold(inner)
+        part.set_inner(inner)
         for outer, node in reversed(list(pairwise(chain))):
             beside = [part if child == node else self.of(child) for child in outer.named_children]
             part = Part(self, outer.type, text, outer)
-            part.hold(beside)
+            part.set_inner(beside)
         return part
 
 
 class Shared:
-    """What all versions hold once, right inside of the part that is the whole file. Such a part says nothing
-    about what a merge did."""
+    """The parts at the top of the file that all versions have exactly once. They say nothing about what a
+    merge did."""
 
     def __init__(self, language: Language, roots: Sequence[Part]) -> None:
         self._tops = [top_of(language, root) for root in roots]
@@ -89,17 +90,17 @@ class Shared:
         self.parts = once[0].intersection(*once[1:])
 
     def inside(self, part: Part) -> set[Part]:
-        """The shared ones, if this part is the whole file."""
+        """The shared parts, if this part is the whole file; else none."""
         return self.parts if any(part is top for top in self._tops) else set()
 
     def apart(self, part: Part) -> list[Part]:
-        """What is inside of a part, without what all versions share."""
+        """The parts inside this one, without the shared ones."""
         shared = self.inside(part)
         return [child for child in part.inner() if child not in shared] if shared else part.inner()
 
 
 def chain_of(language: Language, root: Node) -> list[Node]:
-    """The root, what is around everything in it, and so on; the last one holds what is at the file's top."""
+    """The root and the nodes around everything in it; the last one contains the top of the file."""
     chain = [root]
     while True:
         inner = (child for child in chain[-1].named_children if child.type != "comment")

@@ -1,9 +1,10 @@
-"""Which handler answers for which path. Modules are loaded on first use: most files need none of them."""
+"""Which handler merges which path. Modules are loaded on first use: most files need none of them."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
     from lineclear.merge.result import Labels, MergeResult
 
     class Handler(Protocol):
-        """One kind of file. None: not mine after all, or I refuse; the next rule may try. So it may after
-        `RivalChanges`, which says that both sides want something different."""
+        """Merges one kind of file. After None or `RivalChanges` (both sides want something different) the
+        next rule tries."""
 
         def merge(
             self, path: str, base: str, left: str, right: str, labels: Labels
@@ -28,7 +29,7 @@ _LOGS = (
     r"[^/]*"
 )
 
-# (pattern of the whole path, module): the first row that fits answers.
+# (pattern of the whole path, module), in the order in which they are tried.
 HANDLERS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(rf"(?:.*/)?(?:{_LOCKS})"), "locks"),
     (re.compile(r"(?:.*/)?go\.(?:mod|sum)"), "go_files"),
@@ -57,9 +58,6 @@ def has_handler(path: str) -> bool:
 
 
 def handlers_for(path: str) -> list[Handler]:
-    """The handlers that know this kind of file, in the order of the table."""
-    from importlib import import_module
-    from typing import cast
-
+    """The handlers for this kind of file, in the order of the table."""
     found = (name for pattern, name in HANDLERS if pattern.fullmatch(path))
     return [cast("Handler", import_module(f"lineclear.merge.handlers.{name}")) for name in found]

@@ -1,4 +1,5 @@
-"""An entity that a side renamed: the old name is gone, one new entity of its kind has nearly its body."""
+"""Finds renamed entities: the old name is gone, and one new entity of the same kind has nearly the same
+body."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ if TYPE_CHECKING:
     from lineclear.merge.handlers.keyed import KeyedEntry
 
 LEAST_ALIKE = 0.7
-LEAST_WORDS = 12  # two getters are alike without one being the other renamed
+LEAST_WORDS = 12  # two getters are alike without a rename
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def match_renamed(base: KeyedEntry, side: KeyedEntry) -> None:
-    """Give a renamed entity of the side the key it has in the base."""
+    """Give each renamed entity of the side the key that it has in the base."""
     old = {child.key: child for child in base.children or []}
     new = {child.key: child for child in side.children or []}
     gone = [child for key, child in old.items() if key not in new]

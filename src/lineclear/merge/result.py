@@ -1,6 +1,6 @@
-"""What a merge answers: one text, the conflicts left in it, and which rule settled every other place.
+"""The result of a merge: one text, the conflicts left in it, and which rule settled every other place.
 
-Values only; no rule of merging lives here.
+Values only; no rules.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The names written beside the markers."""
+    """The names next to the conflict markers."""
 
     left: str = "ours"
     base: str = "base"
@@ -19,7 +19,8 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Bounds of one merge. Work is counted in steps, not in seconds: every machine answers alike."""
+    """Limits of one merge. Work is counted in steps, not in seconds, so that every machine gives one
+    result."""
 
     max_bytes: int = 4000000
     steps_per_byte: int = 3
@@ -46,7 +47,7 @@ class Conflict:
 
 
 class MergeResult:
-    """`text` is always a string; it holds markers exactly where `conflicts` says."""
+    """`text` has markers exactly where `conflicts` says. `rules`: (place, rule) of each settled place."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
-"""Merge inside a hunk by tokens: words, whole string literals, single signs, line breaks with their indent.
+"""Merges a hunk by tokens: words, whole string literals, single signs, line breaks with their indent.
 
-Both sides' edits must lie apart, with something kept by both between them; otherwise there is no answer.
+There must be something that both sides kept between their edits; otherwise there is no result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CODE = re.compile(
 _PROSE = re.compile(r"\n[ \t]*|[ \t\r\f\v]+|\w+|[^\w\s]|\s")
 
 
-# Two edits inside one expression may each be right and make no sense together.
+# Ends of expressions: two edits inside one expression may each be right, but make no sense together.
 _ENDS = frozenset(",;{}")
 
 
@@ -33,12 +33,8 @@ def split_prose(text: str) -> list[str]:
     return _PROSE.findall(text)
 
 
-def is_blank(token: str) -> bool:
-    return token.isspace()
-
-
 def merge_tokens(base: str, left: str, right: str, steps: Steps, *, prose: bool = False) -> str | None:
-    """One text with both sides' edits, or None where they meet."""
+    """One text with both sides' edits, or None if they are not clearly apart."""
     split = split_prose if prose else split_code
     b, lt, r = split(base), split(left), split(right)
     if not (_may_keep_enough(b, lt) and _may_keep_enough(b, r)):
@@ -54,22 +50,22 @@ def merge_tokens(base: str, left: str, right: str, steps: Steps, *, prose: bool 
 
 
 def _may_keep_enough(b: list[str], side: list[str]) -> bool:
-    """As `_keeps_enough`, without the diff: what is gone in any order is gone in order."""
+    """A quick test before the diff: if too many tokens are gone in any order, `_keeps_enough` is false."""
     gone = Counter(b) - Counter(side)
     words = sum(1 for token in b if not token.isspace())
     return sum(times for token, times in gone.items() if not token.isspace()) * 2 <= words
 
 
 def _keeps_enough(b: list[str], found: list[Edit]) -> bool:
-    """A side that rewrote most of the hunk is not edited but replaced: its tokens align by accident."""
+    """Does the side keep at least half of the hunk? If it rewrote more, its tokens align by accident."""
     words = sum(1 for token in b if not token.isspace())
     gone = sum(1 for a0, a1, _, _ in found for token in b[a0:a1] if not token.isspace())
     return gone * 2 <= words
 
 
 def _is_unsure(b: list[str], found: list[Edit], other: list[str]) -> bool:
-    """Something was put behind a word in a place that the other side has written once more: it may belong to
-    either."""
+    """Did this side insert something between two words that the other side duplicated? It may belong to
+    either copy."""
     before, after = _neighbours(b), _neighbours(other)
     copied = {pair for pair, times in after.items() if 0 < before[pair] < times and pair[0][0].isalnum()}
     return bool(copied) and any(
@@ -113,7 +109,7 @@ def _weave(
 
 
 def _apart(b: list[str], first: Edit, second: Edit, prose: bool) -> bool:
-    """Something that is not blank is kept between the two edits; in code also the end of a part."""
+    """Is something visible kept between the two edits, and in code also the end of an expression or line?"""
     between = b[first[1] : second[0]]
     if not any(not token.isspace() for token in between):
         return False

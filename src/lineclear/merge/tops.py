@@ -1,10 +1,10 @@
-"""The trees of versions of a text, of which one is read whole and the others only where they differ from it.
+"""Parses one version of a text as a whole, and the others only where they differ from it.
 
-Belongs to the verifier. Between two things at the top of a file a parser knows nothing but that it is at the
-top. So where a version has the same rows as the one that was read, its tree has the same things there, as
-long as it is at the top before them and behind them. Both are looked at: of each stretch of equal things the
-first and the last stay in what is parsed, and both must come out again, at the top and in their rows. A
-version that comes out otherwise, or does not parse, is read whole.
+Part of the verifier. Between two nodes at the top level of a file, a parser's only state is that it is at the
+top level. So if another version has the same rows there, its tree has the same nodes, provided that the
+parser is at the top level before and after them. To check that, the first and the last node of each range of
+equal nodes are parsed too, and both must come out again, at the top level and in their rows. If they do not,
+or if the version does not parse, it is parsed as a whole.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     from lineclear.code.reparse import Change
 
 MIN_BYTES = 4_000  # a smaller text is parsed as quickly as it is compared
-MIN_LEFT_OUT = 3  # things in one stretch
-# The share of rows up to which it is worth it. A tree that is made from another one costs little, too, except
-# where the scanner remembers rows or indents: then a parser takes little from the other tree.
-MOST_READ, MOST_READ_ANEW = 1 / 16, 1 / 2
+MIN_LEFT_OUT = 3  # nodes in one range
+# The largest share of rows to parse for which this pays. Reparsing with the help of another tree (reparse.py)
+# is cheap too, unless the grammar's scanner remembers rows or indents.
+MOST_READ, MOST_READ_BY_ROW = 1 / 16, 1 / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """`roots` and `errors` (does it fail to parse) of each text, in their order."""
+    """The root of each text, and whether it has a syntax error, in the order of the texts."""
 
     roots: list[Part]
     errors: list[bool]
 
 
 def read_versions(language: Language, texts: Sequence[str], first: int) -> Versions | None:
-    """None when the wheel of the language is not there. The text at place `first` is read whole."""
+    """The trees of these texts, of which `texts[first]` is parsed as a whole. None if the language's wheel is
+    not installed."""
     whole = parse(language, texts[first])
     parser = parser_of(language)
     if whole is None or parser is None:
@@ -64,12 +65,13 @@ def read_versions(language: Language, texts: Sequence[str], first: int) -> Versi
 
 
 class _Model:
-    """The version that is read whole: its rows, and the things at its top with the rows they begin in."""
+    """The version that is parsed as a whole: its rows, and its top-level nodes with the rows they begin
+    in."""
 
     def __init__(self, parser: Parser, language: Language, root: Node, text: str) -> None:
         self.parser = parser
         self.language = language
-        self.most = MOST_READ_ANEW if language.is_scanned_by_row else MOST_READ
+        self.most = MOST_READ_BY_ROW if language.is_scanned_by_row else MOST_READ
         self.tops: list[Node] = []
         if len(text) < MIN_BYTES or root.has_error:
             return
@@ -80,7 +82,7 @@ class _Model:
         self.rows = _rows(text)
 
     def beside(self, text: str) -> _Beside | None:
-        """The version read where it differs; None where that is not worth it or not certain."""
+        """The version parsed only where it differs; None if that does not pay or is not certain."""
         if len(self.tops) * self.most < MIN_LEFT_OUT:
             return None
         rows = _rows(text)
@@ -112,7 +114,7 @@ class _Model:
         return found
 
     def _between(self, first: int, last: int, shift: int) -> _Stretch | None:
-        """What may be left out of these rows: all but the first thing and the last one."""
+        """The nodes in these rows that need not be parsed: all but the first and the last one."""
         low, high = bisect_left(self.starts, first), bisect_left(self.starts, last)
         while high > low and _last_row(self.tops[high - 1]) >= last:
             high -= 1
@@ -122,13 +124,13 @@ class _Model:
         return _Stretch(low, high, self.starts[low] + shift, self.starts[high] + shift)
 
     def _is_parted(self, place: int) -> bool:
-        """The thing begins in a row of its own."""
+        """Does the node begin in a new row?"""
         return _last_row(self.tops[place - 1]) < self.starts[place]
 
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Things of the model (the last one excluded), and their rows in the other version."""
+    """A range of the model's nodes (the last one excluded), and its rows in the other version."""
 
     low: int
     high: int
@@ -137,7 +139,7 @@ class _Stretch:
 
 
 class _Beside:
-    """A version of which stretches were left out, and where its own things stand around them."""
+    """A version that was parsed without some ranges, and where its own nodes are around them."""
 
     def __init__(
         self, model: _Model, root: Node, text: str, left_out: list[_Stretch], joints: list[int]
@@ -151,7 +153,7 @@ class _Beside:
         self.joints = [bisect_left(self.starts, row) if row in self.starts else 0 for row in joints]
 
     def is_certain(self) -> bool:
-        """Before and behind each stretch stands what stands there in the model, at the top."""
+        """Are the nodes before and after each left-out range the same as in the model, at the top level?"""
         if [node.type for node in self.chain] != self.model.kinds:
             return False
         return all(
@@ -167,7 +169,7 @@ class _Beside:
         return mine.type == other.type and mine.text == other.text
 
     def part(self, parts: Parts, tops: list[Part]) -> Part:
-        """The whole version: what was left out comes from the model, at whose top are `tops`."""
+        """The whole version: the left-out nodes come from `tops`, the model's top-level parts."""
         inner: list[Part] = []
         at = 0
         for stretch, joint in zip(self.left_out, self.joints, strict=True):
@@ -183,6 +185,6 @@ def _rows(text: str) -> list[bytes]:
 
 
 def _last_row(node: Node) -> int:
-    """Some end with the line feed, which is before the first sign of the next row."""
+    """A node that ends with a line feed has its end at column 0 of the next row."""
     row, column = node.end_point
     return row - (not column)

@@ -1,7 +1,6 @@
-"""What only breaks when work is combined: facts about both sides in, a plan out. Changes nothing itself.
+"""Finds what breaks only when both sides' files come together: facts about both sides in, a plan out.
 
-Git merges two new files without a word; that they carry one migration number, one parent, one route or one
-selector is for us to see.
+Git merges two new files silently even if they have the same migration number, parent, route or selector.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ _ROUTED = re.compile(r".*\.(?:py|js|ts|mjs|rb|go|java|kt)")
 
 @dataclass(frozen=True, slots=True)
 class TreeFacts:
-    """Texts are those of changed files; `paths` are all files beside migrations in the merged tree."""
+    """Texts are those of changed files; `paths` are the files in folders with migrations in the merged
+    tree."""
 
     _: KW_ONLY
     left_added: set[str]
@@ -50,7 +50,7 @@ class TreeFacts:
 
 @dataclass(frozen=True, slots=True)
 class TreeFinding:
-    """Something no rule may decide, with the files it is about."""
+    """Something that no rule may decide, and the files that it is about."""
 
     kind: str
     paths: list[str]
@@ -58,8 +58,8 @@ class TreeFinding:
 
 
 class TreePlan:
-    """`rewrites` hold whole new texts, also of renamed files under their new names; `locks` are lock files
-    that both sides changed."""
+    """`rewrites` are (path, whole new text), with the new path of renamed files; `locks` are lock files that
+    both sides changed."""
 
     def __init__(self) -> None:
         self.renames: list[tuple[str, str]] = []
@@ -89,15 +89,16 @@ def merge_trees(facts: TreeFacts) -> TreePlan:
 
 
 def can_meet(added: set[str], texts: dict[str, str], before: dict[str, str]) -> bool:
-    """Does one side bring anything that the other one could bring, too? Where it does not, there is nothing
-    to plan, and the other side need not be looked at."""
+    """Does one side add anything that could clash with the other? If not, there is nothing to plan, and the
+    other side need not be read."""
     if any(migrations.is_migration(path) for path in added) or any(map(command_for, texts)):
         return True
     return any(_names(texts, before, list_names, kind_of_file) for list_names, kind_of_file, _ in _NAMED)
 
 
 def _stale_locks(facts: TreeFacts) -> list[str]:
-    """A lock file that both sides changed may fit neither manifest, however cleanly its lines were merged."""
+    """The lock files that both sides changed: they may not fit the merged manifest, even if their lines
+    merged cleanly."""
     both = sorted(set(facts.left_texts) & set(facts.right_texts))
     return [path for path in both if command_for(path) and facts.left_texts[path] != facts.right_texts[path]]
 
@@ -105,14 +106,14 @@ def _stale_locks(facts: TreeFacts) -> list[str]:
 def _both_add(
     facts: TreeFacts, list_names: Callable[[str], dict[str, str]], kind_of_file: re.Pattern[str], kind: str
 ) -> list[TreeFinding]:
-    """One name, added by each side, in two files or not alike."""
+    """The names that both sides added, in different files or with different bodies."""
     theirs = _names(facts.right_texts, facts.base_texts, list_names, kind_of_file)
     ours = _names(facts.left_texts, facts.base_texts, list_names, kind_of_file) if theirs else {}
     found = []
     for name in sorted(set(ours) & set(theirs)):
         (path, body), (other, text) = ours[name], theirs[name]
         if path != other and name.startswith(_LOCAL):
-            continue  # each file may hang below a prefix of its own, or is part of the name
+            continue  # each file may have its own prefix, or is part of the name
         if body != text or path != other:
             where = [path] if path == other else [path, other]
             found.append(TreeFinding(kind, where, f"{name} is defined by both sides ({' and '.join(where)})"))
@@ -125,7 +126,7 @@ def _names(
     list_names: Callable[[str], dict[str, str]],
     kind_of_file: re.Pattern[str],
 ) -> dict[str, tuple[str, str]]:
-    """Names that the side added, with their file and body."""
+    """Name -> (file, body) of the names that the side added."""
     found: dict[str, tuple[str, str]] = {}
     for path, text in texts.items():
         if not kind_of_file.fullmatch(path):
@@ -135,7 +136,7 @@ def _names(
     return found
 
 
-# What both sides may name alike without git seeing it: how names are found, in which files, what they are.
+# Names that may clash without git noticing: (how they are found, in which files, what they are).
 _NAMED = (
     (selectors_of, _STYLES, "selector"),
     (routes_of, _ROUTED, "route"),

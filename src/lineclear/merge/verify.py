@@ -1,8 +1,9 @@
-"""Doubts about a merged text. Shares no rule and no tokeniser with the mergers; both read the same trees.
+"""Finds doubts about a merged text. Shares no rule and no tokeniser with the mergers; both read the same
+trees.
 
-Every check is differential: it compares the result with its three sources and names what is in the result
-and in neither side, or in a side and not in the result. No doubt found does not mean that the merge is
-right; a doubt found always means that nobody should call it clean.
+Every check compares the result with its three sources and names what is in the result but in neither side, or
+in a side but not in the result. A result without a doubt may still be wrong; a result with a doubt is never
+called clean.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})", re.M)
 _PROSE = (".md", ".mdx", ".rst", ".adoc", ".txt")
-_FRAME = re.compile(r"\s*(?:#|```|~~~)|\W*$")  # headings and fences are alike in many places
+_FRAME = re.compile(r"\s*(?:#|```|~~~)|\W*$")  # headings and fences often repeat
 MAX_KEPT_LINE = 300
-MIN_WRAPPED = 4  # names in a line that can be told from others when it is broken into several
+MIN_WRAPPED = 4  # a line with this many names can be recognised after it was broken into several
 MAX_WRAPPED = 50
-MIN_LINE = 12  # shorter ones (`}`, `return x`) are written twice without being one thing
-MISPLACED = "is not what the side that changed it made of it"
-# Their number follows from the items between them; the parser judges whether they stand right.
+MIN_LINE = 12  # shorter ones (`}`, `return x`) occur twice without being the same thing
+MISPLACED = "is not as the side that changed it wrote it"
+# Not counted: their number follows from the items between them, and the parser checks their places.
 _PUNCTUATION = frozenset(",;(){}[]\"'`")
 
 
 def find_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
-    """The first doubt, in words, or an empty string."""
+    """The first doubt as text, or ""."""
     return (
         _form_doubt(base, left, right, merged)
         or _text_doubt(path, base, left, right, merged)
@@ -52,7 +53,7 @@ def find_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
 
 
 def _text_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
-    """Words and their neighbours, in the lines that not all four texts share."""
+    """Checks the words and their neighbours in the lines that not all four texts share."""
     parts = _differing_lines([base, left, right, merged])
     words = [[_line_words(line) for line, _ in part] for part in parts]
     doubt = _word_doubt(parts, words, (left, right) if language_of(path) else None)
@@ -60,11 +61,11 @@ def _text_doubt(path: str, base: str, left: str, right: str, merged: str) -> str
 
 
 def _differing_lines(texts: list[str]) -> list[list[tuple[str, str]]]:
-    """Per text its lines (each with the line behind it) without those that are in all texts."""
+    """For each text, (line, next line) of the lines that are not in all texts."""
     split = [[line for line in text.split("\n") if line and not line.isspace()] for text in texts]
     counts = [Counter(lines) for lines in split]
     first = counts[0].items()
-    # Most lines are as often in one text as in any other: only the rest is looked at one by one.
+    # Most lines occur equally often in all texts: only the others are compared one by one.
     unlike = {line for count in counts[1:] for line, _ in first ^ count.items()}
     shared = {line: min(count[line] for count in counts) for line in unlike}
     differing = []
@@ -93,9 +94,9 @@ def _form_doubt(base: str, left: str, right: str, merged: str) -> str:
         b, lt, r = trait(base), trait(left), trait(right)
         wanted = {lt, r} if lt == r or not base else {lt if r == b else r}
         if trait(merged) not in wanted:
-            return f"the {name} of the sides was not kept"
+            return f"the sides' {name} was not kept"
     if _markers(merged) > max(_markers(left), _markers(right)):
-        return "the result holds conflict markers"
+        return "the result contains conflict markers"
     return ""
 
 
@@ -129,14 +130,14 @@ def _line_words(line: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def _kept_words(line: str) -> tuple[str, ...]:
-    """A line is in several of the four texts, and in a stack of merges in every one."""
+    """Cached: a line is in several of the four texts, and in every merge of a stack."""
     return tuple(_words(line))
 
 
 def _word_doubt(
     parts: list[list[tuple[str, str]]], words: list[list[tuple[str, ...]]], sides: tuple[str, str] | None
 ) -> str:
-    """Every word is there as often as both sides' changes say; versions may be chosen, never invented."""
+    """Checks that every word occurs as often as both sides' changes imply, and that no version is new."""
     counts = [Counter(word for found in lines for word in found) for lines in words]
     base, left, right = ([line for line, _ in part] for part in parts[:3])
     shared = _shared_changes(base, left, right, (counts[0] - counts[2], counts[0] - counts[1]))
@@ -146,7 +147,7 @@ def _word_doubt(
         b, lt, r, m = (count[word] for count in counts)
         low, high = _bounds(b, lt - b, r - b, shared.get(word, 0))
         if not low <= m <= high:
-            return f"`{word}` is there {m} times, {low if m < low else high} were due"
+            return f"expected {low if m < low else high} of `{word}`, found {m}"
         if sides and word[0].isalpha() and _gone_but_used(word, (b, lt, r), sides):
             return f"one side removed `{word}` everywhere, the other uses it more"
     versions = [{version for line, _ in part for version in _VERSION.findall(line)} for part in parts]
@@ -165,19 +166,19 @@ def _names_first(word: str) -> tuple[bool, str]:
 def _shared_changes(
     base: list[str], left: list[str], right: list[str], lost: tuple[Counter[str], Counter[str]]
 ) -> dict[str, int]:
-    """Per word, how much both sides changed it by the very same lines. `lost` is what the right side, then
-    what the left side, has less of than the base."""
-    # Without the indent: a line that went elsewhere, deeper or less deep, was not removed.
+    """Word -> by how much both sides changed its count with exactly the same lines. `lost` are the words that
+    the right side, then the left side, has fewer of than the base."""
+    # Without the indent: a line that moved to another depth was not removed.
     b, lt, r = (Counter(line.strip() for line in part) for part in (base, left, right))
     shared: Counter[str] = Counter()
     for line, times in ((lt - b) & (r - b)).items():
         for word in _line_words(line):
             shared[word] += times
     gone = (b - lt) & (b - r)
-    kept = (_wrapped_anew(gone, b, left), _wrapped_anew(gone, b, right))
+    kept = (_rewrapped(gone, b, left), _rewrapped(gone, b, right))
     for line, times in gone.items():
         for word in _line_words(line):
-            # Kept by the side that only broke the line elsewhere, so removed by the other one alone.
+            # One side only wrapped the line differently, so only the other one removed it.
             is_kept = word[0].isalpha() and any(
                 line in mine and dropped[word] for mine, dropped in zip(kept, lost, strict=True)
             )
@@ -185,8 +186,8 @@ def _shared_changes(
     return shared
 
 
-def _wrapped_anew(gone: Counter[str], base: Counter[str], side: list[str]) -> set[str]:
-    """The lines whose names the side still has, in their order and close together, in several new lines."""
+def _rewrapped(gone: Counter[str], base: Counter[str], side: list[str]) -> set[str]:
+    """The lines whose names the side still has in several new lines, in order and close together."""
     named = [(line, _names(line)) for line in gone]
     long_ones = [(line, names) for line, names in named if len(set(names)) >= MIN_WRAPPED]
     if not long_ones:
@@ -205,7 +206,7 @@ def _names(line: str) -> list[str]:
 
 
 def _are_close(names: list[str], among: list[str]) -> bool:
-    """In their order, with little between them."""
+    """Do the names occur in this order, with little between them?"""
     starts = (place for place, name in enumerate(among) if name == names[0])
     room = len(names) + MIN_WRAPPED
     return any(_follow(names, iter(among[start : start + room])) for start in starts)
@@ -216,7 +217,7 @@ def _follow(names: list[str], ahead: Iterator[str]) -> bool:
 
 
 def _bounds(base: int, by_left: int, by_right: int, shared: int) -> tuple[int, int]:
-    """How often a word may be there: the same change made by both may be one change or two."""
+    """(least, most) times that a word may occur: the same change by both sides may count once or twice."""
     once, twice = base + by_left + by_right - shared, base + by_left + by_right
     low, high = min(once, twice), max(once, twice)
     if by_left > 0 and by_right > 0:
@@ -239,7 +240,8 @@ def _gone_but_used(word: str, counts: tuple[int, int, int], sides: tuple[str, st
 
 
 def _seam_doubt(parts: list[list[tuple[str, str]]], words: list[list[tuple[str, ...]]], merged: str) -> str:
-    """Neighbouring words that one side put together stay together, except where the other side edited."""
+    """Checks that words which one side put next to each other still are, unless the other side edited
+    there."""
     b, lt, r, m = (_neighbours(part, found) for part, found in zip(parts, words, strict=True))
     missing = [side - b - m for side in (lt, r)]
     if not any(missing):
@@ -251,7 +253,7 @@ def _seam_doubt(parts: list[list[tuple[str, str]]], words: list[list[tuple[str, 
         cut_before = {second for _, second in fresh}
         for first, second in sorted(gone - m):
             if first not in cut_behind and second not in cut_before:
-                return f"`{first} {second}` was added by one side and is not there"
+                return f"one side added `{first} {second}`, but it is missing"
     return ""
 
 
@@ -284,7 +286,7 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
         if repeated:
             repeated = repeated - take_inventory(language, root, scopes=taken.scopes).repeated
     if repeated:
-        return f"{min(repeated)} is there twice"
+        return f"{min(repeated)} occurs twice"
     doubt = ""
     if not language.is_data:
         doubt = _import_doubt(language, (b, lt, r), (left, right, merged), taken.imports)
@@ -300,7 +302,7 @@ def _structure_doubt(path: str, base: str, left: str, right: str, merged: str) -
 
 
 def _prose_doubt(path: str, base: str, left: str, right: str, merged: str) -> str:
-    """A sentence or point that both sides wrote, under headings of their own, is one."""
+    """Checks that a sentence or point that both sides added is not in the text twice."""
     if not path.lower().endswith(_PROSE):
         return ""
     said = (
@@ -311,17 +313,19 @@ def _prose_doubt(path: str, base: str, left: str, right: str, merged: str) -> st
 
 
 def _line_doubt(base: str, left: str, right: str, merged: str) -> str:
-    """Where the tree is broken and does not tell what is defined twice: no line added by both is."""
+    """Checks that no line that both sides added is there twice; also used if the tree has errors and cannot
+    show duplicate definitions."""
     b, lt, r, m = (Counter(line.strip() for line in text.split("\n")) for text in (base, left, right, merged))
     for line, times in m.items():
         is_new = len(line) >= MIN_LINE and line not in b and line in lt and line in r
         if is_new and times > max(lt[line], r[line]):
-            return f"`{line[:60]}` was added by both sides and is there {times} times"
+            return f"both sides added `{line[:60]}`, and the result has it {times} times"
     return ""
 
 
 def _definition_doubt(defined: list[dict[str, bytes]]) -> str:
-    """What one side left alone is what the other side made of it: an edit must not end up in a neighbour."""
+    """Checks that a definition which only one side changed is as that side wrote it: an edit must not end up
+    in a neighbour."""
     b, lt, r, m = defined
     changed = [name for name, text in m.items() if not text == b.get(name) == lt.get(name) == r.get(name)]
     for name in sorted(set(changed) & set(b) & set(lt) & set(r), key=_innermost_first):
@@ -335,7 +339,8 @@ def _definition_doubt(defined: list[dict[str, bytes]]) -> str:
 
 
 def _undefined_doubt(defined: list[dict[str, bytes]], merged: Part) -> str:
-    """What one side added is defined, not only written: the other side may have made a comment of it."""
+    """Checks that what one side added is not inside a comment, which the other side may have made of its
+    place."""
     b, lt, r, m = defined
     lost = sorted((lt.keys() | r.keys()) - b.keys() - m.keys())
     if not lost:
@@ -343,7 +348,7 @@ def _undefined_doubt(defined: list[dict[str, bytes]], merged: Part) -> str:
     there = {_bare(name) for name in m}
     for name in lost:
         if _bare(name) not in there and _is_in_a_comment(_bare(name), merged):
-            return f"{_bare(name)}, which one side added, is in a comment"
+            return f"one side added {_bare(name)}, but it is in a comment"
     return ""
 
 
@@ -363,7 +368,7 @@ def _is_in_a_comment(word: str, root: Part) -> bool:
 
 
 def _is_same(text: bytes, other: bytes) -> bool:
-    """But for blanks."""
+    """Are the texts equal, ignoring blanks?"""
     return text == other or flattened(text) == flattened(other)
 
 
@@ -373,7 +378,7 @@ def _import_doubt(
     b, lt, r = (set(imports_of(language, root)) for root in roots)
     due = (lt | r) - (b - lt) - (b - r)
     if merged != due:
-        return f"import {min(merged ^ due)} is lost or left over"
+        return f"import {min(merged ^ due)} is missing or left over"
     for side, text in ((lt, texts[0]), (r, texts[1])):
         used = _still_used(language, b - side - merged, text, texts[2])
         if used:
@@ -382,7 +387,7 @@ def _import_doubt(
 
 
 def _still_used(language: Language, gone: set[str], side: str, merged: str) -> str:
-    """A name whose import one side removed, but which the other side's work still needs."""
+    """A name whose import one side removed, but which the result uses more often than that side; or ""."""
     for name in sorted(gone):
         word = name_used_for(language, name)
         pattern = rf"\b{word}\b"

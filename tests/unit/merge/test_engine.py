@@ -65,7 +65,7 @@ def test_a_side_that_already_holds_markers_is_not_touched_by_rules() -> None:
     left = LEFT + "<<<<<<< old\n"
     result = merge_texts("a.py", BASE, left, RIGHT)
     assert not result.is_clean
-    assert "already holds conflict markers" in result.verdict
+    assert "already contains conflict markers" in result.verdict
 
 
 def test_a_file_above_the_limit_is_a_plain_conflict() -> None:

@@ -24,7 +24,7 @@ SHELVES = {
 
 @pytest.fixture(autouse=True)
 def _however_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("MIN_BYTES", 0), ("MIN_LEFT_OUT", 1), ("MOST_READ", 1.0), ("MOST_READ_ANEW", 1.0)):
+    for name, value in (("MIN_BYTES", 0), ("MIN_LEFT_OUT", 1), ("MOST_READ", 1.0), ("MOST_READ_BY_ROW", 1.0)):
         monkeypatch.setattr(tops, name, value)
 
 

@@ -23,12 +23,12 @@ def test_a_right_result_raises_no_doubt() -> None:
 
 
 def test_a_lost_assignment_beside_imports_is_found() -> None:
-    assert "`LIMIT` is there 0 times" in doubt(GOOD.replace("LIMIT = 9\n", ""))
+    assert "of `LIMIT`, found 0" in doubt(GOOD.replace("LIMIT = 9\n", ""))
 
 
 def test_a_doubled_definition_is_found() -> None:
     twice = doubt(GOOD + "\n\ndef ours():\n    return delta.two\n")
-    assert twice == "`def` is there 2 times, 1 were due"
+    assert twice == "expected 1 of `def`, found 2"
 
 
 def test_one_name_with_two_bodies_is_found() -> None:
@@ -39,15 +39,15 @@ def test_one_name_with_two_bodies_is_found() -> None:
 
 
 def test_a_lost_import_is_found() -> None:
-    assert doubt(GOOD.replace("import delta\n", "")) == "`delta` is there 1 times, 2 were due"
+    assert doubt(GOOD.replace("import delta\n", "")) == "expected 2 of `delta`, found 1"
     in_a_text = GOOD.replace("import delta\n", '"""import delta"""\n')
-    assert doubt(in_a_text) == "import import delta is lost or left over"
+    assert doubt(in_a_text) == "import import delta is missing or left over"
 
 
 def test_a_removed_line_that_came_back_is_found() -> None:
     left = BASE.replace("RATE = 3\n", "")
     right = BASE.replace("alpha.one", "alpha.three")
-    assert "`RATE` is there 1 times, 0 were due" in doubt(right, left=left, right=right)
+    assert "expected 0 of `RATE`, found 1" in doubt(right, left=left, right=right)
 
 
 def test_a_result_that_does_not_parse_is_found() -> None:
@@ -143,7 +143,7 @@ def test_an_edit_that_ended_up_in_a_neighbour_is_doubted() -> None:
 def test_a_key_that_came_into_another_table_is_found(
     path: str, base: str, left: str, right: str, merged: str
 ) -> None:
-    assert "in another place" in doubt(merged, base=base, left=left, right=right, path=path)
+    assert "misplaced" in doubt(merged, base=base, left=left, right=right, path=path)
 
 
 def test_a_new_call_of_a_function_that_takes_something_else_now_is_found() -> None:
@@ -151,7 +151,7 @@ def test_a_new_call_of_a_function_that_takes_something_else_now_is_found() -> No
     left = base + "\n\ndef total():\n    return price(3)\n"
     right = base.replace("price(n)", "price(n, tax)")
     merged = left.replace("price(n)", "price(n, tax)")
-    assert "what `price` takes" in doubt(merged, base=base, left=left, right=right)
+    assert "the parameters of `price`" in doubt(merged, base=base, left=left, right=right)
     unrelated = left.replace("price(3)", "other.price(3)")
     assert doubt(unrelated.replace("price(n)", "price(n, tax)"), base=base, left=unrelated, right=right) == ""
 
@@ -162,7 +162,7 @@ def test_a_line_that_one_side_moved_and_the_other_removed_is_found() -> None:
     right = "def f():\n    run()\n"
     merged = left.replace("    help()\n\n", "    run()\n\n", 1)
     found = doubt(merged, base=base, left=left, right=right)
-    assert found == "`enter` is there 1 times, 0 were due"
+    assert found == "expected 0 of `enter`, found 1"
 
 
 def test_overloads_that_both_sides_add_are_doubted_only_where_the_name_is_new() -> None:
@@ -178,9 +178,7 @@ def test_what_one_side_dropped_of_a_line_that_both_wrapped_anew_is_found() -> No
     base = "int till(int rate, Log log, Words words, Store store);\n"
     right = "int till(\n    int rate,\n    Log *log,\n    Words words,\n    Store store);\n"
     left = right.replace("    Words words,\n", "")
-    assert "`Words` is there 1 times, 0 were due" in doubt(
-        right, base=base, left=left, right=right, path="a.c"
-    )
+    assert "expected 0 of `Words`, found 1" in doubt(right, base=base, left=left, right=right, path="a.c")
     assert doubt(left, base=base, left=left, right=right, path="a.c") == ""
 
 
@@ -189,7 +187,7 @@ def test_a_point_that_both_sides_wrote_under_headings_of_their_own_is_found() ->
     left = base.replace("## 1.0", "## 1.1-rc2\n\n- A refund that is whole\n\n## 1.0")
     right = base.replace("## 1.0", "## 1.1\n\n- A refund that is whole\n\n## 1.0")
     merged = left.replace("## 1.0", "## 1.1\n\n- A refund that is whole\n\n## 1.0")
-    assert "there 2 times" in doubt(merged, base=base, left=left, right=right, path="NEWS.md")
+    assert "has it 2 times" in doubt(merged, base=base, left=left, right=right, path="NEWS.md")
     sides = [text.replace("- A refund", "### What is new here\n\n- A refund") for text in (left, right)]
     other = sides[1].replace("refund", "return")
     both = sides[0].replace("## 1.0", other.partition("# Changes\n\n")[2].partition("## 1.0")[0] + "## 1.0")
@@ -211,6 +209,6 @@ def test_a_definition_that_came_into_a_comment_is_found() -> None:
     left = base.replace("int b()", "int c()")
     right = base.replace("int b()", "/* int b()").replace("2; }", "2; } */")
     merged = right.replace("int b()", "int c()")
-    assert "c, which one side added, is in a comment" in doubt(
+    assert "one side added c, but it is in a comment" in doubt(
         merged, base=base, left=left, right=right, path="a.c"
     )

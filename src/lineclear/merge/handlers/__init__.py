@@ -1,2 +1,2 @@
-"""One module per kind of file. Each cuts the text into keyed entries and puts merged entries together again;
-no text is ever rewritten from parsed values."""
+"""One module per kind of file. Each cuts the text into keyed entries and joins the merged entries again; no
+text is ever rewritten from parsed values."""

@@ -1,5 +1,5 @@
-"""build.gradle and build.gradle.kts by block and dependency, Gemfile by gem. These are programs: only the
-blocks that are lists by nature are merged by key, and the order of everything else counts.
+"""build.gradle and build.gradle.kts by block and dependency, Gemfile by gem. These are programs: only blocks
+that are lists by nature are merged by key; the order of everything else matters.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _block(entry: KeyedEntry) -> KeyedEntry:
 
 
 def _statements(text: str, key_of: Callable[[str], str]) -> tuple[list[KeyedEntry], str]:
-    """Statements with the comments above them; one goes on until its brackets are closed."""
+    """(statements with the comments above them, the rest). A statement ends when its brackets are closed."""
     entries: list[KeyedEntry] = []
     lead = statement = ""
     depth, is_comment = 0, False
@@ -73,7 +73,7 @@ def _blanked(found: re.Match[str]) -> str:
 
 
 def _root_key(statement: str) -> str:
-    """What a block or an assignment is about; else its text."""
+    """The name of a block or an assignment; else the text of the statement."""
     found = re.match(r"\s*([^={\n]+?)\s*(?:=|\{)", statement)
     return found[1] if found else " ".join(statement.split())
 

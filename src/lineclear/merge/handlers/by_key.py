@@ -1,9 +1,11 @@
-"""What every handler by key does: cut three texts, merge the entries, refuse where the cut is not exact."""
+"""The common part of all handlers by key: cut three texts, merge the entries, give up if a cut is not
+exact."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.merge.engine import FileMerge
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided, merge_entries
 from lineclear.merge.result import MergeResult
 
@@ -25,8 +27,8 @@ def merge_by_key(
     *,
     is_exact: bool = False,
 ) -> MergeResult | None:
-    """None: a text does not have the form. Raises `RivalChanges` if two wishes cannot both be met.
-    `is_exact`: the caller has made sure that the entries of each text give that text again."""
+    """The merged file; None if a text does not have the form. Raises `RivalChanges` if both sides want
+    something different. `is_exact`: the caller has checked that the joined entries give each text again."""
     texts = (base, left, right)
     try:
         trees = [cut(text) for text in texts]
@@ -39,14 +41,17 @@ def merge_by_key(
 
 
 def as_text(path: str) -> Choose:
-    """For one entry: the rules for plain lines and tokens, as if it were the whole file."""
+    """Merges one entry by the rules for hunks, as if it were the whole file."""
 
     def choose(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
-        from lineclear.merge.engine import FileMerge
-
         return FileMerge.merge_text(path, base, left, right)
 
     return choose
+
+
+def never(_where: tuple[str, ...], _base: str, _left: str, _right: str) -> str | None:
+    """For entries that are never merged: two different changes have no result."""
+    return None
 
 
 def first_of(*rules: Choose) -> Choose:

@@ -1,6 +1,6 @@
-"""Changelogs: sections by heading, points below it; what both sides add under one heading stays there.
+"""Changelogs: sections by heading, with points below it; what a side adds under a heading stays there.
 
-Points that both sides add come in the order left, right, or sorted where the list is sorted by number.
+Points that both sides add come in the order left, right, or sorted if the list is sorted by number.
 """
 
 from __future__ import annotations
@@ -38,23 +38,18 @@ def cut(text: str) -> KeyedEntry:
             while stack[-1][0] >= level:
                 stack.pop()
             entry = KeyedEntry(f"# {found[2].casefold()}", lead, block, [])
-            _add(stack[-1][1], entry)
+            stack[-1][1].add(entry)
             stack.append((level, entry))
         else:
             parent = stack[-1][1]
-            _add(parent, KeyedEntry(_key(block, counts, id(parent)), lead, block))
+            parent.add(KeyedEntry(_key(block, counts, id(parent)), lead, block))
         lead = ""
     root.tail = lead
     return root
 
 
-def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
-    assert parent.children is not None
-    parent.children.append(child)
-
-
 def _key(block: str, counts: Counter[int], parent: int) -> str:
-    """A point is known by its text; other paragraphs by their number, so that edits of them meet."""
+    """The text of a point; for other paragraphs their number, so that edits of the same one are compared."""
     if _POINT.match(block):
         return " ".join(block.split())
     counts[parent] += 1
@@ -62,7 +57,7 @@ def _key(block: str, counts: Counter[int], parent: int) -> str:
 
 
 def _blocks(text: str) -> list[str]:
-    """Headings, points with what is indented below them, blank lines, and the lines of paragraphs joined."""
+    """Headings, points with the text indented below them, blank lines, and whole paragraphs."""
     blocks: list[str] = []
     is_fenced = False
     for line in text.splitlines(True):
@@ -81,7 +76,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def _grow(blocks: list[str], line: str) -> None:
-    """Continue the block before; text after a blank line that is indented belongs to the point above."""
+    """Add the line to the block before it; indented text after a blank line belongs to the point above."""
     if blocks and blocks[-1].strip() and not _HEADING.match(blocks[-1]):
         blocks[-1] += line
     elif line[:2] == "  " and len(blocks) > 1 and not blocks[-1].strip() and _POINT.match(blocks[-2]):

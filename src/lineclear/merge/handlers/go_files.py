@@ -1,4 +1,4 @@
-"""go.mod by module, the higher version wins as in Go itself; go.sum by line."""
+"""go.mod by module, where the higher version wins as in Go itself; go.sum by line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from lineclear.merge.handlers import locks
-from lineclear.merge.handlers.by_key import merge_by_key
+from lineclear.merge.handlers.by_key import merge_by_key, never
 from lineclear.merge.handlers.keyed import KeyedEntry, RivalChanges, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
@@ -16,12 +16,13 @@ _BLOCK = re.compile(r"(require|replace|exclude|retract|tool)\s*\(\s*$")
 def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
     if path.endswith("go.sum"):
         try:
-            if not _tells_apart(base, left, right):
-                result = merge_by_key(_cut_sum, _same_only, base, left, right, "go.sum lines")
+            if not _is_dropped_and_taken(base, left, right):
+                # Two checksums for one module and version are never a choice.
+                result = merge_by_key(_cut_sum, never, base, left, right, "go.sum lines")
                 if result is not None:
                     return result
         except RivalChanges:
-            pass  # what to do about a lock file is the same, whatever does not fit
+            pass  # the advice for a lock file is the same, whatever conflicts
         return locks.refuse(path, base, left, right, labels)
     result = merge_by_key(_cut_mod, _higher, base, left, right, "modules")
     if result is None or _is_twice(result.text, base, left, right):
@@ -29,17 +30,13 @@ def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeR
     return result
 
 
-def _tells_apart(base: str, left: str, right: str) -> bool:
-    """One side dropped a module that the other took up: only `go mod tidy` knows which lines are needed."""
+def _is_dropped_and_taken(base: str, left: str, right: str) -> bool:
+    """Did one side remove lines of a module while the other added some? Only `go mod tidy` knows which lines
+    are needed."""
     old, ours, theirs = (set(text.splitlines()) for text in (base, left, right))
     dropped = [{line.split(" ")[0] for line in old - side} for side in (ours, theirs)]
     taken = [{line.split(" ")[0] for line in side - old} for side in (ours, theirs)]
     return bool(dropped[0] & taken[1] or dropped[1] & taken[0])
-
-
-def _same_only(_where: tuple[str, ...], _base: str, _left: str, _right: str) -> str | None:
-    """Two checksums for one module and version: never a choice."""
-    return None
 
 
 def _cut_sum(text: str) -> KeyedEntry:
@@ -82,7 +79,7 @@ def _cut_mod(text: str) -> KeyedEntry:
 
 
 def _name_blocks(entries: list[KeyedEntry]) -> None:
-    """A block is known by what it holds and by how many such blocks follow: new ones are put in front."""
+    """Give each block a key: its kind, and how many blocks of that kind follow, since new ones come first."""
     seen: Counter[str] = Counter()
     for entry in reversed(entries):
         if entry.children is not None:
@@ -103,7 +100,7 @@ def _mod_key(plain: str, block: KeyedEntry | None) -> str:
 
 
 def _higher(where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
-    """Of two versions of a required module the higher one: what Go's own selection would do."""
+    """The higher of two versions of a required module, as Go would select it."""
     if "=>" in left or "=>" in right or where[:1] == ("module",):
         return None
     version = re.compile(r"\bv?(\d+(?:\.\d+)*)(-[\w.-]+)?(\+\w+)?")
@@ -117,12 +114,12 @@ def _higher(where: tuple[str, ...], _base: str, left: str, right: str) -> str | 
 
 
 def _rank(found: re.Match[str]) -> tuple[list[int], int, str]:
-    """A pseudo-version ranks by its date, which comes first in it."""
+    """The sort key of a version; a pseudo-version is sorted by its date, which comes first in it."""
     return [int(part) for part in found[1].split(".")], int(not found[2]), found[2] or ""
 
 
 def _is_twice(merged: str, *inputs: str) -> bool:
-    """A module that one side moved to another block would be required twice."""
+    """Is some module required more often than in any input, because one side moved it to another block?"""
     found = _required(merged)
     before = [_required(text) for text in inputs]
     return any(count > max(side[module] for side in before) for module, count in found.items())

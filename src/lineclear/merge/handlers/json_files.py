@@ -1,6 +1,6 @@
 """JSON by key, comments allowed: package.json, composer.json, tsconfig, translations, any table of values.
 
-Arrays keep their order and are merged as text, except the few that are known to be sets.
+Arrays keep their order and are merged as text, except for a few that are known to be sets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lineclear.merge.handlers.raised import raise_new_siblings
 from lineclear.merge.handlers.versions import narrower
 from lineclear.merge.result import Labels, MergeResult
 
-# Arrays whose order has no meaning to the tools that read them.
+# Arrays whose order does not matter to the tools that read them.
 SETS = {
     "package.json": ("keywords", "files", "browserslist", "workspaces", "onlyBuiltDependencies"),
     "composer.json": ("keywords",),
@@ -38,7 +38,7 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
 
 class Scanner:
-    """Cuts a text into entries; says `Undecided` to whatever is not JSON."""
+    """Cuts a text into entries; raises `Undecided` if it is not JSON."""
 
     def __init__(self, text: str, sets: tuple[str, ...] = (), comment: str = "//") -> None:
         self.text = text
@@ -57,14 +57,14 @@ class Scanner:
         return entry
 
     def skip(self) -> str:
-        """Blanks and comments."""
+        """Skip blanks and comments, and return them."""
         start = self.at
         found = self.blanks.match(self.text, start)
         self.at = found.end() if found else start
         return self.text[start : self.at]
 
     def value(self, key: str, lead: str, start: int, depth: int) -> KeyedEntry:
-        """The value at this place; `start` is where its entry began, with its key."""
+        """The value at this place; `start` is where its entry began, including its key."""
         if depth > DEEPEST:
             raise Undecided("nested too deep")
         letter = self.text[self.at : self.at + 1]
@@ -94,7 +94,7 @@ class Scanner:
             entry.children.append(child)
             gap, comma = self.skip(), ""
             if self.text[self.at : self.at + 1] == ",":
-                child.tail += gap  # what stands before a comma stays with the entry
+                child.tail += gap  # text before a comma belongs to the entry
                 self.at += 1
                 gap, comma = self.skip(), ","
             elif self.text[self.at : self.at + 1] != closing:
@@ -127,7 +127,7 @@ class Scanner:
         return found[0][1:-1]
 
     def pass_over(self) -> None:
-        """To the end of an array, whatever it holds."""
+        """Skip to the end of an array, whatever is in it."""
         depth = 0
         while found := _PASSED.search(self.text, self.at):
             self.at = found.start()

@@ -1,8 +1,8 @@
-"""Three-way merge of a text cut into entries with keys: manifests, data files, lists, changelogs.
+"""Three-way merge of a text that was cut into entries with keys: manifests, data files, lists, changelogs.
 
-An entry is a leaf (`text`) or a container (`text` is its opening, `children`, `tail` its closing). Joined
-again, the entries give the very text they came from. This module never chooses between two different wishes
-unless the kind of file brings a rule for it (`choose`): they end in `RivalChanges`.
+An entry is a leaf (`text`) or a container (`text` is its opening, `tail` its closing). Joined again, the
+entries give exactly the text that they came from. If both sides want something different, the rule for the
+kind of file (`choose`) decides; without a decision, `RivalChanges` is raised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    # (path of keys, base, left, right) -> the text both would accept, or None
+    # (path of keys, base, left, right) -> the merged text, or None
     Choose = Callable[[tuple[str, ...], str, str, str], str | None]
     Rank = tuple[tuple[int, ...], str]
 
@@ -24,12 +24,12 @@ _MOST_KEY = 60
 
 
 class Undecided(Exception):
-    """The text has no such form."""
+    """The text does not have the form that the handler can cut."""
 
 
 class RivalChanges(Exception):
-    """Both sides want something different. `reason` says what, for a person; `key` is what it is about, ""
-    for a whole list."""
+    """Both sides want something different. `reason` explains it to a person; `key` is the entry, "" for a
+    whole list."""
 
     def __init__(self, reason: str, key: str = "") -> None:
         super().__init__(reason)
@@ -38,7 +38,7 @@ class RivalChanges(Exception):
 
 @dataclass(slots=True, eq=False)
 class KeyedEntry:
-    """`lead` is what stands before it (blanks, comments), `glue` what stands between its children."""
+    """`lead` is the text before it (blanks, comments), `glue` the text between its children."""
 
     key: str
     lead: str
@@ -57,6 +57,10 @@ class KeyedEntry:
     def write(self) -> str:
         return self.lead + self.own()
 
+    def add(self, child: KeyedEntry) -> None:
+        assert self.children is not None
+        self.children.append(child)
+
 
 def merge_entries(base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, choose: Choose) -> KeyedEntry:
     return _Merger(choose).merge((), base, left, right)
@@ -69,7 +73,7 @@ class _Merger:
     def merge(
         self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry
     ) -> KeyedEntry:
-        """`base` is None when both sides added the key."""
+        """The merged entry. `base` is None if both sides added the key."""
         lead = self._lead(where, base, left, right)
         if _is_same(left, right) or (base is not None and _is_same(right, base)):
             return _with_lead(left, lead)
@@ -121,7 +125,7 @@ class _Merger:
         for side in (left, right):
             _fit_leads(children, side.children or [], left.glue)
         if not left.glue:
-            _say_once(children, lefts, rights)
+            _drop_repeated_comments(children, lefts, rights)
         return KeyedEntry(left.key, lead, opening, children, tail, left.glue, left.is_ordered)
 
     def _child(
@@ -149,13 +153,13 @@ def _rivals(reason: str, where: tuple[str, ...]) -> RivalChanges:
 
 
 def _shown(key: str) -> str:
-    """As a person would call it: on one line, without quotes and the brackets of a table, not too long."""
+    """The key for a person: on one line, without quotes and the brackets of a table, not too long."""
     plain = " ".join(key.replace('"', "").split()).strip("'`[]").replace("`", "'")
     return plain if len(plain) <= _MOST_KEY else plain[: _MOST_KEY - 3] + "..."
 
 
 def _is_same(one: KeyedEntry, other: KeyedEntry) -> bool:
-    """But for the lead. Versions of a text may share what they have in common."""
+    """Are they equal, ignoring the lead? Versions of a text may share the same object."""
     return one is other or one.own() == other.own()
 
 
@@ -184,10 +188,10 @@ def _by_key(entries: list[KeyedEntry]) -> dict[str, KeyedEntry]:
     return found
 
 
-def _say_once(
+def _drop_repeated_comments(
     children: list[KeyedEntry], lefts: dict[str, KeyedEntry], rights: dict[str, KeyedEntry]
 ) -> None:
-    """Both sides added an entry under the same comment: the comment stands above both."""
+    """If both sides added an entry under the same comment, keep the comment only above the first."""
     for before, child in pairwise(children):
         is_from_both = all((before.key in side) != (child.key in side) for side in (lefts, rights))
         if is_from_both and child.lead.strip() and child.lead == before.lead:
@@ -195,8 +199,8 @@ def _say_once(
 
 
 def _fit_leads(children: list[KeyedEntry], side: list[KeyedEntry], glue: str) -> None:
-    """The first entry often has other blanks before it than the rest: an entry that moved away from the first
-    place, or into it, gets the blanks of its new place."""
+    """The first entry often has different blanks before it: an entry that is no longer the first, or has
+    become the first, gets the blanks of its new place."""
     if len(side) == 1 and not glue and side[0].children is None and not side[0].lead.strip():
         for before, child in pairwise(children):
             if child.key == side[0].key and before.children is None and child.lead == side[0].lead:
@@ -211,8 +215,8 @@ def _fit_leads(children: list[KeyedEntry], side: list[KeyedEntry], glue: str) ->
 
 
 def _refuse_rival_edits(base: list[str], left: list[str], right: list[str]) -> None:
-    """Where the key is the text, an edit looks like a removal and an addition: two of them must not become
-    two entries, nor may an edit win silently over a removal."""
+    """If the key is the text, an edit looks like a removal and an addition: two edits must not become two
+    entries, and an edit must not silently win over a removal."""
     ours, theirs = _replaced(base, left), _replaced(base, right)
     dropped = set(base) - set(left) - set(right)
     for key in base:
@@ -221,7 +225,7 @@ def _refuse_rival_edits(base: list[str], left: list[str], right: list[str]) -> N
 
 
 def _replaced(base: list[str], side: list[str]) -> dict[str, tuple[str, ...]]:
-    """Removed keys with what the side put in their place."""
+    """Removed key -> the keys that the side put in its place."""
     place = {key: number for number, key in enumerate(base)}
     found: dict[str, tuple[str, ...]] = {}
     run: list[str] = []
@@ -243,7 +247,8 @@ def _replaced(base: list[str], side: list[str]) -> dict[str, tuple[str, ...]]:
 def merge_order(
     base: list[str], left: list[str], right: list[str], kept: set[str], *, is_ordered: bool = False
 ) -> list[str]:
-    """Each side's order. What both add at one place: sorted if the list is sorted there, else left first."""
+    """The kept keys in each side's order. Additions of both sides at one place are sorted if the list is
+    sorted there, else left's come first."""
     shared = set(base) & set(left) & set(right)
     old, ours, theirs = ([key for key in side if key in shared] for side in (base, left, right))
     if ours != old and theirs != old and ours != theirs:
@@ -269,7 +274,7 @@ def merge_order(
 
 
 def _runs(order: list[str], side: list[str], kept: set[str]) -> list[tuple[str | None, list[str]]]:
-    """What the side adds, each run with the key before it that is in the order already."""
+    """(key before the run that is already in the order, run of keys) of everything that the side adds."""
     there = set(order)
     runs: list[tuple[str | None, list[str]]] = []
     previous: str | None = None
@@ -286,7 +291,7 @@ def _runs(order: list[str], side: list[str], kept: set[str]) -> list[tuple[str |
 
 
 def sorted_here(before: list[str], met: list[str], run: list[str], after: list[str]) -> list[str] | None:
-    """Both runs in one sorted run, if either of them fits sorted between its neighbours."""
+    """Both runs as one sorted run, if each of them is sorted among its neighbours; else None."""
     if not met:
         return run
     before, after = before[-4:], after[:4]
@@ -319,6 +324,7 @@ def _folded(key: str) -> Rank:
 
 
 def _numbers(key: str) -> Rank:
-    """The first number in the key, for versions and issue numbers; keys without one are never sorted."""
+    """Sort key: the first number in the key, for versions and issue numbers. Keys without one are not
+    sorted."""
     found = re.search(r"\d+(?:\.\d+)*", key)
     return (tuple(int(part) for part in found[0].split(".")) if found else (), "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
+from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key, never
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.toml_files import package_of
 from lineclear.merge.handlers.versions import constrained, extras, narrower
@@ -21,19 +21,15 @@ if TYPE_CHECKING:
 def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> MergeResult | None:
     name = path.rsplit("/", 1)[-1].lower()
     if name.endswith("ignore"):
-        # A later pattern that takes an earlier one back makes the order count.
+        # The order matters if a later pattern can override an earlier one.
         is_ordered = any(re.search(r"^!", text, re.M) for text in (base, left, right))
         return merge_by_key(
-            lambda text: cut(text, str.rstrip, "#", is_ordered), _never, base, left, right, "lines by key"
+            lambda text: cut(text, str.rstrip, "#", is_ordered), never, base, left, right, "lines by key"
         )
     if name.endswith((".properties", ".ini", ".cfg", ".env", ".editorconfig")):
         return merge_by_key(_cut_settings, as_text(path), base, left, right, "keys")
     choose = first_of(narrower, constrained, extras, as_text(path))
     return merge_by_key(lambda text: cut(text, _requirement, "#"), choose, base, left, right, "packages")
-
-
-def _never(_where: tuple[str, ...], _base: str, _left: str, _right: str) -> str | None:
-    return None
 
 
 def cut(text: str, key_of: Callable[[str], str], comment: str, is_ordered: bool = False) -> KeyedEntry:
@@ -43,15 +39,14 @@ def cut(text: str, key_of: Callable[[str], str], comment: str, is_ordered: bool 
         if not line.strip() or line.lstrip().startswith(comment):
             lead += line
             continue
-        assert root.children is not None
-        root.children.append(KeyedEntry(key_of(line), lead, line))
+        root.add(KeyedEntry(key_of(line), lead, line))
         lead = ""
     root.tail = lead
     return root
 
 
 def _joined(text: str) -> list[str]:
-    """Lines, those that end in a backslash together with the next."""
+    """The lines; one that ends in a backslash is joined with the next."""
     lines: list[str] = []
     for line in text.splitlines(True):
         if lines and lines[-1].rstrip("\n").endswith("\\"):
@@ -62,7 +57,7 @@ def _joined(text: str) -> list[str]:
 
 
 def _requirement(line: str) -> str:
-    """An option is its own key; a package is known by its name and marker."""
+    """The key of a line: an option itself, or the name and marker of a package."""
     if line.lstrip().startswith(("-", ".", "/", "git+", "http")):
         return line.strip()
     return package_of(line.partition(" #")[0].partition("\\")[0])
@@ -78,8 +73,7 @@ def _cut_settings(text: str) -> KeyedEntry:
         found = re.match(r"\s*\[([^\]\n]+)\]\s*$", line)
         if found:
             section = KeyedEntry(f"[{found[1]}]", lead, line, [])
-            assert root.children is not None
-            root.children.append(section)
+            root.add(section)
         else:
             key = re.match(r"\s*((?:\\.|[^=:\s\\])+(?: +[^=:\s]+)*)\s*[=:]", line)
             if not key or section.children is None:
@@ -91,7 +85,8 @@ def _cut_settings(text: str) -> KeyedEntry:
 
 
 def _continued(text: str) -> list[str]:
-    """Lines, with those that are indented below a setting, as in INI, or follow a backslash."""
+    """The lines; those that are indented below a setting, as in INI, or follow a backslash, are joined to
+    it."""
     lines: list[str] = []
     for line in _joined(text):
         is_deeper = line[:1] in " \t" and line.strip() and not line.lstrip().startswith(("#", ";"))

@@ -1,13 +1,14 @@
-"""Is a lock file that a package manager made the one for these manifests? Any doubt is stated in words.
+"""Does a lock file that a package manager wrote fit these manifests? Any doubt is returned as text.
 
-It does not solve versions again: the file is whole, it can be read, and every dependency that a manifest of
-the project names is in it.
+Does not resolve versions: it checks that the file is complete and readable, and contains every dependency
+that a manifest of the project names.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from typing import TYPE_CHECKING
 
 from lineclear.merge.handlers.lock_entries import all_found, read_packages
@@ -31,17 +32,18 @@ _GEMS_LOCKED = re.compile(r"^DEPENDENCIES\n((?:  \S.*\n?)*)", re.M)
 
 
 class Doubt(Exception):
-    """Why the lock file is not to be believed, in words."""
+    """Why the lock file cannot be trusted."""
 
 
 def doubt_of(name: str, text: str, manifests: Manifests) -> str:
-    """ "" for a lock file that fits; `name` is its own, manifests are named from its directory."""
+    """Why the lock file does not fit, or "". `name` is its file name; paths of manifests are relative to
+    it."""
     if not text.strip():
         return f"{name} is empty"
     if _BESIDE[name] not in manifests:
         return f"{_BESIDE[name]} is not beside {name}"
     if _MARKER.search(text):
-        return f"{name} holds conflict markers"
+        return f"{name} contains conflict markers"
     try:
         _CHECKS[name](text, manifests)
     except Doubt as doubt:
@@ -55,7 +57,7 @@ def _all_in(wanted: Iterator[str], locked: set[str]) -> None:
     missing = sorted({name for name in wanted if name not in locked})
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise Doubt(f"does not hold {missing[0]}{more}")
+        raise Doubt(f"does not contain {missing[0]}{more}")
 
 
 # -- JavaScript -----------------------------------------------------------------------------------
@@ -75,11 +77,11 @@ def _npm(text: str, manifests: Manifests) -> None:
         for kind in _NPM_KINDS:
             for name, wanted in (stated.get(kind) or {}).items():
                 if nearest(packages, place, name) is None:
-                    raise Doubt(f"does not hold {name}")
+                    raise Doubt(f"does not contain {name}")
                 if wanted not in [(entry.get(other) or {}).get(name) for other in _NPM_KINDS]:
-                    raise Doubt(f"does not say of {name} what {path} says")
+                    raise Doubt(f"has another version range for {name} than {path}")
     if "" not in packages:
-        raise Doubt("does not hold the project itself")
+        raise Doubt("does not contain the project itself")
 
 
 def _npm_names(manifests: Manifests) -> Iterator[str]:
@@ -89,13 +91,13 @@ def _npm_names(manifests: Manifests) -> Iterator[str]:
 
 def _pnpm(text: str, manifests: Manifests) -> None:
     if not re.search(r"^lockfileVersion:", text, re.M):
-        raise Doubt("has no version of its format")
+        raise Doubt("does not state the version of its format")
     _all_in(_npm_names(manifests), set(_PNPM_KEY.findall(text)))
 
 
 def _yarn(text: str, manifests: Manifests) -> None:
     if not re.search(r"^__metadata:", text, re.M):
-        raise Doubt("is not one of yarn 2 or newer")
+        raise Doubt("was not written by yarn 2 or newer")
     heads = (head[0] for head in _YARN_HEAD.finditer(text))
     _all_in(_npm_names(manifests), {name for head in heads for name in _YARN_NAME.findall(head)})
 
@@ -104,7 +106,7 @@ def _yarn(text: str, manifests: Manifests) -> None:
 
 
 def _cargo(text: str, manifests: Manifests) -> None:
-    tables = {path: _toml(manifest) for path, manifest in manifests.items()}
+    tables = {path: tomllib.loads(manifest) for path, manifest in manifests.items()}
     shared = tables["Cargo.toml"].get("workspace", {}).get("dependencies", {})
     own, names = _toml_packages(text, is_uv=False)
     for path, table in tables.items():
@@ -113,7 +115,7 @@ def _cargo(text: str, manifests: Manifests) -> None:
 
 
 def _crates(table: dict[str, Any], shared: dict[str, Any]) -> Iterator[str]:
-    """By the names of the packages, whatever a manifest calls them."""
+    """The packages that a manifest needs, by their real names: a manifest may give them others."""
     for part in (table, *table.get("target", {}).values()):
         for kind in _CARGO_KINDS:
             for name, wish in part.get(kind, {}).items():
@@ -123,18 +125,12 @@ def _crates(table: dict[str, Any], shared: dict[str, Any]) -> Iterator[str]:
 
 
 def _toml_packages(text: str, *, is_uv: bool) -> tuple[set[str], set[str]]:
-    """(the project's own packages, all of them) by name, when each finds what it needs."""
-    _toml(text)
+    """(names of the project's own packages, names of all packages); raises if a dependency is missing."""
+    tomllib.loads(text)
     packages = read_packages(text, is_uv)
     if not all_found(packages):
-        raise Doubt("has a package that does not find what it needs")
+        raise Doubt("has a package whose dependency is missing")
     return {one.name for one in packages if one.is_own}, {one.name for one in packages}
-
-
-def _toml(text: str) -> dict[str, Any]:
-    from tomllib import loads
-
-    return loads(text)
 
 
 # -- Python ---------------------------------------------------------------------------------------
@@ -143,15 +139,15 @@ def _toml(text: str) -> dict[str, Any]:
 def _uv(text: str, manifests: Manifests) -> None:
     own, names = _toml_packages(text, is_uv=True)
     for path, manifest in manifests.items():
-        table = _toml(manifest)
+        table = tomllib.loads(manifest)
         name = table.get("project", {}).get("name", "")
         if path == "pyproject.toml" or _python_name(name) in own:
             _all_in(_requirements(table), names)
 
 
 def _poetry(text: str, manifests: Manifests) -> None:
-    locked = {_python_name(one["name"]) for one in _toml(text).get("package", [])}
-    _all_in(_requirements(_toml(manifests["pyproject.toml"])), locked)
+    locked = {_python_name(one["name"]) for one in tomllib.loads(text).get("package", [])}
+    _all_in(_requirements(tomllib.loads(manifests["pyproject.toml"])), locked)
 
 
 def _requirements(table: dict[str, Any]) -> Iterator[str]:
@@ -194,7 +190,7 @@ def _bundler(text: str, manifests: Manifests) -> None:
     _all_in(iter(_GEM.findall(manifests["Gemfile"])), locked)
 
 
-# The manifest without which the lock file means nothing.
+# The manifest that must be beside the lock file.
 _BESIDE = {
     "package-lock.json": "package.json",
     "npm-shrinkwrap.json": "package.json",

@@ -1,7 +1,7 @@
-"""Lock files by package, when the result is provably one that the package manager could have written.
+"""Merges lock files by package, if the result is provably one that the package manager could have written.
 
-Per name the versions are those of one side; every dependency names exactly one package that is there; every
-package is needed by something. Otherwise there is no answer, and the lock file must be regenerated.
+For each name the versions are those of one side, every dependency names exactly one package in the file, and
+every package is needed. Otherwise there is no result, and the lock file must be regenerated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UV_OWN = re.compile(r"^source = \{ (?:editable|virtual|directory|workspace) =",
 
 
 class Package:
-    """One entry: who it is, whom it needs, and whether it belongs to the project itself."""
+    """One entry: its name and version, what it needs, and whether it belongs to the project itself."""
 
     def __init__(self, block: str, is_uv: bool) -> None:
         self.name = _field("name", block)
@@ -35,7 +35,7 @@ class Package:
 
 
 def merge_packages(name: str, base: str, left: str, right: str) -> MergeResult | None:
-    """For Cargo.lock and uv.lock."""
+    """Merges Cargo.lock and uv.lock."""
     is_uv = name == "uv.lock"
     result = merge_by_key(_cut, _by_line, base, left, right, "packages of the lock file")
     if result is None:
@@ -51,7 +51,7 @@ def _field(name: str, block: str) -> str:
 
 
 def _cut(text: str) -> KeyedEntry:
-    """The part before the first package, then a package each; the blank line before it is its lead."""
+    """The head of the file, then one entry per package; the blank line before a package is its lead."""
     starts = [found.start() for found in _BLOCK.finditer(text)]
     if not starts:
         raise Undecided("no packages")
@@ -66,7 +66,7 @@ def _cut(text: str) -> KeyedEntry:
 
 
 def _sorted(text: str) -> str:
-    """By name, then version, as the package managers write them; all leads are alike."""
+    """The packages sorted by name, then version, as the package managers write them; all leads are alike."""
     root = _cut(text)
     assert root.children is not None
     head, *packages = root.children
@@ -75,7 +75,7 @@ def _sorted(text: str) -> str:
 
 
 def _key(block: str) -> str:
-    """The project's own packages are there once each, whatever their version."""
+    """The key of a package: name, version and source; for the project's own packages only the name."""
     source = re.search(r"^source = (.*)$", block, re.M)
     is_own = source is None or _UV_OWN.search(block)
     return _field("name", block) + (
@@ -91,7 +91,7 @@ def read_packages(text: str, is_uv: bool) -> list[Package]:
 
 
 def _by_line(where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
-    """Only its lists may differ: each is a set of lines, sorted as the package manager sorts them."""
+    """The merged package, if only its version and its lists differ: a list is a sorted set of lines."""
     if where == ("head",) or not base:
         return None
     found = [_VERSION.search(text) for text in (base, left, right)]
@@ -111,7 +111,7 @@ def _united(base: list[str], left: list[str], right: list[str]) -> str:
     return "".join(sorted((ours & theirs) | (ours - old) | (theirs - old)))
 
 
-# -- is it sound -----------------------------------------------------------------------------------
+# -- is the result sound? --------------------------------------------------------------------------
 
 
 def _is_sound(left: list[Package], right: list[Package], merged: list[Package]) -> bool:
@@ -130,7 +130,7 @@ def _versions(packages: list[Package]) -> dict[str, set[str]]:
 
 
 def all_found(packages: list[Package]) -> bool:
-    """Does every dependency name one package that is there?"""
+    """Does every dependency name exactly one package in the file?"""
     versions = _versions(packages)
     for package in packages:
         for name, version in package.needs:

@@ -1,7 +1,7 @@
-"""Which package manager makes which lock file, by which command, and what it has to be shown for that.
+"""Which package manager writes which lock file, with which command, and which files it needs for that.
 
-Words only: nothing is run here. Each command writes the lock file and nothing else, installs nothing, runs no
-script of a package, and keeps the versions that the lock file has, as far as the manifests allow it.
+Data only: nothing is run here. Each command writes the lock file and nothing else, installs nothing, runs no
+script of a package, and keeps the locked versions as far as the manifests allow it.
 A lock file that is not in the table has no such command (yarn 1, pipenv, gradle), or needs none (go.sum).
 """
 
@@ -17,10 +17,14 @@ _ANYWHERE = r"(?:.*/)?(?:{})"
 
 
 class Maker:
-    """`words` are the command, run in the lock file's directory; before the version `least` it would do
-    something else. Patterns are of whole paths: `manifests` are what the merge made of them; `settings` say
-    how the package manager works, and are main's; of `sources` only the names count; with one of `hooks` in
-    the tree the lock file depends on a program of the repository. `leaves` may be left beside it."""
+    """A command that writes a lock file, run in the file's directory.
+
+    `words`: the command. `least`: the first version of the package manager that works like this. The others
+    are patterns of whole paths. `manifests`: files that it reads as merged. `settings`: its own settings, as
+    on main. `sources`: files of which only the names matter. `hooks`: if the tree has one of these, the lock
+    file depends on a program of the repository. `leaves`: files that the command may leave beside the lock
+    file.
+    """
 
     def __init__(
         self,
@@ -41,12 +45,12 @@ class Maker:
         )
 
     def needs(self, path: str) -> bool:
-        """Does it have to see this file, as the merge made it?"""
+        """Does the command need this file, as merged?"""
         return bool(self.manifests.fullmatch(path))
 
 
 def _pattern(names: str) -> re.Pattern[str]:
-    """Of files with one of these names in any directory; nothing matches an empty one."""
+    """Matches files with one of these names in any directory; "" matches nothing."""
     return re.compile(_ANYWHERE.format(names) if names else r"(?!)")
 
 
@@ -61,7 +65,7 @@ MAKERS = {
     "package-lock.json": _NPM,
     "npm-shrinkwrap.json": _NPM,
     "pnpm-lock.yaml": Maker(
-        # Without the last word it refuses to write where CI is set.
+        # Without --no-frozen-lockfile it refuses to write if CI is set.
         "pnpm install --lockfile-only --ignore-scripts --ignore-pnpmfile --no-frozen-lockfile",
         manifests=r"package\.json|pnpm-workspace\.yaml|[^/]*\.(?:tgz|patch)",
         settings=r"\.npmrc",
@@ -74,7 +78,7 @@ MAKERS = {
         leaves=r"\.yarn/.*|\.pnp\..*",
         least=(3, 0),
         env={
-            # The yarn that is installed, not a file of the repository.
+            # Use the installed yarn, not a file of the repository.
             "YARN_IGNORE_PATH": "1",
             "YARN_ENABLE_SCRIPTS": "0",
             "YARN_ENABLE_IMMUTABLE_INSTALLS": "0",
@@ -85,11 +89,11 @@ MAKERS = {
         "cargo update --workspace",
         manifests=r"Cargo\.toml",
         settings=r"\.cargo/config(?:\.toml)?|rust-toolchain(?:\.toml)?",
-        # A package without a target is no package for it.
+        # Cargo ignores a package without a target.
         sources=r"[^/]*\.rs",
     ),
     "uv.lock": Maker(
-        # Without the last word it may run what a package is built with.
+        # Without --no-build it may run the build script of a package.
         "uv lock --no-build",
         manifests=r"pyproject\.toml",
         settings=r"uv\.toml|\.python-version",
@@ -120,5 +124,5 @@ def maker_of(path: str) -> Maker | None:
 
 
 def is_manifest(path: str) -> bool:
-    """Does some lock file depend on what stands in it?"""
+    """Does some lock file depend on this file?"""
     return any(maker.needs(path) for maker in MAKERS.values())

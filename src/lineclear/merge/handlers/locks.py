@@ -1,13 +1,17 @@
-"""Lock files are generated: two of them are never merged as text, only by entry where that is provably sound.
+"""Lock files are generated, so they are never merged as text, only by entry if the result is provably sound.
 
-Otherwise the conflict names the command that makes a new one.
+Otherwise the conflict names the command that writes a new one.
 """
 
 from __future__ import annotations
 
 from shlex import quote
 
+from lineclear.merge.diff import Steps
+from lineclear.merge.engine import FileMerge
 from lineclear.merge.handlers.keyed import RivalChanges
+from lineclear.merge.handlers.lock_entries import merge_packages
+from lineclear.merge.handlers.npm_lock import merge_npm_lock
 from lineclear.merge.result import Labels, MergeResult
 
 COMMANDS = {
@@ -34,15 +38,12 @@ COMMANDS = {
 def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult | None:
     try:
         result = _merged(path.rsplit("/", 1)[-1], base, left, right)
-    except RivalChanges:  # what to do about a lock file is the same, whatever does not fit
+    except RivalChanges:  # the advice for a lock file is the same, whatever conflicts
         result = None
     return result or refuse(path, base, left, right, labels)
 
 
 def _merged(name: str, base: str, left: str, right: str) -> MergeResult | None:
-    from lineclear.merge.handlers.lock_entries import merge_packages
-    from lineclear.merge.handlers.npm_lock import merge_npm_lock
-
     if name in ("Cargo.lock", "uv.lock"):
         return merge_packages(name, base, left, right)
     if name in ("package-lock.json", "npm-shrinkwrap.json"):
@@ -51,17 +52,14 @@ def _merged(name: str, base: str, left: str, right: str) -> MergeResult | None:
 
 
 def command_for(path: str) -> str:
-    """What regenerates this lock file, run from the top of the tree; nothing for any other file."""
+    """The command that regenerates this lock file, run from the root of the tree; "" for any other file."""
     folder, _, name = path.rpartition("/")
     command = COMMANDS.get(name, "")
     return f"(cd {quote(folder)} && {command})" if command and folder else command
 
 
 def refuse(path: str, base: str, left: str, right: str, labels: Labels) -> MergeResult:
-    """A conflict whatever the lines say: no rule for text may settle what a program regenerates."""
-    from lineclear.merge.diff import Steps
-    from lineclear.merge.engine import FileMerge
-
+    """Always a conflict: no rule for text may settle a file that a program regenerates."""
     name = path.rsplit("/", 1)[-1]
     steps = Steps(20_000 + 64 * (len(base) + len(left) + len(right)))
     doubt = f"{name} is generated: merge the manifest, then run `{COMMANDS[name]}`"

@@ -1,7 +1,7 @@
-"""Markdown by sections: a heading with all that stands below it, up to the next one of its level.
+"""Markdown by sections: a heading with everything below it, up to the next heading of its level.
 
-Sections that both sides add stay apart; the text of one section is merged as text. Changelogs have a handler
-of their own, which also knows points.
+Sections that both sides add stay separate; the text of one section is merged as text. Changelogs have their
+own handler, which also knows points.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def cut(text: str) -> KeyedEntry:
             while stack[-1][0] >= level:
                 stack.pop()
             entry = KeyedEntry(f"# {found[2].rstrip(' #').casefold()}", lead, heading, [])
-            _add(stack[-1][1], entry)
+            stack[-1][1].add(entry)
             stack.append((level, entry))
         lead = body[len(body.rstrip()) + 1 :] if body.strip() else body
         if body.strip():
-            _add(stack[-1][1], KeyedEntry("text", "", body[: len(body) - len(lead)]))
+            stack[-1][1].add(KeyedEntry("text", "", body[: len(body) - len(lead)]))
     if len(stack) == 1:
         raise Undecided("no headings")
     root.tail = lead
@@ -45,20 +45,15 @@ def cut(text: str) -> KeyedEntry:
 
 
 def _mark_ordered(entry: KeyedEntry) -> None:
-    """Sections by version have an order that a merge cannot see."""
+    """Sections that are named after versions have an order that a merge cannot know."""
     keys = [child.key for child in entry.children or []]
     entry.is_ordered = any(_VERSION.search(key) for key in keys if key.startswith("#"))
     for child in entry.children or []:
         _mark_ordered(child)
 
 
-def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
-    assert parent.children is not None
-    parent.children.append(child)
-
-
 def _sections(text: str) -> list[tuple[str, str]]:
-    """(heading, text below it); the first has no heading. A fence hides what looks like a heading."""
+    """(heading, text below it); the first has no heading. Headings inside a code fence do not count."""
     found: list[tuple[str, str]] = [("", "")]
     fence = ""
     for line in text.splitlines(True):

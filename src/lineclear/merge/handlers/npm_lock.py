@@ -1,7 +1,8 @@
-"""package-lock.json by path in node_modules, when every package finds what it needs where npm would look.
+"""Merges package-lock.json by path in node_modules, if every package finds its dependencies where npm would
+look.
 
-Only the form without the old tree (lockfileVersion 3). Each entry is one side's; every dependency is met by a
-version within its range; nothing is there that nobody needs. Otherwise there is no answer.
+Only lockfileVersion 3, which lacks the old tree. Each entry comes from one side, every dependency is met by a
+version within its range, and every package is needed. Otherwise there is no result.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lineclear.merge.handlers.by_key import merge_by_key
+from lineclear.merge.handlers.by_key import merge_by_key, never
 from lineclear.merge.handlers.json_files import Scanner
 from lineclear.merge.handlers.npm_ranges import is_within
 from lineclear.merge.result import MergeResult
@@ -24,7 +25,7 @@ MODULES = "node_modules/"
 
 def merge_npm_lock(base: str, left: str, right: str) -> MergeResult | None:
     result = merge_by_key(
-        lambda text: Scanner(text).cut(), _never, base, left, right, "packages of the lock file"
+        lambda text: Scanner(text).cut(), never, base, left, right, "packages of the lock file"
     )
     if result is None:
         return None
@@ -35,10 +36,6 @@ def merge_npm_lock(base: str, left: str, right: str) -> MergeResult | None:
         entry in (ours.get(place), theirs.get(place)) for place, entry in merged.items() if MODULES in place
     )
     return result if is_one_sides and _is_sound(merged) else None
-
-
-def _never(_where: tuple[str, ...], _base: str, _left: str, _right: str) -> str | None:
-    return None
 
 
 def _packages(text: str) -> Packages | None:
@@ -52,7 +49,7 @@ def _packages(text: str) -> Packages | None:
 
 
 def packages_of(data: dict[str, Any]) -> Packages | None:
-    """By their path; nothing where the lock file has only the old tree."""
+    """Path -> package; None if the lock file has only the old tree."""
     packages = data.get("packages")
     if not isinstance(packages, dict) or not all(isinstance(entry, dict) for entry in packages.values()):
         return None
@@ -80,7 +77,7 @@ def _is_sound(packages: Packages) -> bool:
 
 
 def _needs(place: str, entry: dict[str, Any]) -> list[tuple[str, Any, bool]]:
-    """(name, range, must it be there); what is only for development counts for the project's own packages."""
+    """(name, range, is it required); development dependencies count only for the project's own packages."""
     kinds = [("dependencies", True), ("optionalDependencies", False), ("peerDependencies", False)]
     if MODULES not in place:
         kinds.append(("devDependencies", True))
@@ -93,7 +90,7 @@ def _needs(place: str, entry: dict[str, Any]) -> list[tuple[str, Any, bool]]:
 
 
 def nearest(packages: Packages, place: str, name: str) -> str | None:
-    """The nearest node_modules upwards that has it."""
+    """The path of the package in the nearest node_modules upwards; None if there is none."""
     while True:
         candidate = f"{place}/{MODULES}{name}" if place else MODULES + name
         if candidate in packages:

@@ -1,4 +1,4 @@
-"""Is a version within an npm range? What is not plainly a range of numbers is never within."""
+"""Is a version within an npm range? Nothing is within a range that is not just numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PART = re.compile(r"(\^|~|>=|<=|>|<|=)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(
 
 
 def is_within(version: object, wanted: object) -> bool:
-    """False also when either has a text behind its numbers, an address or a tag."""
+    """Is it within the range? False if either has a suffix, or is an address or a tag."""
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if found is None or not isinstance(wanted, str):
         return False
@@ -48,6 +48,6 @@ def _is_within_one(point: Point, sign: str, major: str, minor: str, patch: str) 
 
 
 def _next(numbers: list[int], place: int) -> Point:
-    """The first version behind all that begin with these numbers up to the place."""
+    """The first version after all those that begin with these numbers up to the place."""
     raised = [*numbers[:place], numbers[place] + 1, 0, 0, 0]
     return raised[0], raised[1], raised[2]

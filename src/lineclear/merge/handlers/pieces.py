@@ -1,7 +1,7 @@
-"""Cuts texts that are mostly alike, as the versions of one file are: a piece that several hold is read once.
+"""Cuts similar texts, such as the versions of one file, into entries: a piece that several have is read once.
 
-A kind of file says where its texts may be parted and how one piece is read. A piece that does not stand alone
-is nobody's mistake, only a wrong guess: then that text is read as a whole.
+A handler says where its texts may be split and how to read one piece. If a piece cannot be read alone, the
+guess was wrong, and that text is read as a whole.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    # (piece, is it the whole text) -> its entries, and what stands behind the last of them
+    # (piece, is it the whole text) -> (its entries, the text after the last of them)
     Read = Callable[[str, bool], tuple[list[KeyedEntry], str]]
 
 
 class Whole(KeyedEntry):
-    """All entries of a text, which need not be joined to know it."""
+    """All entries of a text, with the text itself, so that they need not be joined to get it."""
 
     def __init__(self, text: str, children: list[KeyedEntry], tail: str) -> None:
         super().__init__("", "", "", children, tail)
@@ -29,8 +29,9 @@ class Whole(KeyedEntry):
 
 
 class Pieces:
-    """`part` gives pieces that are the text when joined, or none. `read` must find in each of them what it
-    finds in the whole text, or say `Undecided`. Entries of equal pieces are the same objects in all texts."""
+    """`part` splits a text into pieces that give the text when joined; [] means one piece. `read` must find
+    in each piece what it would find in the whole text, or raise `Undecided`. Equal pieces share their
+    entries."""
 
     def __init__(self, part: Callable[[str], list[str]], read: Read) -> None:
         self.part = part
@@ -38,7 +39,7 @@ class Pieces:
         self._known: dict[str, list[KeyedEntry]] = {}
 
     def cut(self, text: str) -> KeyedEntry:
-        """Joined again, the entries give the very text; otherwise it is `Undecided`."""
+        """The entries of a text; raises `Undecided` unless joining them gives exactly the text."""
         *pieces, last = self.part(text) or [text]
         try:
             children = [entry for piece in pieces for entry in self._whole(piece)]
@@ -51,7 +52,7 @@ class Pieces:
         return Whole(text, children + entries, tail)
 
     def _whole(self, piece: str) -> list[KeyedEntry]:
-        """With nothing behind its last entry: that would belong to the next piece."""
+        """The entries of a piece, with nothing after the last one: that would belong to the next piece."""
         entries = self._known.get(piece)
         if entries is None:
             entries, tail = self._exact(piece, False)

@@ -1,7 +1,7 @@
 """One side raised a family of packages together, the other added one more of the family at the old version.
 
-Both are right alone; together the new one would be left behind, and a workspace would not build. The new one
-is raised too: only when the whole family moved from one version to one other.
+Each is right on its own, but together the new package would stay behind, and a workspace would not build. So
+it is raised too, but only if the whole family moved from one version to one other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def raise_new_siblings(base: str, left: str, right: str, merged: str) -> str:
 
 
 def _moves(base: str, side: str) -> dict[tuple[str, str], str]:
-    """(family, old version) -> new version, where the side left none of the family at the old one."""
+    """(family, old version) -> new version, if the side left no package of the family at the old one."""
     after = {_mask(line): line for line in side.splitlines() if _VERSION.search(line)}
     found: dict[tuple[str, str], list[str]] = {}
     for line in base.splitlines():

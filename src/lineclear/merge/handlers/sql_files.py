@@ -1,7 +1,7 @@
-"""SQL by statements: what a statement creates or alters is its key, its place counts.
+"""SQL by statements: the key of a statement is what it creates, else its text; the order matters.
 
-New tables, views, types, functions and indexes of both sides stand one after the other, each side's in its
-own order, since neither can depend on the other's. Whatever else both add at one place is a conflict.
+New tables, views, types, functions and indexes of both sides are put one after the other, each side's in its
+own order, since neither can depend on the other's. Anything else that both add at one place is a conflict.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _plain_keys(text: str) -> list[str]:
 
 
 def _only_creates(base: str, left: str, right: str) -> bool:
-    """All that the sides add gives a new name to something."""
+    """Does every statement that a side adds create something with a new name?"""
     old = set(_plain_keys(base))
     added = [key for text in (left, right) for key in _plain_keys(text) if key not in old]
     return all(key.startswith("create ") for key in added)
@@ -69,5 +69,5 @@ def _entry(statement: str) -> KeyedEntry:
 
 
 def _code(text: str) -> str:
-    """Without comments, which may stand before a statement and belong to it."""
+    """The text without comments, which may come before a statement and belong to it."""
     return re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.S).strip()

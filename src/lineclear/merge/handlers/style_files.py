@@ -1,7 +1,7 @@
-"""Style sheets by rule and property. The order of rules is the cascade, so rules are never united.
+"""Style sheets by rule and property. The order of rules is the cascade, so rules are never combined.
 
-Properties that both sides add to one rule are put together when neither can take the other back: `margin`
-and `margin-left` cannot, `color` and `margin` can. One selector that both sides add is a conflict.
+Properties that both sides add to one rule are combined if neither can override the other: `color` and
+`margin` are, `margin` and `margin-left` are not. A selector that both sides add is a conflict.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PARTS = re.compile(
     r"""|(?:u(?!rl\()|[^{};"'/#u])[^{};"'/#u]*(?:u(?!rl\()[^{};"'/#u]*)*|.""",
     re.S,
 )
-_OPENING = ("/", '"', "'", "#", "u")  # a part of one such sign begins a longer one that does not end
+_OPENING = ("/", '"', "'", "#", "u")  # a part that is just one of these may begin something that does not end
 _UNENDED = re.compile(r"""/\*|["']|\#\{|url\(""")
 _LAST_ROW = re.compile(r"^\}", re.M)
 _COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.S)
@@ -41,7 +41,7 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
 
 def _part(text: str) -> list[str]:
-    """Behind each bracket that closes a rule at the beginning of a line."""
+    """Split after each bracket that closes a rule at the beginning of a line."""
     ends = [found.end() for found in _LAST_ROW.finditer(text)]
     return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
 
@@ -55,10 +55,10 @@ def _read(text: str, is_whole: bool) -> tuple[list[KeyedEntry], str]:
         waiting += part
         if part == "{":
             entry = _named(waiting, [])
-            _add(stack[-1], entry)
+            stack[-1].add(entry)
             stack.append(entry)
         elif part == ";":
-            _add(stack[-1], _named(waiting, None))
+            stack[-1].add(_named(waiting, None))
         elif part == "}":
             _close(stack, waiting)
         elif part in _OPENING and not is_whole and _UNENDED.match(text, found.start()):
@@ -73,15 +73,10 @@ def _read(text: str, is_whole: bool) -> tuple[list[KeyedEntry], str]:
 
 
 def _close(stack: list[KeyedEntry], waiting: str) -> None:
-    """The last declaration of a rule may come without its semicolon; then nothing can be put behind it."""
+    """End a rule. Its last declaration may lack its semicolon; then nothing can be added after it."""
     if len(stack) == 1 or _plain(waiting.removesuffix("}")):
         raise Undecided("not plain rules and declarations")
     stack.pop().tail = waiting
-
-
-def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
-    assert parent.children is not None
-    parent.children.append(child)
 
 
 def _named(text: str, children: list[KeyedEntry] | None) -> KeyedEntry:
@@ -98,19 +93,19 @@ def _plain(text: str) -> str:
     return (_COMMENT.sub("", text) if "/" in text else text).strip()
 
 
-# -- where the order counts --------------------------------------------------------------------
+# -- where the order matters -------------------------------------------------------------------
 
 
 def _orders(
     base: KeyedEntry, left: KeyedEntry, right: KeyedEntry, where: tuple[str, ...] = ()
 ) -> set[tuple[str, ...]]:
-    """Paths of the rules in which both sides add something that could take the other's back."""
+    """The paths of the rules in which both sides add something that could override the other's."""
     old, ours, theirs = (_children(entry) for entry in (base, left, right))
     mine, yours = [key for key in ours if key not in old], [key for key in theirs if key not in old]
     for key in sorted(set(mine) & set(yours)):
         if ours[key].children is not None and ours[key].own().split() != theirs[key].own().split():
             raise RivalChanges(f"both sides added `{key}`", key)
-    found = {where} if any(_can_undo(one, other) for one in mine for other in yours) else set()
+    found = {where} if any(_can_override(one, other) for one in mine for other in yours) else set()
     for key, entry in old.items():
         if entry is ours.get(key) is theirs.get(key) or entry.children is None:
             continue
@@ -123,7 +118,7 @@ def _children(entry: KeyedEntry) -> dict[str, KeyedEntry]:
     return {child.key: child for child in entry.children or []}
 
 
-def _can_undo(one: str, other: str) -> bool:
+def _can_override(one: str, other: str) -> bool:
     if one == other:
         return False
     if one.startswith(("rule ", "$", "@")) or other.startswith(("rule ", "$", "@")):

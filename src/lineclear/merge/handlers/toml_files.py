@@ -18,12 +18,12 @@ _TABLE = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _PAIR = re.compile(r"""\s*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)\s*=""")
 _SIGN = re.compile(r"""[\n#"'\[\]{}]""")
 _STRINGS = {'"': re.compile(r"""(?:[^"\\\n]|\\.)*\"""", re.S), "'": re.compile(r"[^'\n]*'")}
-# Empty lines and comments, with the bracket of a table where one follows.
+# Empty lines and comments, with the bracket of a table if one follows.
 _ABOVE_TABLE = re.compile(r"^(?:(?:[ \t]*(?:#[^\n]*)?\n)++\[?|\[)", re.M)
 _NO_TABLE = "["
 _NEXT = re.compile(r"^\s*\[", re.M)
 _NAME = re.compile(r"^\s*(?:name|id)\s*=(.*)$", re.M)
-# Tables and keys whose arrays are sets, by the file that has them.
+# Tables and keys whose arrays are sets.
 SET_TABLES = re.compile(r"project\.optional-dependencies|dependency-groups|features|project\.urls")
 SET_KEYS = (
     "dependencies",
@@ -43,7 +43,7 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
     def cut(text: str) -> KeyedEntry:
         root = pieces.cut(text)
-        # What stands before the first table is in none: nothing of it may come to stand behind one.
+        # Pairs before the first table belong to no table: they must not end up after one.
         if root.children is not None and (not root.children or root.children[0].key != _NO_TABLE):
             root.children.insert(0, KeyedEntry(_NO_TABLE, "", "", []))
         return root
@@ -55,7 +55,7 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
 
 def _part(text: str) -> list[str]:
-    """Before each table, with what stands above it."""
+    """Split before each table and the comments above it."""
     starts = [found.start() for found in _ABOVE_TABLE.finditer(text) if found[0].endswith("[")]
     return [text[start:end] for start, end in pairwise([0, *starts, len(text)])]
 
@@ -78,20 +78,16 @@ def _read(text: str, is_whole: bool) -> tuple[list[KeyedEntry], str]:
             end = _end_of_value(text, at)
             if not tables:
                 tables.append(KeyedEntry(_NO_TABLE, "", "", []))
-            _add(tables[-1], _pair(tables[-1].key, lead, text[at:end]))
+            tables[-1].add(_pair(tables[-1].key, lead, text[at:end]))
         lead, at = "", end
     if arrays and not is_whole:
-        raise Undecided("tables are told apart by their number in the whole text")
+        raise Undecided("tables are identified by their number in the whole text")
     return tables, lead
 
 
-def _add(parent: KeyedEntry, child: KeyedEntry) -> None:
-    assert parent.children is not None
-    parent.children.append(child)
-
-
 def _table_key(found: re.Match[str], text: str, at: int, arrays: Counter[str]) -> str:
-    """Tables in an array are told apart by their name, or by their number where they have none."""
+    """The key of a table; tables in an array are identified by their name, or by their number if they have
+    none."""
     key = f"{found[1]}{found[2]}"
     if found[1] == "[[":
         following = _NEXT.search(text, at)
@@ -129,7 +125,7 @@ def _array(key: str, lead: str, text: str, at: int) -> KeyedEntry:
 
 
 def package_of(text: str) -> str:
-    """The package that a requirement is about, with its extras and marker; the text itself if it is none."""
+    """The package that a requirement names, with its marker; the text itself if it is not a requirement."""
     found = re.match(r"\s*[\"']?([A-Za-z0-9][\w.-]*)(\[[^\]]*\])?\s*(?=[<>=!~;@\"'\s]|$)", text)
     if not found:
         return text.strip()
@@ -138,7 +134,7 @@ def package_of(text: str) -> str:
 
 
 def _end_of_value(text: str, at: int) -> int:
-    """Behind the line on which every bracket and every string of this pair is closed."""
+    """The end of the line on which all brackets and strings of this pair are closed."""
     depth = 0
     while found := _SIGN.search(text, at):
         at, letter = found.start(), found[0]

@@ -1,6 +1,6 @@
-"""Two version ranges for one package: the narrower one, when it lies within the wider one.
+"""Two version ranges for one package: the narrower one wins, if it is within the wider one.
 
-Ranges that merely overlap, and exact pins that differ, are not decided here.
+Ranges that only overlap, and exact pins that differ, are not decided here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LAST: Point = (10**9,)
 
 
 def narrower(_where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
-    """The side whose range lies within the other's, if nothing but that range differs."""
+    """The side whose range is within the other's, if only that range differs."""
     ours, theirs = _RANGE.findall(left), _RANGE.findall(right)
     if not ours or len(ours) != len(theirs) or _RANGE.sub("\0", left) != _RANGE.sub("\0", right):
         return None
@@ -29,7 +29,7 @@ def narrower(_where: tuple[str, ...], _base: str, left: str, right: str) -> str 
 
 
 def constrained(_where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
-    """One side names a package with any version, the other with some: some versions are among any."""
+    """The side with a version range, if the other names the same package without one."""
     for free, bound in ((left, right), (right, left)):
         name, text = free.strip().strip("\"'"), bound.strip().strip("\"'")
         is_name = re.fullmatch(r"[\w.-]+(\[[^\]]*\])?", name) is not None and text.startswith(name)
@@ -39,7 +39,7 @@ def constrained(_where: tuple[str, ...], _base: str, left: str, right: str) -> s
 
 
 def extras(_where: tuple[str, ...], base: str, left: str, right: str) -> str | None:
-    """One requirement with other extras on each side: extras are a set."""
+    """The requirement with the extras of both sides merged as a set, if only its extras differ."""
     cuts = [
         re.fullmatch(r"(\s*[\"']?[\w.-]+\[)([\w.,\s-]+)(\].*)", text, re.S) for text in (base, left, right)
     ]
@@ -66,7 +66,7 @@ def _compare(ours: str, theirs: str) -> str:
 
 
 def _interval(text: str) -> tuple[Point, Point] | None:
-    """From (included) to (not included). Numbers alone are a pin; a text behind them is not understood."""
+    """(start, end), the end excluded. None for a pin (numbers alone) and for a version with a suffix."""
     low: Point = ()
     high = _LAST
     for sign, version in _PART.findall(text):

@@ -1,5 +1,5 @@
-"""XML where it is a table: Maven's pom.xml and the project files of .NET. Elsewhere the order of elements
-may count, and the rules for lines decide.
+"""XML files that are tables: Maven's pom.xml and the project files of .NET. In other files the order of
+elements may matter, and the rules for lines decide.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lineclear.merge.result import Labels, MergeResult
 _PIECE = re.compile(
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![^>]*>|</[^>]+>|<[^>]+/>|<[^>]+>|[^<]+", re.S
 )
-# Elements whose children are a table: each child is known by a key, and their order has no meaning.
+# Elements whose children are a table: each child has a key, and their order does not matter.
 TABLES = frozenset(
     (
         "project", "properties", "dependencies", "dependencyManagement", "modules", "profiles", "build",
@@ -48,7 +48,7 @@ def cut(text: str) -> KeyedEntry:
 
 
 def _element(pieces: list[str], number: int, lead: str, depth: int) -> tuple[KeyedEntry, int]:
-    """The element that opens here, and the number of the piece behind it."""
+    """(the element that opens here, the number of the piece after it)."""
     opening = pieces[number]
     name = _name(opening)
     if opening.endswith("/>"):

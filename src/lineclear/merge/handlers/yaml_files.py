@@ -19,8 +19,8 @@ _KEY = re.compile(
 )
 _ITEM = re.compile(r" *- ")
 _REFUSED = re.compile(r"^\s*\{[{%]|^\s*\t|^\.\.\.\s*$|^<<\s*:|^\s+<<\s*:", re.M)
-_REFUSED_SIGNS = ("{{", "{%", "\t", "...", "<<")  # one of them is in whatever is refused
-# What stands before a key of the outermost mapping, the key, and the rows that belong to it.
+_REFUSED_SIGNS = ("{{", "{%", "\t", "...", "<<")  # a text without these cannot match `_REFUSED`
+# The lines before a key of the outermost mapping, the key, and the rows that belong to it.
 _OUTERMOST = re.compile(
     r"(?:(?: *(?:#[^\n]*)?|---[^\n]*)\n)*+(?!---)(?:[^\s#-]|-\S)[^\n]*(?:\n|\Z)"
     r"(?:(?: *\n|#[^\n]*\n)*+(?: +[^ \n]|-(?=[ \n]|\Z))[^\n]*(?:\n|\Z))*+"
@@ -33,7 +33,7 @@ def merge(path: str, base: str, left: str, right: str, _labels: Labels) -> Merge
 
 
 class _Row:
-    """One line with what is asked of it at every depth."""
+    """One line with the facts that are needed at every depth."""
 
     def __init__(self, line: str) -> None:
         shown = line.lstrip(" ")
@@ -44,7 +44,7 @@ class _Row:
 
 
 def _part(text: str) -> list[str]:
-    """Before each key of the outermost mapping, with what stands above it."""
+    """Split before each key of the outermost mapping and the comments above it."""
     if any(sign in text for sign in _REFUSED_SIGNS) and _REFUSED.search(text):
         raise Undecided("a form of YAML that is not cut by key")
     if text.startswith("---") + text.count("\n---") > 1:
@@ -80,7 +80,7 @@ def _mapping(rows: list[_Row], indent: int, depth: int) -> tuple[list[KeyedEntry
 
 
 def _end_of_entry(rows: list[_Row], number: int, indent: int) -> int:
-    """Behind the last line that belongs to the entry: deeper, or a sequence at its own indent."""
+    """The row after the last one of the entry: deeper rows, or a sequence at its own indent."""
     end = number
     while number < len(rows):
         row = rows[number]

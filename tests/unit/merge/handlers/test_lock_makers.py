@@ -192,7 +192,7 @@ def test_a_lock_file_with_all_that_is_needed_raises_no_doubt(
 def test_a_dependency_that_is_not_in_it_is_named(
     name: str, text: str, manifests: dict[str, str], missing: str
 ) -> None:
-    assert doubt_of(name, text, manifests) == f"{name} does not hold {missing}"
+    assert doubt_of(name, text, manifests) == f"{name} does not contain {missing}"
 
 
 @pytest.mark.parametrize(("name", "text", "manifests"), FITS)
@@ -201,7 +201,7 @@ def test_nothing_empty_cut_off_or_with_markers_is_believed(
 ) -> None:
     assert doubt_of(name, " \n", manifests) == f"{name} is empty"
     marked = f"<<<<<<< main\n{text}=======\n>>>>>>> work\n"
-    assert doubt_of(name, marked, manifests) == f"{name} holds conflict markers"
+    assert doubt_of(name, marked, manifests) == f"{name} contains conflict markers"
     assert doubt_of(name, "]", manifests)
     assert "is not beside" in doubt_of(
         name, text, {f"web/{path}": words for path, words in manifests.items()}
@@ -220,15 +220,15 @@ def test_a_member_of_the_workspace_is_looked_at_by_its_own_place() -> None:
     assert doubt_of("package-lock.json", json.dumps(data), {**manifests, "web/package.json": web}) == ""
     web = project_of({"dock": "1"})
     doubt = doubt_of("package-lock.json", json.dumps(data), {**manifests, "web/package.json": web})
-    assert doubt == "package-lock.json does not hold dock"
+    assert doubt == "package-lock.json does not contain dock"
 
 
 def test_another_range_than_the_manifest_states_is_a_doubt() -> None:
     stated = project_of({"crane": "^9.0.0"})
     doubt = doubt_of("package-lock.json", lock("crane"), {"package.json": stated})
-    assert doubt == "package-lock.json does not say of crane what package.json says"
+    assert doubt == "package-lock.json has another version range for crane than package.json"
 
 
 def test_a_package_that_does_not_find_what_it_needs_is_a_doubt() -> None:
     broken = CARGO.replace('name = "anchor"', 'name = "chain"')
-    assert "does not find what it needs" in doubt_of("Cargo.lock", broken, {"Cargo.toml": cargo_project()})
+    assert "whose dependency is missing" in doubt_of("Cargo.lock", broken, {"Cargo.toml": cargo_project()})
