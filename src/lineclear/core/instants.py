@@ -21,7 +21,7 @@ class Instant:
         self.wall_ns = wall_ns
 
     def in_ms(self, duration_ms: int) -> int:
-        """The tick that lies so many milliseconds ahead."""
+        """The tick this many milliseconds from now."""
         return self.tick_ns + duration_ms * NS_PER_MS
 
     def wall_of(self, tick_ns: int) -> int:

@@ -189,7 +189,7 @@ def _body(task: _Found) -> str:
     if len(body) > MAX_BODY_CHARS:
         raise task.refusal(f"its body must be at most {MAX_BODY_CHARS} characters")
     if _CONTROL_IN_BODY.search(body):
-        raise task.refusal("its body must not hold control characters")
+        raise task.refusal("its body must not contain control characters")
     return body
 
 

@@ -111,7 +111,7 @@ def quoted(text: str) -> str:
 
 
 def quoted_part(text: str, room_bytes: int) -> str:
-    """The beginning of a text, quoted, in at most so many bytes; "" if not even a few words fit."""
+    """The beginning of a text, quoted, in at most `room_bytes`; "" if not even a few words fit."""
     written, left_bytes = [], room_bytes - 1
     for line in text.splitlines():
         row = f"> {clean(line)}".rstrip() + "\n"

@@ -95,7 +95,7 @@ class _Merger:
             return right.lead
         if not left.lead.strip() and not right.lead.strip():
             return left.lead  # blanks only
-        raise _rivals("both sides changed what stands above {}", where)
+        raise _rivals("both sides changed the text above {}", where)
 
     def _leaf(
         self, where: tuple[str, ...], base: KeyedEntry | None, left: KeyedEntry, right: KeyedEntry, lead: str
