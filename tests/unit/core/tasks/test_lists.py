@@ -268,7 +268,7 @@ def test_a_body_is_bounded_and_free_of_control_characters() -> None:
     assert len(one("- [ ] a\n  " + "x" * 20_000).body) == 20_000
     with pytest.raises(Refusal, match="at most 20000"):
         one("- [ ] a\n  " + "x" * 20_001)
-    with pytest.raises(Refusal, match="body must not hold control"):
+    with pytest.raises(Refusal, match="body must not contain control"):
         one("- [ ] a\n  \x1b[31m\tx")
 
 
@@ -324,7 +324,7 @@ def test_numbers_point_at_ids_first_and_then_at_positions() -> None:
         ('{"title":"a","colour":1}', 'unknown key "colour"'),
         ('{"title":"a","ref":"x"}', 'unknown key "ref"'),
         ('{"title":"a","body":null}', "body must be a string"),
-        ('{"title":"a","body":"\\u0000"}', "body must not hold control"),
+        ('{"title":"a","body":"\\u0000"}', "body must not contain control"),
         ('{"title":"a","priority":true}', "priority must be"),
         ('{"title":"a","priority":1.0}', "priority must be"),
         ('{"title":"a","priority":-1}', "priority must be"),
