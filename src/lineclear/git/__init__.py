@@ -1,1 +1,1 @@
-"""Git as we meet it: the repository's layout from files, the identity of a path, and git itself."""
+"""Everything that touches git: where a repository's parts lie, what a path means in it, and git itself."""

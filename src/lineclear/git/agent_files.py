@@ -1,5 +1,5 @@
-"""The files for agents that only read files, as git sees them: our lines in its list of excluded files
-(`info/exclude`), which no commit has; and files of those names that the repository tracks."""
+"""Hides the files that we write for agents (mirror) from git, by a block of lines in `info/exclude`, and says
+whether the repository itself tracks a file of such a name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BEGIN, _END = "# lineclear: files for agents", "# lineclear: end"
 
 
 def hide_agent_files(common_dir: str, *, is_hidden: bool) -> bool:
-    """Put our lines into the list, or take exactly them out; True if it changed."""
+    """Add our block to `info/exclude`, or remove exactly that block. Return True if the file changed."""
     path = os.path.join(common_dir, "info", "exclude")
     try:
         with open(path, "rb") as file:
@@ -41,11 +41,11 @@ def are_agent_files_hidden(common_dir: str) -> bool:
 
 
 def is_tracked(root: str, name: str) -> bool:
-    """Does the repository itself keep a file of this name?"""
+    """Does the repository itself track a file of this name?"""
     try:
         return bool(git(["ls-files", "-z", "--", name], root, check=False))
     except GitFailed:
-        return True  # what we cannot judge is not ours to write
+        return True  # unknown: the caller must not overwrite it
 
 
 def _without_block(text: str) -> str:

@@ -1,9 +1,9 @@
-"""Moves a branch by compare-and-set, and where it is checked out its files and index with it.
+"""Moves a branch by compare-and-set and, where it is checked out, its files and index with it.
 
-The order is files, index, ref, all under the tree's own `index.lock`: a checked-out ref that moved alone
-would make the user's next commit revert what came in. A small journal is written first; whoever comes
-after a death finds it, and `repair` puts the tree back to the old commit or finishes the move. Nothing
-of the user's is overwritten: git refuses where their changes overlap, and so do we for ignored files.
+The order is files, index, ref, all under the worktree's own `index.lock`: if a checked-out ref moved alone,
+the user's next commit would revert what came in. A small journal is written first. If a process dies, the
+next one finds the journal, and `repair` undoes or finishes the move. Nothing of the user's is overwritten:
+git refuses if their changes overlap, and we do the same for ignored files.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from lineclear.git.restoring import Entry
 
     class CloneFacts(Protocol):
-        """What a move has to know of its clone."""
+        """What a move needs to know about its clone."""
 
         @property
         def cwd(self) -> str: ...
 
         def commit_of(self, name: str, /) -> str:
-            """The commit that a ref names now; "" when there is none."""
+            """The commit that a ref names now, "" if none."""
 
         def differences(self, old: str, new: str, /) -> dict[str, tuple[Entry, Entry]]:
             """path -> ((mode, object id) or None, on each side) for everything that differs."""
 
 
-# What stands in an index.lock of ours; it is how a later process knows it for ours.
+# The content of our own index.lock, by which a later process recognises it.
 _MARK = (
     "lineclear is moving this branch. "
     "If this file stays, run `lineclear land`, or `lineclear sync` in this worktree: they repair.\n"
@@ -51,13 +51,13 @@ _STEPS = (
     ("rebase-merge", "a rebase"),
     ("rebase-apply", "a rebase"),
 )
-# Another git holds its locks for moments; longer means that it waits for a person, or is dead.
+# Git holds its locks for moments; one that holds it longer waits for a person, or is dead.
 INDEX_WAIT_S = 5.0
 _POLL_S, _STALE_LOCK_S, _NEAR_NS = 0.05, 1.0, 60_000_000_000
 
 
 class BranchMove:
-    """`how`: "moved"; "stale" (the branch was elsewhere by then); "blocked", with the reason and files."""
+    """`how`: "moved"; "stale" (the branch was not at the old commit); "blocked", with reason and files."""
 
     def __init__(self, how: str, why: str = "", files: Sequence[str] = ()) -> None:
         self.how, self.why, self.files = how, why, list(files)
@@ -79,13 +79,11 @@ class Checkout:
         return self.git_dir + "/index.lock"
 
     @property
-    def coming(self) -> str:
-        """The index as it will be."""
+    def new_index(self) -> str:
         return self.git_dir + "/lineclear.index"
 
     @property
-    def going(self) -> str:
-        """The index as it was."""
+    def old_index(self) -> str:
         return self.git_dir + "/lineclear.index.old"
 
 
@@ -100,7 +98,7 @@ def checkouts_of(common_dir: str, ref: str) -> list[Checkout]:
 
 
 def head_ref(path: str, common_dir: str, git_dir: str) -> str:
-    """The branch that a worktree is on, as a full ref; "" when detached."""
+    """The branch that a worktree is on, as a full ref; "" if HEAD is detached."""
     if os.path.isdir(common_dir + "/reftable"):
         return git(["symbolic-ref", "--quiet", "HEAD"], path, check=False).decode().strip()
     branch = layouts.head_branch(git_dir)
@@ -108,12 +106,12 @@ def head_ref(path: str, common_dir: str, git_dir: str) -> str:
 
 
 def step_in_progress(git_dir: str) -> str:
-    """The merge, rebase or the like that a person has begun in this worktree; "" when there is none."""
+    """The merge, rebase or similar that is unfinished in this worktree, in words; "" if there is none."""
     return next((words for name, words in _STEPS if os.path.exists(f"{git_dir}/{name}")), "")
 
 
 def rebased_in(common_dir: str, ref: str) -> str:
-    """The worktree in which the branch itself is being rebased: it is checked out nowhere meanwhile."""
+    """The worktree in which the branch is being rebased, "" if none. Meanwhile HEAD is detached there."""
     for name, path in layouts.worktrees(common_dir):
         git_dir = common_dir if name == layouts.MAIN_TREE else f"{common_dir}/worktrees/{name}"
         for kind in ("rebase-merge", "rebase-apply"):
@@ -123,8 +121,8 @@ def rebased_in(common_dir: str, ref: str) -> str:
 
 
 class Mover:
-    """Moves one branch of one clone. Only with the lock held that guards `journal`, a file's path; the
-    lock's descriptor is `lock_fd`."""
+    """Moves one branch of one clone. The caller holds the lock, with the descriptor `lock_fd`, that guards
+    the file `journal`."""
 
     def __init__(self, clone: CloneFacts, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
         self._clone, self._common_dir, self._ref, self._fds = clone, common_dir, ref, (lock_fd,)
@@ -137,9 +135,9 @@ class Mover:
             return BranchMove("blocked", blocked)
         if not places:
             self._write_journal(old, new, None, touched=False)
-            return BranchMove(
-                "moved" if self._close_journal(self._set_ref(old, new, why, self._clone.cwd)) else "stale"
-            )
+            is_moved = self._set_ref(old, new, why, self._clone.cwd)
+            _remove(self._journal)
+            return BranchMove("moved" if is_moved else "stale")
         return self._move_with_files(places[0], old, new, why)
 
     def _blocked(self, places: list[Checkout]) -> str:
@@ -159,12 +157,12 @@ class Mover:
             return in_the_way
         self._write_journal(old, new, place, touched=False)
         if not _lock_index(place):
-            self._remove_journal()
+            _remove(self._journal)
             return BranchMove(
                 "blocked", f"another git process is running in {place.path} or left its index.lock there"
             )
         try:
-            is_moved = self._value() == old  # nobody can commit here any more: better seen now than later
+            is_moved = self._tip() == old  # from here on nobody can commit in this worktree
             if is_moved:
                 self._move_files(place, old, new)
                 is_moved = self._set_ref(old, new, why, place.path)
@@ -182,7 +180,7 @@ class Mover:
     def _in_the_way(
         self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]
     ) -> BranchMove | None:
-        """What git itself would overwrite, or bring back, without a word."""
+        """What git would silently overwrite or restore."""
         untracked = self._untracked(place, changes)
         if untracked:
             return BranchMove(
@@ -194,47 +192,51 @@ class Mover:
         return None
 
     def _move_files(self, place: Checkout, old: str, new: str) -> None:
-        """Work tree and index from one commit to the other, the user's own changes kept; or GitFailed.
+        """Move work tree and index from one commit to the other and keep the user's changes; or GitFailed.
 
-        Asked first, then done: after the first answer every file that will change is known to be as
-        the old commit has it, and whatever is found there later is what the move left.
+        The dry run comes first: once it succeeds, every file that will change is as in the old commit, so any
+        other content found there later was left by the move.
         """
-        env = {"GIT_INDEX_FILE": place.coming}
-        # A monitor that git starts here would inherit the landing lock and hold it for ever.
-        calm = ["-c", "core.fsmonitor=false"]
+        env = {"GIT_INDEX_FILE": place.new_index}
+        # An fsmonitor daemon started here would inherit the landing lock and hold it for ever.
+        no_monitor = ["-c", "core.fsmonitor=false"]
         if os.path.exists(place.index):
-            shutil.copy2(place.index, place.coming)  # with its time: git judges by it which entries are fresh
-            _twin(place.index, place.going)
-        move = [*calm, "read-tree", "-m", "-u", old, new]
+            shutil.copy2(
+                place.index, place.new_index
+            )  # with its time, by which git judges which entries are fresh
+            _remove(place.old_index)
+            os.link(place.index, place.old_index)
+        move = [*no_monitor, "read-tree", "-m", "-u", old, new]
         try:
             git([*move, "--dry-run"], place.path, env=env, timeout_s=600)
-        except GitFailed:  # perhaps only touched, not changed
-            git([*calm, "update-index", "-q", "--refresh"], place.path, env=env, check=False, timeout_s=600)
+        except GitFailed:  # perhaps files have new times but the same content
+            refresh = [*no_monitor, "update-index", "-q", "--refresh"]
+            git(refresh, place.path, env=env, check=False, timeout_s=600)
             git([*move, "--dry-run"], place.path, env=env, timeout_s=600)
         self._write_journal(old, new, place, touched=True)
         git(move, place.path, env=env, timeout_s=600, keep_fds=self._fds)
         self._complete_index(place)
-        os.replace(place.coming, place.index)
+        os.replace(place.new_index, place.index)
 
     def _complete_index(self, place: Checkout) -> None:
-        """What the index that is coming still needs, before it takes its place."""
+        """For subclasses: change the new index before it becomes the index."""
 
     def _set_ref(self, old: str, new: str, why: str, cwd: str) -> bool:
-        """From inside the worktree that has it checked out, so that HEAD's own log tells it too."""
+        """Run in the worktree that has the branch checked out, git also records it in HEAD's reflog."""
         try:
             git(["update-ref", "-m", why, self._ref, new, old], cwd)
         except GitFailed:
-            if self._value() == old:
+            if self._tip() == old:
                 raise
-            return self._value() == new
+            return self._tip() == new
         return True
 
-    def _value(self) -> str:
+    def _tip(self) -> str:
         return self._clone.commit_of(self._ref)
 
     def _untracked(self, place: Checkout, changes: dict[str, tuple[Entry, Entry]]) -> list[str]:
-        """Files where new ones go: git overwrites ignored ones without a word, and names only the first
-        of the others."""
+        """Untracked files in the place of new ones: git silently overwrites ignored ones, and names only the
+        first of the others."""
         folds = layouts.ignores_case(self._common_dir)
         gone = {path.casefold() for path, (_, new) in changes.items() if new is None}
         added = [
@@ -242,14 +244,14 @@ class Mover:
             for path, (old, _) in changes.items()
             if old is None and not (folds and path.casefold() in gone)
         ]
-        found = {name for path in added for name in _found_at(place.path, path)}
+        found = {name for path in added for name in _obstacles(place.path, path)}
         tracked = _index_entries(place, found) if found else {}
         return sorted(found - set(tracked))
 
     # -- the journal --------------------------------------------------------------------------------
 
     def repair(self) -> str:
-        """Finish, or undo, what a move left half done; what was done, or "" when there was nothing."""
+        """Finish or undo a move that was left half done. Return what was done, "" if nothing."""
         _remove(f"{self._journal}.new")
         found = _journal(self._journal)
         if found is None:
@@ -260,21 +262,21 @@ class Mover:
         return f"the move to {found['new'][:12]} was {'finished' if is_moved else 'undone'}"
 
     def _is_done(self, found: dict[str, str]) -> bool:
-        return self._value() == found["new"]
+        return self._tip() == found["new"]
 
     def _finish(self, found: dict[str, str], *, is_moved: bool) -> None:
-        """Tidy up after a move that took place, put back what one did that did not."""
+        """Undo the move unless it took place, then remove its temporary files and the journal."""
         if found["path"] and os.path.isdir(found["path"]):
             place = Checkout(found["path"], found["git_dir"])
             if not is_moved:
                 self._undo(place, found["old"], found["new"], touched=found["touched"] == "yes")
-            _tidy(place, _age_ns(self._journal))
-        self._remove_journal()
+            _tidy(place, _written_ns(self._journal))
+        _remove(self._journal)
 
     def _undo(self, place: Checkout, old: str, new: str, *, touched: bool) -> None:
-        """Index first, while our lock is on it; then each file that is as the move left it."""
-        if _read(place.lock) == _MARK and os.path.exists(place.going):
-            os.replace(place.going, place.index)
+        """Restore the index while our lock is on it, then each file that is as the move left it."""
+        if _read(place.lock) == _MARK and os.path.exists(place.old_index):
+            os.replace(place.old_index, place.index)
         if touched:
             changes = self._clone.differences(old, new)
             indexed = _index_entries(place, set(changes))
@@ -286,7 +288,7 @@ class Mover:
         write_synced(self._journal, json.dumps(facts))
 
     def _facts(self, old: str, new: str, place: Checkout | None, *, touched: bool) -> dict[str, str]:
-        """`touched`: from here on files may be half moved."""
+        """`touched`: files may be half moved from here on."""
         return {
             "ref": self._ref,
             "old": old,
@@ -296,21 +298,14 @@ class Mover:
             "touched": "yes" if touched else "no",
         }
 
-    def _close_journal(self, result: bool) -> bool:
-        self._remove_journal()
-        return result
-
-    def _remove_journal(self) -> None:
-        _remove(self._journal)
-
 
 def write_synced(path: str, text: str) -> None:
-    """Whole and on the disk; a killed process leaves at most PATH.new."""
+    """Replace the file atomically and flush it to disk; a killed process leaves at most PATH.new."""
     write_atomically(path, text.encode("utf-8", "surrogateescape"), temporary=f"{path}.new")
 
 
 def _index_entries(place: Checkout, wanted: set[str]) -> dict[str, Entry]:
-    """What the index holds for these paths; an unmerged one is as good as none."""
+    """The index entries of these paths, without unmerged ones."""
     output = git(["ls-files", "--stage", "-z", "--full-name"], place.path, timeout_s=600)
     found: dict[str, Entry] = {}
     for row in output.decode("utf-8", "surrogateescape").split("\0")[:-1]:
@@ -322,7 +317,7 @@ def _index_entries(place: Checkout, wanted: set[str]) -> dict[str, Entry]:
 
 
 def overlapping(place: Checkout, old: str, paths: set[str]) -> list[str]:
-    """Those of the paths that the user has changed and not committed, staged or not."""
+    """Those of the paths with uncommitted changes, staged or not."""
     words = ["--no-optional-locks", "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames"]
     names: set[str] = set()
     for more in ([old], ["--cached", old]):
@@ -332,18 +327,18 @@ def overlapping(place: Checkout, old: str, paths: set[str]) -> list[str]:
 
 
 def _deleted(place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]) -> list[str]:
-    """What the user has deleted and not yet committed; git would bring it back without asking."""
+    """The uncommitted deletions among the changes; git would silently restore these files."""
     missing = [
         path
         for path, (before, after) in changes.items()
         if before is not None and after is not None and not os.path.lexists(f"{place.path}/{path}")
     ]
-    # Asking git tells them from files outside a sparse checkout.
+    # Git tells them apart from files outside a sparse checkout.
     return overlapping(place, old, set(missing)) if missing else []
 
 
-def _found_at(root: str, path: str) -> Iterator[str]:
-    """What stands where a new file goes: a file there, files below there, a file in place of a directory."""
+def _obstacles(root: str, path: str) -> Iterator[str]:
+    """What is in the place of a new file: a file, files below it, or a file as its parent."""
     full = f"{root}/{path}"
     if os.path.isdir(full) and not os.path.islink(full):
         for directory, _, names in os.walk(full):
@@ -359,13 +354,13 @@ def _found_at(root: str, path: str) -> Iterator[str]:
 
 
 def _lock_index(place: Checkout) -> bool:
-    """Git's own way: who creates the file has the index. Waits a little for another git to end."""
+    """Lock the index as git does, by creating `index.lock`; waits a little for another git to end."""
     end_at = time.monotonic() + INDEX_WAIT_S
-    marked = place.coming + ".mark"
+    marked = place.new_index + ".mark"
     with open(marked, "w", encoding="utf-8") as file:
         file.write(_MARK)
     try:
-        # Linked, not written: an index.lock of ours says so from its first instant.
+        # Linked, not written: our index.lock has its content from the first instant.
         while not _linked(marked, place.lock):
             if time.monotonic() >= end_at:
                 return False
@@ -383,40 +378,34 @@ def _linked(source: str, target: str) -> bool:
     return True
 
 
-def _twin(source: str, target: str) -> None:
-    """The same content under a second name, which stays when the first is replaced."""
-    _remove(target)
-    os.link(source, target)
-
-
 def _tidy(place: Checkout, begun_ns: int) -> None:
-    for path in (place.coming, place.coming + ".lock", place.coming + ".mark", place.going):
+    for path in (place.new_index, place.new_index + ".lock", place.new_index + ".mark", place.old_index):
         _remove(path)
     _drop_lock(place.lock, _MARK)
     _drop_old_lock(place.git_dir + "/HEAD.lock", begun_ns)
 
 
 def _drop_lock(path: str, content: str) -> None:
-    """Remove a lock that we, or a git that we started, left behind: known by what it holds."""
+    """Remove a lock that we, or a git that we started, left behind, recognised by its content."""
     if _read(path) == content:
         _remove(path)
 
 
 def _drop_old_lock(path: str, begun_ns: int) -> None:
-    """Remove an empty lock that a killed git left behind: made within a minute of our own beginning,
-    and still the very same file after longer than any git keeps it."""
-    made_ns = _age_ns(path)
+    """Remove an empty lock that a killed git left behind: made within a minute after our own move began, and
+    still the same file after longer than git ever holds it."""
+    made_ns = _written_ns(path)
     if not begun_ns <= made_ns <= begun_ns + _NEAR_NS or _read(path):
         return
     end_at = time.monotonic() + _STALE_LOCK_S
-    while _age_ns(path) == made_ns:
+    while _written_ns(path) == made_ns:
         if time.monotonic() >= end_at:
             _remove(path)
         time.sleep(_POLL_S)
 
 
-def _age_ns(path: str) -> int:
-    """When the file was last written; -1 when it is not there."""
+def _written_ns(path: str) -> int:
+    """When the file was last written; -1 if it does not exist."""
     try:
         return os.lstat(path).st_mtime_ns
     except OSError:

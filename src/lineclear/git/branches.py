@@ -1,6 +1,6 @@
-"""Branches and commits, read from git's files where these say enough, else by one call of git.
+"""Reads branches and commits from git's files, or from git where the files do not say enough (a reftable).
 
-Changes nothing but `delete_branch`. A repository with a reftable has no such files: git is asked.
+Only `delete_branch` changes anything.
 """
 
 from __future__ import annotations
@@ -10,23 +10,24 @@ import os
 from lineclear.git import parse
 from lineclear.git.layout import has_reftable, head_branch, names_in, read_text, worktrees
 from lineclear.git.run import GitFailed, git
+from lineclear.git.worktrees import list_worktrees
 
 _HEADS = "refs/heads/"
 
 
 def commit_of(common_dir: str, cwd: str, name: str) -> str:
-    """The commit that a branch, another ref or an id names, branches first; "" when there is none."""
+    """The commit that a branch, another ref or an id names, branches first; "" if there is none."""
     if parse.is_object_id(name):
-        return _asked(cwd, name)
+        return _rev_parse(cwd, name)
     if not has_reftable(common_dir):
         for ref in (_HEADS + name, "refs/remotes/" + name):
             found = _ref_in_files(common_dir, ref)
             if found:
                 return found
-    return _asked(cwd, _HEADS + name) or _asked(cwd, name)
+    return _rev_parse(cwd, _HEADS + name) or _rev_parse(cwd, name)
 
 
-def _asked(cwd: str, name: str) -> str:
+def _rev_parse(cwd: str, name: str) -> str:
     words = ["rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"]
     return git(words, cwd, check=False).decode().strip()
 
@@ -41,10 +42,8 @@ def _ref_in_files(common_dir: str, ref: str) -> str:
 
 
 def branches_near(common_dir: str, cwd: str, branch: str) -> list[str]:
-    """Branches that the wanted one could meet: itself, others in its directories, those below it.
-
-    A superset of all that have its name but for case, or that are a directory where it is a file.
-    """
+    """Return the branches that this name could collide with: a superset of those that have its name apart
+    from case, that are a directory where it is a file, or the other way round."""
     if has_reftable(common_dir):
         return _all_branches(cwd)
     packed = parse.packed_branches(read_text(common_dir + "/packed-refs", limit=-1))
@@ -58,7 +57,7 @@ def _all_branches(cwd: str) -> list[str]:
 
 
 def _loose_near(directory: str, parts: list[str], above: str = "") -> list[str]:
-    """Loose refs on the way down to the parts, and everything below the last of them."""
+    """Return the loose refs in every directory on the way to the parts, and all below the last part."""
     found = []
     for name in names_in(directory):
         path = f"{directory}/{name}"
@@ -72,8 +71,6 @@ def _loose_near(directory: str, parts: list[str], above: str = "") -> list[str]:
 def checked_out(common_dir: str, cwd: str) -> dict[str, str]:
     """Branch -> the path of the worktree that has it checked out."""
     if has_reftable(common_dir):
-        from lineclear.git.worktrees import list_worktrees
-
         return {entry.branch: entry.path for entry in list_worktrees(cwd) if entry.branch}
     found = {}
     for name, path in worktrees(common_dir):
@@ -85,14 +82,14 @@ def checked_out(common_dir: str, cwd: str) -> dict[str, str]:
 
 
 def count_between(cwd: str, left: str, right: str) -> tuple[int, int] | None:
-    """(commits only the left one has, commits only the right one has); None when one is not there."""
+    """(commits only the left one has, commits only the right one has); None if one does not exist."""
     words = ["rev-list", "--left-right", "--count", "--end-of-options", f"{left}...{right}", "--"]
     fields = git(words, cwd, check=False).split()
     return (int(fields[0]), int(fields[1])) if len(fields) == 2 else None
 
 
 def count_loose_commits(cwd: str) -> int:
-    """Commits of this worktree's HEAD that no branch, remote branch or tag holds."""
+    """The number of commits of this worktree's HEAD that no branch, remote branch or tag contains."""
     words = ["rev-list", "--count", "HEAD", "--not", "--branches", "--remotes", "--tags", "--"]
     return int(git(words, cwd, check=False).strip() or 0)
 
@@ -106,12 +103,12 @@ def is_merged(cwd: str, commit: str, into: str) -> bool:
 
 
 def delete_branch(cwd: str, branch: str, commit: str) -> None:
-    """Delete it if it still is at this commit; else git refuses."""
+    """Delete the branch if it is still at this commit; else raise GitFailed."""
     git(["update-ref", "-d", _HEADS + branch, commit], cwd)
 
 
 def unlanded_branch(root: str, base: str) -> str:
-    """The branch of a worktree, if it has commits that `base` has not; "" otherwise."""
+    """The branch of a worktree, if it has commits that `base` lacks; "" otherwise."""
     branch = git(["symbolic-ref", "--quiet", "--short", "HEAD"], root, check=False).decode().strip()
     if not base or not branch:
         return ""

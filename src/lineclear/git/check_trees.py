@@ -1,9 +1,9 @@
-"""Check trees: detached worktrees of the queue's own, in which it checks what is not on main yet.
+"""Check trees: detached worktrees of the queue, in which it checks work that is not on main yet.
 
 They lie in `.checks` beside the agents' worktrees and have no rows in the store: nobody works there, so
-nothing in them can be lost. They stay warm, with what git ignores (dependencies, build results), between
-runs and between processes. A bond per tree lets one process at a time use it; its death releases it, and the
-next process puts the tree in order again, whatever state it was left in.
+nothing in them can be lost. They keep ignored files (dependencies, build results) between runs and processes.
+A bond per tree lets one process at a time use it. If that process dies, the bond is released, and the next
+process puts the tree in order, whatever state it is in.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ _MOST_SECRETS_BYTES = 64 * 1024
 class TreeProvisioning:
     """How a check tree is made ready, by the settings of main.
 
-    `setup` and `env` as the settings state them; `sandbox`: "bwrap" if commands run in one.
+    `setup` and `env` are as in the settings; `sandbox` is "bwrap" if commands run in a sandbox.
     """
 
     setup: Sequence[str]
     env: Mapping[str, str]
     sandbox: str
-    # The ignored files of the main worktree: (to be copied, to be linked).
+    # () -> ignored files of the main worktree: (to copy, to link)
     files: Callable[[], tuple[list[str], list[str]]]
-    # Bring them into the tree at a path, where they are not there yet.
+    # (path, copies, links): bring them into the tree at the path, except those that it already has
     bring: Callable[[str, Sequence[str], Sequence[str]], None]
-    # Run the set-up commands within their time; the first that fails, with how it ended.
+    # (run one command) -> the first set-up command that failed and how it ended; None if all succeeded
     run_set_up: Callable[[RunSetUpCommand], tuple[str, Finished] | None]
-    # The words of a command inside the sandbox of a tree, with a directory for its /tmp.
+    # (tree, words, directory for /tmp) -> the words that run the command inside the sandbox
     wrap: Callable[[HeldCheckTree, Sequence[str], str], list[str]]
 
 
@@ -74,8 +74,8 @@ class TreeProvisioning:
 class CheckTrees:
     """The check trees of one clone.
 
-    `root`: its main worktree; `directory`: where check trees lie; `logs`: where the output of checks is kept;
-    `require_room` refuses to make another tree at a path if the disk is too full.
+    `root`: its main worktree; `directory`: where check trees lie; `logs`: where the output of checks goes;
+    `require_room(path)` refuses to make another tree there if the disk is too full.
     """
 
     common_dir: str
@@ -89,14 +89,13 @@ class CheckTrees:
     provisioning: TreeProvisioning
 
     def hold_any(self, count: int, cancel: Event | None = None) -> HeldCheckTree | None:
-        """The first of `check-1` to `check-COUNT` that nobody uses; waits for one. None if `cancel` is set
-        before."""
+        """Wait for one of `check-1` to `check-COUNT` that nobody uses. None if `cancel` is set before."""
         while cancel is None or not cancel.is_set():
             for number in range(1, count + 1):
                 tree = self.hold(f"check-{number}")
                 if tree is not None:
                     return tree
-            # Other processes use them all, for as long as a check takes; nothing rings a bell at its end.
+            # Polling: other processes use them all, and nothing wakes us at the end of a check.
             if cancel is None:
                 time.sleep(_POLL_S)
             else:
@@ -104,7 +103,7 @@ class CheckTrees:
         return None
 
     def hold(self, name: str) -> HeldCheckTree | None:
-        """A check tree by its name; None if somebody uses it. It need not be there yet."""
+        """Hold a check tree, which need not exist yet, by its name; None if another process uses it."""
         try:
             bond = self.bonds.hold(name)
         except Refusal:
@@ -115,7 +114,7 @@ class CheckTrees:
         return self.bonds.is_held(os.path.basename(path))
 
     def remove(self, path: str) -> bool:
-        """Remove a tree, wherever the settings have had it; False if somebody uses it."""
+        """Remove a tree, even from a directory of earlier settings; False if a process uses it."""
         tree = self.hold(os.path.basename(path))
         if tree is None:
             return False
@@ -127,12 +126,12 @@ class CheckTrees:
             try:
                 os.rmdir(os.path.dirname(path))
             except OSError:
-                pass  # others are still there
+                pass  # it contains other check trees
         return True
 
     def provisioning_digest(self) -> str:
-        """Of everything except the commit that the end of a check can depend on, as far as the settings
-        say it."""
+        """A digest of everything in the settings and the machine, except the commit, that can change the
+        result of a check."""
         given = self.provisioning
         copies, links = given.files()
         machine = os.uname()
@@ -148,7 +147,7 @@ class CheckTrees:
         )
 
     def secrets(self) -> tuple[str, ...]:
-        """Values of variables named like a secret, in the environment, the settings and copied files."""
+        """The values of variables with a secret's name, in the environment, the settings and copied files."""
         variables = [*self.environ.items(), *self.provisioning.env.items()]
         for path in self.provisioning.files()[0]:
             variables += _variables_in(f"{self.root}/{path}")
@@ -156,7 +155,7 @@ class CheckTrees:
 
 
 class HeldCheckTree:
-    """A tree that only we use until it is released: the `CheckPlace` of app/queue/ports.py."""
+    """A check tree that only we use until we release it: the `CheckPlace` of app/queue/ports.py."""
 
     def __init__(self, trees: CheckTrees, name: str, bond: HeldBond) -> None:
         self._trees, self._bond, self.name = trees, bond, name
@@ -188,7 +187,7 @@ class HeldCheckTree:
     # -- the commit ---------------------------------------------------------------------------
 
     def _bring_to(self, commit: str) -> None:
-        """The commit's files and nothing else except what git ignores; a broken tree is made again."""
+        """Check out exactly the commit's files and keep ignored ones; a broken tree is made again."""
         if not self.end_strays():
             raise refuse("checks.tree", tree=self.name, why="a process of an earlier check cannot be ended")
         common_dir, lent = self._trees.common_dir, [self._bond.fileno()]
@@ -216,15 +215,15 @@ class HeldCheckTree:
             raise refuse("checks.tree", tree=self.name, why=error.strerror or str(error)) from error
 
     def remove(self) -> None:
-        """With everything in it: nobody works in a check tree."""
+        """Remove the tree with everything in it: nobody works there."""
         remove_tree(self.path)
         detached.forget(self._trees.common_dir, self.path)
 
     # -- files --------------------------------------------------------------------------------
 
     def _bring_files(self) -> str:
-        """The ignored files that the settings name, as the main worktree has them now; gives a digest of
-        them. What an earlier run changed in a copy is undone; what is no longer asked for goes."""
+        """Bring the ignored files that the settings name, as they are in the main worktree now: replace
+        copies that an earlier run changed and remove files no longer named. Return a digest of them."""
         copies, links = self._trees.provisioning.files()
         wanted, state = _digests(self._trees.root, copies), self._state()
         had: dict[str, str] = state.get("copied", {})
@@ -238,7 +237,7 @@ class HeldCheckTree:
         return digest_of([*links, "copied", *_written(wanted)])
 
     def _take_out(self, paths: Iterable[str]) -> None:
-        """A candidate's own files stay, where it has begun to track one of these."""
+        """Remove these, except those that the candidate itself tracks."""
         for path in set(paths) - detached.tracked_among(self.path, sorted(paths)):
             try:
                 copying.take_out(self.path, path)
@@ -246,7 +245,7 @@ class HeldCheckTree:
                 raise refuse("worktree.copy", path=error.path, error=str(error)) from error
 
     def _is_as_brought(self, path: str, had: dict[str, str], wanted: dict[str, str]) -> bool:
-        """A directory is looked at when its source changed; what a set-up adds to a copy of it stays."""
+        """Is the copy up to date? Of a directory only the source counts: a set-up may add to the copy."""
         if had.get(path) != wanted.get(path):
             return False
         here = f"{self.path}/{path}"
@@ -255,8 +254,8 @@ class HeldCheckTree:
     # -- set-up and checks --------------------------------------------------------------------
 
     def _set_up_key(self, brought: str) -> str:
-        """Of what a set-up depends on: its commands, variables and ports, the files that were brought, and
-        the manifests of the tree."""
+        """A digest of what set-up depends on: its commands, variables and ports, the files that were brought,
+        and the tree's manifests."""
         return digest_of(
             [
                 *self._trees.provisioning.setup,
@@ -267,8 +266,8 @@ class HeldCheckTree:
         )
 
     def set_up(self, key: str, cancel: Event) -> tuple[str, CommandEnd] | None:
-        """In the sandbox, too: it runs programs of the candidate."""
-        # Until it has ended well, the tree counts as not set up.
+        """Set-up runs the candidate's own programs, so it runs in the sandbox, too."""
+        # Until it succeeds, the tree counts as not set up.
         if self._state().get("set_up"):
             self._keep_state(self._state() | {"set_up": ""})
         env = self._environment()
@@ -282,7 +281,7 @@ class HeldCheckTree:
         if failed is not None:
             command, done = failed
             return command, CommandEnd(code=done.code, tail=done.tail, log=log.path)
-        # Not remembered if it left files that the next `prepare` removes: then it runs every time.
+        # If it left files that are not ignored, the next `prepare` removes them: then it runs every time.
         if git_trees.count_changes(self.path) == 0:
             self._keep_state(self._state() | {"set_up": key})
         return None
@@ -303,7 +302,7 @@ class HeldCheckTree:
         return self._trees.provisioning.wrap(self, words, tmp)
 
     def _environment(self) -> dict[str, str]:
-        """The caller's environment without the caller's identity and git's own variables, then the tree's."""
+        """The caller's environment, without its identity and git's variables, plus the tree's own."""
         own = {"PWD": self.path, f"{_PREFIX}CHECK": "1", MARK: self.path}
         return outer_environment(self._trees.environ) | self._own_environment() | own
 
@@ -316,7 +315,7 @@ class HeldCheckTree:
             stated=self._trees.provisioning.env,
         )
 
-    # -- what is remembered in git's own directory for the tree -------------------------------
+    # -- the state file, in git's own directory for the tree ----------------------------------
 
     def _state_path(self) -> str:
         return f"{detached.whole_git_dir(self._trees.common_dir, self.path)}/{_STATE}"
@@ -333,7 +332,7 @@ class HeldCheckTree:
 
 
 def outer_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the caller's identity, and without what binds git to one repository."""
+    """The environment without the caller's identity and the variables that bind git to one repository."""
     return {
         name: value
         for name, value in environ.items()
@@ -350,7 +349,7 @@ def _written(table: Mapping[str, str]) -> list[str]:
 
 
 def _variables_in(path: str) -> list[tuple[str, str]]:
-    """Lines of `NAME=VALUE` in a small file, as `.env` files have them."""
+    """The `NAME=VALUE` lines of a small file such as `.env`."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read(_MOST_SECRETS_BYTES).splitlines()

@@ -1,4 +1,4 @@
-"""A clone's worktrees and branches behind the ports of app/worktrees/ports.py."""
+"""Implements the worktree and branch ports of app/worktrees/ports.py for one clone."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class CloneBranches:
         return self._landing or landing_branch(self._common_dir) or "HEAD"
 
     def main_commit(self) -> str:
-        """The commit that main is at; "" before the first one."""
+        """Main's commit; "" before the first one."""
         return self.commit_of(self.main_branch())
 
 
 class CloneWorktrees:
-    """The `WorktreeGit` and the `WorktreeReader` of one clone. What git refuses comes as a Refusal."""
+    """The `WorktreeGit` and the `WorktreeReader` of one clone. Raises a Refusal if git refuses."""
 
     def __init__(self, layout: Layout, root: str, *, scope: str, directory: str, branch_prefix: str) -> None:
-        """`directory`: where worktrees are made, "" for beside the main one; `branch_prefix`: how the
-        branches that we name begin."""
+        """`directory`: where worktrees are made, "" for beside the main one; `branch_prefix`: the prefix of
+        the branches that we create."""
         self.root, self.common_dir, self._scope = root, layout.common_dir, scope
         self._branch_prefix = branch_prefix
         beside = f"../{os.path.basename(root) or 'repo'}.worktrees"
-        # Absolute, or as seen from the main worktree.
+        # A relative directory counts from the main worktree.
         self.directory = os.path.join(root, os.path.expanduser(directory) or beside)
         self._branches = CloneBranches(layout, root)
 
@@ -83,14 +83,14 @@ class CloneWorktrees:
             raise
 
     def _clean_up(self, row: Worktree, is_new_branch: bool) -> None:
-        """Git takes the directory back when it fails, but not the branch; killed, neither."""
+        """When git fails, it removes the directory but not the branch; when it is killed, neither."""
         try:
             if git_trees.name_of(row.path):
                 git_trees.remove(self.root, row.path, force=True)
             if is_new_branch and self._branches.commit_of(row.branch) == row.base:
                 branches.delete_branch(self.root, row.branch, row.base)
         except GitFailed:
-            pass  # what is left is listed as missing or not adopted; the first failure is the one to tell
+            pass  # the list shows the rest as missing or not adopted; the caller reports the first failure
 
     def condition(self, _name: str, path: str, /) -> rules.Condition:
         if not os.path.isdir(path) or not git_trees.name_of(path):
@@ -116,7 +116,7 @@ class CloneWorktrees:
             raise self._refusal(row.name, error) from error
 
     def _drop_branch(self, row: Worktree) -> str:
-        """Our branch goes when all of it is in main and nobody has it checked out; gives one that stays."""
+        """Delete our branch if it is merged into main and checked out nowhere. Return a branch that stays."""
         tip = self._branches.commit_of(row.branch) if row.branch else ""
         if not tip:
             return ""
@@ -166,7 +166,7 @@ class CloneWorktrees:
         return {name: state for name, state in zip(known, states, strict=True) if name}
 
     def around(self, path: str, /) -> FoundWorktree | None:
-        """Clients make theirs inside the main worktree: the innermost counts."""
+        """The innermost worktree counts: clients make theirs inside the main one."""
         path = os.path.realpath(path)
         listed = git_trees.list_worktrees(self.root)
         around = [entry for entry in listed if rules.is_inside(path, os.path.realpath(entry.path))]
@@ -195,7 +195,7 @@ class CloneWorktrees:
         place = os.path.realpath(os.path.join(self.root, path)) if path else self.default_place(name)
         if not place.isprintable():
             raise refuse(
-                "input.bad", name="path", given=place, why="it holds a character that cannot be shown"
+                "input.bad", name="path", given=place, why="it contains a character that cannot be shown"
             )
         rules.check_place(place, self.common_dir, dict(worktrees(self.common_dir)))
         if os.path.lexists(place) and (not os.path.isdir(place) or os.listdir(place)):

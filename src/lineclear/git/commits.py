@@ -1,4 +1,4 @@
-"""Commits of one clone: their trees, where two histories parted, who wrote what, and new ones."""
+"""Commits of one clone: their trees, merge bases and authors, and writing new ones."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Commits:
         self._own: dict[tuple[str, str], dict[str, Author | None]] = {}
 
     def tree_of(self, name: str) -> str:
-        """The tree of a commit; a tree's own id is its tree; "" when there is neither."""
+        """The tree of a commit, or the id itself if it is a tree; "" if it is neither."""
         kind, data = self._store.find([name]).get(name, ("", b""))
         if kind == COMMIT:
             return data.partition(b"\n")[0].removeprefix(b"tree ").decode()
         return name if kind == TREE else ""
 
     def bases(self, left: str, right: str) -> list[str]:
-        """Where two histories parted: nowhere for unrelated ones or an unknown right side, in several places
-        where they have crossed, at the right side itself where the left one holds all of it."""
+        """The merge bases: none for unrelated histories or an unknown right side, several after criss-cross
+        merges, and the right side itself if the left one contains it."""
         if (left, right) not in self._bases:
             if not self.tree_of(right):
                 return []
@@ -45,14 +45,14 @@ class Commits:
             try:
                 found = git(words, self._store.cwd, timeout_s=600).decode().split()
             except GitFailed as error:
-                if error.exit_code != 1:  # which says: there is none
+                if error.exit_code != 1:  # 1: there is no merge base
                     raise
                 found = []
             self._bases[left, right] = found
         return self._bases[left, right]
 
     def own(self, left: str, right: str) -> dict[str, Author | None]:
-        """The commits that only the right side holds, newest first, each with its author; a merge has none.
+        """The commits that only the right side has, newest first, each with its author; None for a merge.
 
         Exact unless a clock was wrong by more than the age of the work.
         """
@@ -72,7 +72,7 @@ class Commits:
 
 
 class Signer:
-    """Who commits here, as git would sign it. Git is asked once."""
+    """The author and committer lines that git would write here. Git is asked once for each."""
 
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
@@ -82,7 +82,7 @@ class Signer:
         return self._sign("COMMITTER")
 
     def author(self, author: Author | None) -> str:
-        """The line for this author, or for whoever commits when there is none."""
+        """The line for this author, or for the user who commits if there is no author."""
         if author is None or not (author.name or author.email):
             return self._sign("AUTHOR")
         name = "".join(letter for letter in author.name if letter not in "<>\n\0")
@@ -109,7 +109,7 @@ def _ident(cwd: str, role: str) -> str:
 
 
 def identity(cwd: str) -> dict[str, str]:
-    """Nothing when git knows who the user is; else a name that is nobody's, for the environment."""
+    """Variables that name us as author and committer if git does not know who the user is; else none."""
     try:
         git(["var", "GIT_COMMITTER_IDENT"], cwd)
     except GitFailed:

@@ -1,5 +1,5 @@
-"""The settings that checks run by: lineclear.toml as main has it committed, whatever a candidate or the
-person's own tree says. This clone's local.toml and the environment are added, as always.
+"""The settings for checks: lineclear.toml as committed on main, regardless of what a candidate or a person's
+worktree says, plus this clone's local.toml and the environment.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ _PLAIN_FILES = ("100644", "100755")
 
 
 class CommittedSettings:
-    """The settings with the team's file as a commit has it. A file that several commits share is read once;
-    `local_dir`, this clone's own settings, and the environment count as they were then."""
+    """Settings with the team's file as a given commit has it.
+
+    Results are cached by the file's blob, so local settings and the environment count as they were at the
+    first read.
+    """
 
     def __init__(
         self, objects: ObjectStore, *, common_dir: str, local_dir: str, environ: Mapping[str, str]

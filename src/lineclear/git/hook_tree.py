@@ -1,4 +1,4 @@
-"""A worktree as a hook sees it: where paths lie, what the files contain, what the branch has changed."""
+"""A worktree as a hook sees it: which worktree a path is in, what files contain, what the branch changed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _DIFF_LIMIT_S, _WORKTREE_LIMIT_S = 20.0, 60.0
 
 
 class TreeFiles:
-    """The files of a repository's worktrees, seen from a directory. `tree`: our own worktree's name in the
-    store."""
+    """The files of a repository's worktrees, seen from `cwd`. `tree`: our worktree's name in the store."""
 
     __slots__ = ("_cwd", "_fold_case", "_nfc", "_places", "_scope")
 
@@ -31,7 +30,7 @@ class TreeFiles:
 
     def find(self, path: str) -> tuple[str, str, Resource]:
         root, below = self._places.find(path, self._cwd)
-        # By its literal name: a star in it is a star.
+        # literal: a star in a file name is not a wildcard.
         resource = parse_resource("file:" + below, literal=True, fold_case=self._fold_case, nfc=self._nfc)
         return root, below, resource
 
@@ -54,8 +53,8 @@ class TreeFiles:
 
 
 def changed_paths(layout: Layout, base: str, *, fold_case: bool, nfc: bool) -> set[str] | None:
-    """What differs both from `base`, the commit that the branch began with, and from main, which may hold it
-    by now; uncommitted and new files included. None when git cannot say."""
+    """Return the paths that differ both from `base`, where the branch began, and from main (which may contain
+    the change by now), plus untracked files. None if git fails."""
     from lineclear.git.landing import commit_of, landing_ref
     from lineclear.git.run import GitFailed, git
 
@@ -80,8 +79,10 @@ def _differing(root: str, commit: str) -> set[bytes]:
 
 
 def make_plain(root: str, name: str) -> str:
-    """A worktree as Claude Code would have made it in the main worktree at `root`: it cannot do without,
-    whatever is wrong with us."""
+    """Make a worktree as Claude Code itself would, below the main worktree at `root`, and return its path.
+
+    The fallback when lineclear fails: Claude Code asked us for a worktree and cannot go on without one.
+    """
     from lineclear.git.run import GitFailed, git
 
     plain = "".join(ch if ch.isalnum() or ch in "._-" else "-" for ch in name).strip("-.") or "worktree"
@@ -91,6 +92,6 @@ def make_plain(root: str, name: str) -> str:
         try:
             git((*words, "-b", f"worktree-{plain}", path), root, timeout_s=_WORKTREE_LIMIT_S)
         except GitFailed:
-            # The branch is there from an earlier time.
+            # The branch already exists.
             git((*words, path, f"worktree-{plain}"), root, timeout_s=_WORKTREE_LIMIT_S)
     return path

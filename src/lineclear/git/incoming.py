@@ -1,4 +1,4 @@
-"""What a commit or a push brings in: its paths, and their texts before and after."""
+"""The paths that a commit or a push brings in, and their texts before and after."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from lineclear.git.landing import landing_ref
 from lineclear.git.run import GitFailed, git
+from lineclear.git.snapshots.refs import empty_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lineclear.git.layout import Layout
 
-_EMPTY_TREE = "hash-object", "-t", "tree", "--stdin"
 _NAMES = ["--name-only", "-z", "--no-renames"]
 
 
@@ -34,7 +34,7 @@ class IncomingChanges:
         return landing_ref(self._layout)
 
     def staged_paths(self) -> list[str]:
-        """Of a merge only what differs from every side: what came with the other branch was judged there."""
+        """Of a merge only the paths that differ from every parent: the rest was judged on its own branch."""
         found = self._diff_index(self._head())
         for other in _merge_heads(self._layout.git_dir):
             theirs = set(self._diff_index(other))
@@ -58,7 +58,7 @@ class IncomingChanges:
         return self.texts_between(base, local, path)
 
     def pushed_paths(self, local: str) -> list[str]:
-        """Of merges as for a commit."""
+        """Of merges, as in `staged_paths`, only the paths that differ from every parent."""
         if local.strip("0") == "":
             return []
         words = ["log", "--format=", "-c", *_NAMES, local, "--not", "--remotes"]
@@ -77,7 +77,7 @@ class IncomingChanges:
     def _head(self) -> str:
         words = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
         found = git(words, self._cwd, check=False).decode().strip()
-        return found or git([*_EMPTY_TREE], self._cwd, input=b"").decode().strip()
+        return found or empty_tree(self._cwd)
 
     def _diff_index(self, against: str) -> list[str]:
         words = ["diff-index", "--cached", *_NAMES, against, "--"]
@@ -100,7 +100,7 @@ def _split(output: bytes) -> list[str]:
 
 
 def tracked(cwd: str, paths: Sequence[str]) -> list[str]:
-    """Those of the absolute paths below `cwd` that git tracks there."""
+    """Return those of the absolute paths that lie below `cwd` and that git tracks there."""
     inside = {os.path.relpath(path, cwd): path for path in paths if path.startswith(cwd + "/")}
     if not inside:
         return []

@@ -1,4 +1,4 @@
-"""Commits and branches that nobody has checked out, made from objects alone. Main is only looked at."""
+"""Makes commits and branches from objects alone, without a work tree. Reads main, never moves it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CloneIntegrationGit:
         return file_at(self._common_dir, commit, path)[2] or _PLAIN
 
     def parent_of(self, commit: str) -> str:
-        """The first one; "" for the first commit of all."""
+        """The first parent; "" for a root commit."""
         return self.trees.store.commit_of(f"{commit}^1")
 
     def subject_of(self, commit: str) -> str:

@@ -1,4 +1,4 @@
-"""What a landing needs of git: who is where, what both sides hold, the commit, the move. Decides nothing."""
+"""What a landing needs from git: main and its lock, histories, merges, commits, reflogs. Decides nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
     from lineclear.git.trees import Change
 
-# The lock and the journal of a move lie beside each other.
+# The journal of a move lies beside the landing lock.
 JOURNAL = "landing.json"
-# A landing takes moments; one that takes this long waits for something.
+# A landing takes moments; one that takes this long is stuck.
 LOCK_WAIT_S = 120.0
 
 _MOST_AUTHORS, _MOST_MOVES = 200, 500
@@ -34,7 +34,8 @@ _TAIL_BYTES = 8_192
 
 
 def landing_ref(layout: Layout) -> str:
-    """The branch that work lands on, as a full ref: stated, else detected, else the main worktree's."""
+    """The branch that work lands on, as a full ref: from the settings, else detected, else the main
+    worktree's branch."""
     branch = layout.landing or layouts.landing_branch(layout.common_dir)
     if branch is None:
         head = git(["symbolic-ref", "--quiet", "HEAD"], layout.common_dir, check=False).decode().strip()
@@ -43,14 +44,14 @@ def landing_ref(layout: Layout) -> str:
 
 
 class LandingLock(LockFile):
-    """One landing at a time in this clone. Freed with the process, or with the last git that inherited it."""
+    """One landing at a time in this clone. Freed when we, and every git that inherited it, have ended."""
 
     def __init__(self, state_dir: str, name: str = "landing.lock") -> None:
         super().__init__(f"{state_dir}/{name}")
 
 
 class CommitTrees(GitTrees):
-    """Trees named by real commits: where histories have crossed git makes one base of several."""
+    """Trees named by real commits, so that git itself finds the base of a merge."""
 
     def __init__(self, store: ObjectStore, commits: Commits) -> None:
         super().__init__(store.cwd, store)
@@ -74,11 +75,11 @@ class GitHistory:
         return self._commits.bases(below, tip)
 
     def own(self, below: str, tip: str) -> list[str]:
-        """The commits of the tip that are not below, newest first."""
+        """The commits of `tip` that `below` does not contain, newest first."""
         return list(self._commits.own(below, tip))
 
     def base_of(self, bases: Sequence[str]) -> str:
-        """Of several commits git's own merge of them, as it makes it itself."""
+        """One base: several are merged into a temporary commit, as git's own merge does."""
         base, who = bases[0], nobody(0)
         for other in bases[1:]:
             tree, _ = self._trees.merge_commits(base, other)
@@ -101,14 +102,14 @@ class GitHistory:
 
 
 class CloneGit:
-    """The `MergeGit` of app/queue/stacking.py: what is merged onto `branch` in the clone of this layout.
+    """The `MergeGit` of app/queue/stacking.py for the clone of this layout.
 
-    One git answers questions about objects and refs, one compares trees, one merges, each from its first
-    question until this is closed.
+    Up to three git processes (objects and refs, comparing, merging) stay from their first question until this
+    is closed.
     """
 
     def __init__(self, layout: Layout, branch: str = "") -> None:
-        """`branch`: the one that work lands on unless another one is named."""
+        """`branch`: the branch to merge onto; by default the one that work lands on."""
         self.layout = layout
         self.ref = f"refs/heads/{branch}" if branch else landing_ref(layout)
         self.branch = self.ref.removeprefix("refs/heads/")
@@ -122,7 +123,7 @@ class CloneGit:
         return self.layout.worktree
 
     def commit_of(self, name: str) -> str:
-        """The commit that a ref or id names now; "" when there is none."""
+        """The commit that a ref or id names now, "" if none."""
         return self.objects.commit_of(name)
 
     def differences(self, old: str, new: str) -> dict[str, Change]:
@@ -141,8 +142,8 @@ class CloneGit:
 
 
 class LockedMain:
-    """The branch that work lands on, while the landing lock is held: only so it can be moved. Where it is
-    checked out, its files move with it. `locked_main` makes it."""
+    """The branch that work lands on. Exists only inside `locked_main`, so it moves only under the landing
+    lock; where it is checked out, its files move with it."""
 
     def __init__(self, git: CloneGit, state_dir: str, lock: LandingLock) -> None:
         self.ref, self.branch, self._git = git.ref, git.branch, git
@@ -171,25 +172,26 @@ def locked_main(git: CloneGit, state_dir: str, wait_s: float) -> Iterator[Locked
 
 
 def has_unfinished_move(state_dir: str) -> bool:
-    """Is main being moved now, or did somebody die while moving it?"""
+    """Is main being moved now, or did a process die while moving it?"""
     return os.path.exists(f"{state_dir}/{JOURNAL}")
 
 
 def commit_of(cwd: str, name: str) -> str:
-    """The commit that a ref or id names; "" when there is none."""
+    """The commit that a ref or id names, "" if none."""
     words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
     return git(words, cwd, check=False).decode().strip()
 
 
 def known_main(layout: Layout, remote: str) -> str:
-    """Main as it is known here: with a remote that one's, as far as it was fetched; "" where is none."""
+    """Main's commit as known here: the remote's branch as last fetched, else ours; "" if there is none."""
     ref = landing_ref(layout)
     there = f"refs/remotes/{remote}/{ref.removeprefix('refs/heads/')}"
     return (commit_of(layout.worktree, there) if remote else "") or commit_of(layout.worktree, ref)
 
 
 def reflog(cwd: str, ref: str) -> list[tuple[str, str, str]]:
-    """(old, new, message) of a ref's own log, newest first; HEAD is that of the worktree at `cwd`."""
+    """(old, new, message) of each entry in a ref's log, newest first; HEAD is the one of the worktree
+    `cwd`."""
     words = ["log", "--walk-reflogs", "--format=%H%x00%gs", f"-{_MOST_MOVES}", "--end-of-options", ref, "--"]
     rows = git(words, cwd, check=False).decode("utf-8", "surrogateescape").split("\n")
     entries = [row.partition("\0")[::2] for row in rows if row]
@@ -198,7 +200,7 @@ def reflog(cwd: str, ref: str) -> list[tuple[str, str, str]]:
 
 
 def newest_message(common_dir: str, ref: str) -> str | None:
-    """The last line of a ref's log, read without git; None where only git can read it."""
+    """The message of the last entry in a ref's log, read without git; None if only git can read it."""
     try:
         with open(f"{common_dir}/logs/{ref}", "rb") as file:
             file.seek(0, os.SEEK_END)

@@ -1,6 +1,6 @@
-"""Where a repository's parts are, read from its files. Starts no process and changes nothing.
+"""Finds a repository's parts by reading its files. Starts no process and changes nothing.
 
-All paths are real ones (no symlinks in them), so that they can be compared as text.
+All paths are real paths (without symlinks), so that they can be compared as text.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAIN_TREE = "main"
-# Ours, in the directory that all worktrees share.
+# Our directory in the git directory that all worktrees share.
 STATE_DIRECTORY = "lineclear"
-# The directory, beside agents' worktrees, of the trees in which the queue runs checks.
+# The directory of the check trees, beside the agents' worktrees.
 CHECKS = ".checks"
 _SMALL_FILE_BYTES = 1 << 20
 
@@ -25,7 +25,7 @@ _SMALL_FILE_BYTES = 1 << 20
 class Layout:
     """One worktree of one repository. `tree` is "main" or the name git gave to the linked worktree.
 
-    `landing` is the branch that work lands on where the repository's settings name one.
+    `landing` is the branch that work lands on if the settings name one, else "".
     """
 
     __slots__ = ("common_dir", "git_dir", "is_main", "landing", "tree", "worktree")
@@ -42,9 +42,9 @@ class Layout:
 def find_layout(cwd: str, env: Mapping[str, str]) -> Layout:
     """The layout seen from a directory; refuses outside a repository and in a bare one.
 
-    GIT_DIR, GIT_WORK_TREE and GIT_COMMON_DIR count as they do for git, with one exception: GIT_DIR
-    alone makes the current directory the worktree only where the git directory does not say better
-    (git's hooks set it, and scripts in them change directory).
+    GIT_DIR, GIT_WORK_TREE and GIT_COMMON_DIR count as they do for git, with one exception: with GIT_DIR
+    alone, the git directory's own worktree counts if we are inside it, and only otherwise the current
+    directory (git's hooks set GIT_DIR, and scripts in them change directory).
     """
     cwd = os.path.realpath(cwd)
     named = env.get("GIT_DIR")
@@ -69,7 +69,7 @@ def _named_git_dir(path: str) -> str:
 
 
 def _discover(cwd: str) -> tuple[str, str]:
-    """The git directory for a place, and the directory that had `.git` ("" when inside the former)."""
+    """The git directory for a place, and the directory that has `.git` ("" inside a git directory)."""
     place = cwd
     while True:
         link = os.path.join(place, ".git")
@@ -89,7 +89,7 @@ def _discover(cwd: str) -> tuple[str, str]:
 
 
 def _is_git_dir(path: str) -> bool:
-    """What git asks for: HEAD here, objects and refs here or in the common directory."""
+    """Git's own test: HEAD here, objects and refs here or in the common directory."""
     if not os.path.lexists(path + "/HEAD"):
         return False
     common_dir = common_dir_of(path)
@@ -97,13 +97,13 @@ def _is_git_dir(path: str) -> bool:
 
 
 def linked_git_dir(link: str) -> str | None:
-    """The git directory that a `.git` file names; None when it names none."""
+    """The git directory that a `.git` file names; None if it does not name one."""
     target = parse.gitdir_target(read_text(link))
     return target and os.path.realpath(os.path.join(os.path.dirname(link), target))
 
 
 def common_dir_of(git_dir: str) -> str:
-    """The directory that all worktrees share; for all but linked worktrees the git directory itself."""
+    """The directory that all worktrees share: the git directory itself, except for linked worktrees."""
     target = read_text(git_dir + "/commondir").strip()
     return os.path.realpath(os.path.join(git_dir, target)) if target else git_dir
 
@@ -121,7 +121,7 @@ def _worktree_of(git_dir: str, common_dir: str, found_at: str) -> str:
 
 
 def _worktree_for_named(git_dir: str, common_dir: str, cwd: str) -> str:
-    """With GIT_DIR: the git directory's own worktree if we are in it, else where we are."""
+    """With GIT_DIR: the git directory's own worktree if we are in it, else the current directory."""
     is_linked = git_dir != common_dir
     if not is_linked and _is_bare(common_dir):
         raise refuse("repo.bare", path=git_dir)
@@ -130,13 +130,13 @@ def _worktree_for_named(git_dir: str, common_dir: str, cwd: str) -> str:
 
 
 def _linked_worktree(git_dir: str) -> str:
-    """Where a linked worktree is by its own entry; "" when the entry does not say."""
+    """The path of a linked worktree, by git's entry for it; "" if the entry does not say."""
     link = read_text(git_dir + "/gitdir").rstrip("\r\n")
     return os.path.dirname(os.path.realpath(os.path.join(git_dir, link))) if link else ""
 
 
 def _main_worktree(common_dir: str) -> str:
-    """Where the main worktree is as far as the repository says it; "" for a bare one."""
+    """The path of the main worktree, by the repository's files; "" if it is bare."""
     if _is_bare(common_dir):
         return ""
     beside = os.path.dirname(common_dir) if os.path.basename(common_dir) == ".git" else ""
@@ -153,22 +153,19 @@ def _is_bare(common_dir: str) -> bool:
 
 
 def _main_config(common_dir: str, key: str) -> str | None:
-    """`core.KEY` for the main worktree, which has a second file with extensions.worktreeConfig."""
+    """`core.KEY` of the main worktree; with extensions.worktreeConfig, `config.worktree` comes first."""
     own = parse.config_value(read_text(common_dir + "/config.worktree"), "core", key)
     return own if own is not None else parse.config_value(read_text(common_dir + "/config"), "core", key)
 
 
 def main_worktree(common_dir: str) -> str:
-    """Where it is; "" when the repository has none, or it is gone."""
+    """The path of the main worktree; "" if the repository has none, or it is gone."""
     main = _main_worktree(common_dir)
     return main if main and os.path.isdir(main) else ""
 
 
 def worktrees(common_dir: str) -> list[tuple[str, str]]:
-    """(name, path) of every worktree that is there, the main one first if the repository has one.
-
-    Check trees are nobody's place to work, and not among them.
-    """
+    """(name, path) of every existing worktree, the main one first if there is one, without check trees."""
     found = []
     main = main_worktree(common_dir)
     if main:
@@ -182,13 +179,13 @@ def worktrees(common_dir: str) -> list[tuple[str, str]]:
 
 
 def is_check_tree(path: str) -> bool:
-    """By where it lies: git has no room for a mark that would be there from the first moment on."""
+    """Told by its path: git offers no mark that would exist from a worktree's first moment on."""
     above, _, name = path.rpartition("/")
     return above.endswith("/" + CHECKS) and name.startswith("check-")
 
 
 def file_stem(directory: str, tree: str) -> str:
-    """How our own files about a worktree begin, in a directory of ours."""
+    """The path, without suffix, of our own files about a worktree in a directory."""
     return f"{directory}/{tree.replace('/', '+')}"
 
 
@@ -200,20 +197,20 @@ def names_in(directory: str) -> list[str]:
 
 
 def ignores_case(common_dir: str) -> bool:
-    """Does git take `A` and `a` for one file here (core.ignorecase, set by git when it made the repo)?"""
+    """Does git treat `A` and `a` as one file here (core.ignorecase, which git sets at `init`)?"""
     return parse.is_true(parse.config_value(read_text(common_dir + "/config"), "core", "ignorecase"))
 
 
 def head_branch(git_dir: str) -> str | None:
-    """The branch that is checked out, also before its first commit; None when HEAD is detached, or
-    kept in a reftable (where this file says ".invalid")."""
+    """The branch that is checked out, even before its first commit; None if HEAD is detached or kept in a
+    reftable (then this file says ".invalid")."""
     target = parse.symbolic_target(read_text(git_dir + "/HEAD")) or ""
     branch = target.removeprefix("refs/heads/")
     return branch if branch not in (target, ".invalid") else None
 
 
 def has_commit(common_dir: str, git_dir: str) -> bool:
-    """Does HEAD name a commit? A reftable is not read here: True, and git will tell."""
+    """Does HEAD name a commit? True with a reftable, which we cannot read: git will say."""
     if has_reftable(common_dir):
         return True
     head = read_text(git_dir + "/HEAD")
@@ -222,7 +219,7 @@ def has_commit(common_dir: str, git_dir: str) -> bool:
 
 
 def landing_branch(common_dir: str) -> str | None:
-    """The remote's default branch, else main, else master; None when there is none to be seen."""
+    """The remote's default branch, else main, else master; None if none exists, or with a reftable."""
     if has_reftable(common_dir):
         return None
     prefix = "refs/remotes/origin/"
@@ -246,7 +243,7 @@ def _has_ref(common_dir: str, ref: str) -> bool:
 
 
 def read_text(path: str, limit: int = _SMALL_FILE_BYTES) -> str:
-    """A small text file; "" when it is not there, not ours to read, or no text."""
+    """The text of a small file; "" if it does not exist, cannot be read, or is binary."""
     try:
         with open(path, "rb", buffering=0) as file:
             data = file.read(limit) or b""

@@ -1,6 +1,6 @@
-"""An agent's worktree at the end of its work: which branch it is on, what it left uncommitted.
+"""Tidies an agent's worktree at the end of its work: returns to its branch and commits what it left.
 
-Works with the agent's own index and hooks, so only when the agent has ended. Never throws anything away.
+Uses the agent's own index and hooks, so the agent must have ended. Never discards anything.
 """
 
 from __future__ import annotations
@@ -25,13 +25,17 @@ _NESTED, _VANISHED = "a repository of its own", "it cannot be read"
 
 
 class GitWorkplace:
-    """The `Workplace` of app/runs/outputs.py. `refuse(path, size_bytes)` says why a new file stays out."""
+    """The `Workplace` of app/runs/outputs.py. `refuse(path, size_bytes)` returns why a new file is not
+    committed, or ""."""
 
     def __init__(self, path: str, main_ref: str, refuse: Callable[[str, int], str]) -> None:
         self._path, self._main_ref, self._refuse = path, main_ref, refuse
 
     def return_to(self, branch: str) -> tuple[str, str]:
-        """HEAD on the branch, moving the branch along where HEAD holds it: (what is wrong, what was done)."""
+        """Put HEAD back on the branch. If HEAD contains the branch, the branch moves to HEAD's commit.
+
+        Return (what is wrong, what was done).
+        """
         ref = f"refs/heads/{branch}"
         at = self._git("symbolic-ref", "--quiet", "HEAD", check=False)
         if step_in_progress(self._git("rev-parse", "--absolute-git-dir")) == "a rebase":
@@ -42,31 +46,18 @@ class GitWorkplace:
         if at == self._main_ref:
             return f"it switched to {where} itself", ""
         head, tip = commit_of(self._path, "HEAD"), commit_of(self._path, ref)
-        if not head or (tip and not self._holds(head, tip)):
+        if not head or (tip and self._git("merge-base", head, tip, check=False) != tip):
             return f"it switched to {where}, which does not contain its branch {branch}", ""
         self._git("update-ref", "-m", "lineclear: return", ref, head, tip or "0" * len(head))
         self._git("symbolic-ref", "-m", "lineclear: return", "HEAD", ref)
         return "", f"it had switched to {where}; {branch} was moved to its last commit"
 
-    def _holds(self, head: str, tip: str) -> bool:
-        return self._git("merge-base", head, tip, check=False) == tip
-
     def unmerged(self) -> list[str]:
         return unmerged_paths(self._path)
 
     def commit(self, message: str, agent: str) -> tuple[str, list[str], str]:
-        """(the new commit or "", "path: why" of what stayed out, what a hook said against it)."""
-        tracked, new, left_out = self._changes()
-        if tracked or new:
-            self._stage(new)
-            try:
-                return self._commit(message, agent), left_out, ""
-            except GitFailed as error:
-                return "", left_out, error.stderr.strip() or f"git commit: exit code {error.exit_code}"
-        return "", left_out, ""
-
-    def _changes(self) -> tuple[bool, list[bytes], list[str]]:
-        """(are tracked files changed, new files to commit, new files that stay out and why)."""
+        """Commit all changes. Return (the new commit or "", "path: why" of each file left out, what a hook or
+        git said against it)."""
         changes = _status(self._path)
         new, left_out = [], []
         for change in changes:
@@ -76,7 +67,15 @@ class GitWorkplace:
                     left_out.append(f"{os.fsdecode(change.path)}: {why}")
                 else:
                     new.append(change.path)
-        return any(change.kind != UNTRACKED for change in changes), new, left_out
+        if not new and all(change.kind == UNTRACKED for change in changes):
+            return "", left_out, ""
+        self._git("add", "--update", ":/")
+        words = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"]
+        git(words, self._path, input=b"".join(path + b"\0" for path in new), timeout_s=600)
+        try:
+            return self._commit(message, agent), left_out, ""
+        except GitFailed as error:
+            return "", left_out, error.stderr.strip() or f"git commit: exit code {error.exit_code}"
 
     def _why_not(self, path: bytes) -> str:
         if path.endswith(b"/"):
@@ -87,13 +86,8 @@ class GitWorkplace:
             return _VANISHED
         return self._refuse(os.fsdecode(path), size_bytes)
 
-    def _stage(self, new: Sequence[bytes]) -> None:
-        self._git("add", "--update", ":/")
-        words = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"]
-        git(words, self._path, input=b"".join(path + b"\0" for path in new), timeout_s=600)
-
     def _commit(self, message: str, agent: str) -> str:
-        """With the user's hooks. One that formats files fails once and would pass the second time."""
+        """Run the user's hooks, too. If they fail but changed files, as formatters do, try once more."""
         staged = self._git("write-tree")
         try:
             self._run_commit(message, agent)
@@ -108,7 +102,7 @@ class GitWorkplace:
         env = {**identity(self._path), "GIT_EDITOR": "true"}
         email = git(["var", "GIT_AUTHOR_IDENT"], self._path, env=env).decode("utf-8", "replace")
         author = f"{agent} <{email.rpartition('<')[2].partition('>')[0]}>"
-        # Nobody is there to unlock a key.
+        # Unattended: nobody can unlock a signing key.
         words = ["commit", "--quiet", "--no-gpg-sign", "--author", author, "--file", "-"]
         git(words, self._path, input=message.encode(), env=env, timeout_s=_COMMIT_TIMEOUT_S)
 
@@ -116,14 +110,14 @@ class GitWorkplace:
         return commit_of(self._path, "HEAD")
 
     def changed(self) -> list[str]:
-        """Everything in which HEAD differs from where it parted from main."""
+        """The paths that differ between HEAD and its merge base with main."""
         base = self._git("merge-base", self._main_ref, "HEAD", check=False).split("\n")[0]
         if not base:
             return self._names("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD")
         return self._names("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, "HEAD")
 
     def present(self, paths: Sequence[str]) -> set[str]:
-        """Those of the paths that HEAD holds."""
+        """Those of the paths that exist in HEAD."""
         found = set()
         for path in paths:
             words = ["ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", path.rstrip("/")]
@@ -140,7 +134,7 @@ class GitWorkplace:
 
 
 def dirty_paths(path: str) -> list[str]:
-    """Every path of the worktree that is not as its last commit has it; ignored ones do not count."""
+    """Return the paths of the worktree that differ from HEAD, including new but not ignored files."""
     return [os.fsdecode(change.path) for change in _status(path)]
 
 

@@ -1,4 +1,4 @@
-"""Files as main has them committed, and patches of them. Nothing is checked out."""
+"""Reads files as they are committed on main, and applies patches to their content. Checks nothing out."""
 
 from __future__ import annotations
 

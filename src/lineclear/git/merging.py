@@ -1,4 +1,5 @@
-"""merge-file and merge-tree: three files on disk, or three trees of any git repository. Needs no store."""
+"""`lineclear merge-file` and `merge-tree`: merge three files on disk, or three trees of any git repository.
+Needs no store."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class GitMerging:
-    """Merges, and asks git about the same files. `cwd` is where git looks for trees; files need none."""
+    """Merges with our rules, and with git's result at hand. `cwd`: where git looks for trees."""
 
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
@@ -28,7 +29,7 @@ class GitMerging:
     def merge_files(
         self, base: str, left: str, right: str, *, path: str, labels: Labels
     ) -> tuple[MergeResult, str]:
-        """The result and its encoding: UTF-8, or Latin-1 if any of the files is something else."""
+        """Return the result and its encoding: UTF-8, or Latin-1 if any of the three files is not UTF-8."""
         contents = [_read(name) for name in (base, left, right)]
         encoding = "utf-8" if all(map(_is_utf8, contents)) else "latin-1"
         texts = [content.decode(encoding) for content in contents]
@@ -39,7 +40,7 @@ class GitMerging:
         return merge_texts(path, *texts, git_text=git_text, labels=labels), encoding
 
     def merge_tree(self, base: str, left: str, right: str, maker: LockMaker | None = None) -> dict[str, Any]:
-        """The report of app/queue/merge_trees.py. The `maker` makes lock files that both sides changed."""
+        """Return the report of `merge_two_trees`. `maker` regenerates lock files that both sides changed."""
         labels = Labels(left, base, right)
         try:
             root, ours, theirs = (_tree_id(self._cwd, name) for name in (base, left, right))
@@ -67,7 +68,7 @@ def _read(path: str) -> bytes:
 
 
 def _git_text(base: str, left: str, right: str, labels: Labels, encoding: str) -> str | None:
-    """What git would write; None where there is no git, or it calls the files binary."""
+    """Return git's own merge; None if git is not installed or calls the files binary."""
     names = ["-L", labels.left, "-L", labels.base, "-L", labels.right]
     files = [os.path.abspath(name) for name in (left, base, right)]
     try:

@@ -1,9 +1,9 @@
-"""Leaves an unfinished merge in a worktree just as git leaves one, for somebody to resolve and commit.
+"""Leaves an unfinished merge in a worktree exactly as git would, for somebody to resolve and commit.
 
-Files and index move as for a branch (git/branch_moves.py), with a journal; then the open paths get their
-stages, and MERGE_HEAD, written last, makes a merge of it. Whatever is killed before that is undone. The
-branch itself does not move. `git merge --abort` brings back the state from before: so nothing may be
-staged, and no open path may be changed, since git would throw that away.
+Files and index move as for a branch (git/branch_moves.py), with a journal. Then the conflicting paths get
+their stages, and MERGE_HEAD, written last, turns it into a merge: if the process dies before that, `repair`
+undoes everything. The branch itself does not move. Since `git merge --abort` must restore the earlier state,
+nothing may be staged and no conflicting path may have changes: git would discard them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MESSAGE, _MODE, _HEAD, _AUTO = "MERGE_MSG", "MERGE_MODE", "MERGE_HEAD", "AUTO_M
 
 
 class Keeper(Mover):
-    """One merge into the branch of one worktree."""
+    """Leaves one merge in the worktree of one branch."""
 
     def __init__(self, clone: CloneFacts, common_dir: str, journal: str, ref: str, lock_fd: int) -> None:
         super().__init__(clone, common_dir, journal, ref, lock_fd)
@@ -37,7 +37,7 @@ class Keeper(Mover):
         self._other = self._message = ""
 
     def keep(self, tip: str, tree: str, other: str, stages: Stages, message: str) -> BranchMove:
-        """`tree`: the files as they will lie there, markers in them; `other`: the commit that is merged."""
+        """`tree`: the files as they will be, with conflict markers; `other`: the commit that is merged."""
         self._stages, self._other, self._message = stages, other, message
         if not checkouts_of(self._common_dir, self._ref):
             return BranchMove("stale")
@@ -46,15 +46,16 @@ class Keeper(Mover):
     def _in_the_way(
         self, place: Checkout, old: str, changes: dict[str, tuple[Entry, Entry]]
     ) -> BranchMove | None:
-        if self._value() != old:
+        if self._tip() != old:
             return BranchMove("stale")
         staged = _staged(place.path, old)
         if staged:
             return BranchMove("blocked", STAGED, staged)
-        # Git's own check sees only what the move changes; an open path may stay as it is.
-        mine = overlapping(place, old, {*changes, *self._stages})
-        if mine:
-            return BranchMove("blocked", f"uncommitted changes in {place.path} overlap", mine)
+        # Git's own check covers only the paths that the move changes; a conflicting path may not be among
+        # them.
+        files = overlapping(place, old, {*changes, *self._stages})
+        if files:
+            return BranchMove("blocked", f"uncommitted changes in {place.path} overlap", files)
         return super()._in_the_way(place, old, changes)
 
     def _complete_index(self, place: Checkout) -> None:
@@ -64,11 +65,11 @@ class Keeper(Mover):
             rows.append(f"0 {'0' * oid_length}\t{path}\0")
             rows += [f"{mode} {oid} {stage}\t{path}\0" for stage, (mode, oid) in sorted(stages.items())]
         listing = "".join(rows).encode("utf-8", "surrogateescape")
-        env = {"GIT_INDEX_FILE": place.coming}
+        env = {"GIT_INDEX_FILE": place.new_index}
         git(["update-index", "-z", "--index-info"], place.path, input=listing, env=env, keep_fds=self._fds)
 
     def _set_ref(self, old: str, new: str, why: str, cwd: str) -> bool:
-        """Instead of moving the branch: the files by which git knows a merge."""
+        """Instead of moving the branch, write the files that tell git of a merge."""
         del why
         git_dir = git(["rev-parse", "--absolute-git-dir"], cwd).decode().rstrip("\n")
         self._show_open_files(cwd, old, new)
@@ -80,7 +81,7 @@ class Keeper(Mover):
         return True
 
     def _show_open_files(self, root: str, old: str, new: str) -> None:
-        """Also those outside a sparse checkout: nobody can resolve what is not there."""
+        """Check out conflicting files even outside a sparse checkout: they have to be resolved."""
         entries = self._clone.differences(old, new)
         hidden: dict[str, tuple[Entry, Entry]] = {
             path: (entries[path][1], None)
@@ -91,7 +92,7 @@ class Keeper(Mover):
             put_back(root, new, hidden, self._fds)
 
     def _is_done(self, found: dict[str, str]) -> bool:
-        """While our lock was on the index nobody else could begin a merge."""
+        """We held the index lock, so an existing MERGE_HEAD is ours."""
         return os.path.exists(f"{found['git_dir']}/{_HEAD}")
 
     def _undo(self, place: Checkout, old: str, new: str, *, touched: bool) -> None:
@@ -105,7 +106,7 @@ class Keeper(Mover):
 
 
 def _staged(root: str, head: str) -> list[str]:
-    """What the index holds that is in no commit, announced files (`add --intent-to-add`) included."""
+    """Return the staged paths, including those of `git add --intent-to-add`."""
     words = ["--no-optional-locks", "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames"]
     names: set[str] = set()
     for more in (["--cached", head], ["--diff-filter=A"]):
@@ -115,7 +116,7 @@ def _staged(root: str, head: str) -> list[str]:
 
 
 def unmerged_paths(root: str) -> list[str]:
-    """What is still open in the index of a worktree."""
+    """Return the paths with unresolved conflicts in a worktree's index."""
     rows = git(["ls-files", "--unmerged", "-z", "--full-name"], root, timeout_s=600)
     names = (row.partition("\t")[2] for row in rows.decode("utf-8", "surrogateescape").split("\0"))
     return sorted({name for name in names if name})

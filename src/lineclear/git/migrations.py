@@ -1,4 +1,4 @@
-"""Migrations as they are on main and in every worktree of this machine."""
+"""Lists database migrations on main and in every worktree of this clone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class GitMigrations:
 
 
 def _on_main(layout: Layout) -> dict[str, str]:
-    """Path -> blob of every migration on main; empty when there is no main yet."""
+    """Return path -> blob of every migration on main; empty if main does not exist yet."""
     main = layout.landing or landing_branch(layout.common_dir)
     if not main:
         return {}
@@ -47,7 +47,7 @@ def _on_main(layout: Layout) -> dict[str, str]:
 
 
 def _entries(texts: dict[str, bytes], folder: str) -> dict[str, str]:
-    """Files directly in the folder, and the names of folders in it."""
+    """Return name -> text for files directly in the folder, name -> "" for the folders in it."""
     found: dict[str, str] = {}
     for path, text in texts.items():
         name, slash, _ = path[len(folder) + 1 :].partition("/")

@@ -1,7 +1,7 @@
-"""Objects and refs of one clone, read through one git that stays, and new objects written.
+"""Reads objects and refs of one clone through one long-running `git cat-file`, and writes new objects.
 
-A process for each question costs more than all the answers. What was read is kept, since the levels of a
-stack share nearly all of it: an object never changes under its id. A ref does, and is read each time.
+A process per question would cost more than all the answers. Objects are cached, since the levels of a stack
+share nearly all of them and an object never changes under its id. Refs do change and are read each time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from lineclear.git.objects import Objects
-from lineclear.git.run import GitFailed, Live, git
+from lineclear.git.run import GitFailed, LiveGit, git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     Found = tuple[str, bytes]  # kind, content
 
 _ASK = ("cat-file", "--batch-command")
-# So many questions fit into a pipe of any system, and small files are most of what is read twice.
+# This many questions fit into a pipe on any system. Only small objects are cached: most repeated reads are.
 _MOST_ASKED, _MOST_KEPT_BYTES, _LARGEST_KEPT_BYTES = 50, 64 << 20, 1 << 20
 
 
 class ObjectStore:
-    """`cwd` is any place inside the clone. A git may run for it until it is closed, or forgotten."""
+    """`cwd` is any directory of the clone. Close it: a git process may be waiting for the next question."""
 
     def __init__(self, cwd: str, directory: str = "") -> None:
-        """`directory`: where objects are written; git is asked when it is not given."""
+        """`directory`: the object directory to write to; by default we ask git for it."""
         self.cwd = cwd
         self._directory = directory
-        self._live: Live | None = None
+        self._live: LiveGit | None = None
         self._kept: dict[str, Found] = {}
         self._kept_bytes = 0
 
@@ -40,13 +40,13 @@ class ObjectStore:
         self.close()
 
     def close(self) -> None:
-        """Closing it again has no effect; a question after it starts git again."""
+        """Closing it again has no effect; a later question starts git again."""
         live, self._live = self._live, None
         if live is not None:
             live.close()
 
     def find(self, oids: Iterable[str]) -> dict[str, Found]:
-        """(kind, content) of those that are there."""
+        """(kind, content) of those objects that exist."""
         wanted = list(dict.fromkeys(oids))
         found = {oid: self._kept[oid] for oid in wanted if oid in self._kept}
         missing = [oid for oid in wanted if oid not in found]
@@ -55,7 +55,7 @@ class ObjectStore:
         return found
 
     def read(self, oids: Iterable[str]) -> dict[str, bytes]:
-        """The content of each; GitFailed when one is not there."""
+        """The content of each object; GitFailed if one does not exist."""
         wanted = set(oids)
         found = self.find(sorted(wanted))
         for oid in wanted - found.keys():
@@ -63,17 +63,17 @@ class ObjectStore:
         return {oid: content for oid, (_, content) in found.items()}
 
     def commits_of(self, names: Iterable[str]) -> list[str]:
-        """The commit that each ref or id names now; "" for one that names none."""
+        """The commit that each ref or id names now, "" if none."""
         asked = [name if "\n" not in name else "" for name in names]
         answers = self._ask("info", [f"{name}^{{commit}}" for name in asked])
         return [answer[0] if answer is not None else "" for answer in answers]
 
     def commit_of(self, name: str) -> str:
-        """The commit that a ref or id names now; "" when there is none."""
+        """The commit that a ref or id names now, "" if none."""
         return self.commits_of([name])[0]
 
     def size_of(self, oid: str) -> int:
-        """In bytes; -1 when it is not there."""
+        """The object's size in bytes; -1 if it does not exist."""
         answer = self._ask("info", [oid])[0]
         return answer[2] if answer is not None else -1
 
@@ -86,7 +86,7 @@ class ObjectStore:
             self._keep(oid, found)
 
     def write_one(self, kind: str, data: bytes, like: str) -> str:
-        """Its id, made as that of `like` is."""
+        """Write one object and return its id, made with the same hash as the id `like`."""
         objects = Objects.like(like)
         oid = objects.add(kind, data)
         self.write(objects)
@@ -101,16 +101,16 @@ class ObjectStore:
         return found
 
     def _ask(self, command: str, names: list[str]) -> list[tuple[str, str, int, bytes] | None]:
-        """(id, kind, size, content) for each name; None for one that is not there."""
+        """(id, kind, size, content) for each name; None for one that does not exist."""
         if self._live is None:
-            self._live = Live(_ASK, self.cwd)
+            self._live = LiveGit(_ASK, self.cwd)
             finalize(self, self._live.close)
         try:
             question = "".join(f"{command} {name}\n" for name in names)
             self._live.ask(question.encode("utf-8", "surrogateescape"))
             return [_take(self._live, has_content=command == "contents") for _ in names]
         except BaseException:
-            self.close()  # the rest of the answer is not that to the next question
+            self.close()  # else the rest of this answer would be read as the next one
             raise
 
     def _keep(self, oid: str, found: Found) -> None:
@@ -123,7 +123,7 @@ class ObjectStore:
         self._kept_bytes += size_bytes
 
 
-def _take(live: Live, *, has_content: bool) -> tuple[str, str, int, bytes] | None:
+def _take(live: LiveGit, *, has_content: bool) -> tuple[str, str, int, bytes] | None:
     words = live.take_until(b"\n").decode("utf-8", "replace").split(" ")
     if len(words) != 3 or not words[2].isdigit():  # "NAME missing", "NAME ambiguous"
         return None

@@ -1,7 +1,7 @@
-"""Git's objects as bytes: their ids, trees with some entries changed, and loose objects on the disk.
+"""Makes git objects: their ids, trees with some entries changed, and loose objects on disk.
 
-Trees are edited and written here, since an index of a large repository costs more to read and write than
-a snapshot may, and every process that git starts costs as much as writing all of its trees.
+We edit and write trees ourselves, since in a large repository the index costs more to read and write than a
+snapshot may take, and one git process costs as much as writing all its trees.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TREE_MODE = "40000"
 
 
 class Objects:
-    """New objects of a repository, named by its hash ("sha1" or "sha256")."""
+    """New objects for a repository. `hash_name` is the hash of its ids: "sha1" or "sha256"."""
 
     def __init__(self, hash_name: str) -> None:
         self._hash_name = hash_name
@@ -30,7 +30,7 @@ class Objects:
 
     @classmethod
     def like(cls, oid: str) -> Objects:
-        """Named by the same hash as this object."""
+        """For a repository that has this object id."""
         return cls("sha256" if len(oid) == 64 else "sha1")
 
     def add(self, kind: str, data: bytes) -> str:
@@ -42,12 +42,12 @@ class Objects:
         return self._found[oid][1]
 
     def items(self) -> Iterable[tuple[str, tuple[str, bytes]]]:
-        """(id, (kind, content)) of each."""
+        """(id, (kind, content)) of each object."""
         return self._found.items()
 
     def write(self, directory: str) -> None:
-        """Into the object directory, each whole or not at all; an old one of the same name counts as new,
-        so that a `git gc` under way keeps it."""
+        """Write each object whole or not at all. An existing one gets the current time, so that a running
+        `git gc` keeps it."""
         for oid, (kind, data) in self._found.items():
             _write_loose(f"{directory}/{oid[:2]}", oid[2:], b"%s %d\0" % (kind.encode(), len(data)) + data)
 
@@ -71,12 +71,12 @@ def _write_loose(directory: str, name: str, data: bytes) -> None:
 
 
 def _write_new(directory: str, name: str, data: bytes) -> None:
-    # Git removes leftovers with this beginning by itself.
+    # Git itself removes stale files with this prefix.
     fresh = f"{directory}/tmp_obj_{os.getpid()}_{os.urandom(6).hex()}"
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         try:
-            # A repository that is shared by a group is so whatever the umask of who writes.
+            # In a repository that a group shares, the directory's mode counts, not our umask.
             os.fchmod(fd, os.stat(directory).st_mode & 0o444)
             rest = memoryview(data)
             while rest:
@@ -90,7 +90,7 @@ def _write_new(directory: str, name: str, data: bytes) -> None:
 
 
 def parse_tree(data: bytes, oid_bytes: int) -> dict[bytes, Entry]:
-    """name -> (mode, object id) of a tree object."""
+    """Return name -> (mode, object id) of a tree object."""
     entries, at = {}, 0
     while at < len(data):
         space = data.index(b" ", at)
@@ -104,7 +104,7 @@ def parse_tree(data: bytes, oid_bytes: int) -> dict[bytes, Entry]:
 
 
 def format_tree(entries: Mapping[bytes, Entry]) -> bytes:
-    """A tree object; git orders a directory as if its name ended with a slash."""
+    """Return a tree object. Git sorts a directory as if its name ended with a slash."""
     ordered = sorted(entries, key=lambda name: name + b"/" if entries[name][0] == TREE_MODE else name)
     return b"".join(
         entries[name][0].encode() + b" " + name + b"\0" + bytes.fromhex(entries[name][1]) for name in ordered
@@ -112,19 +112,19 @@ def format_tree(entries: Mapping[bytes, Entry]) -> bytes:
 
 
 def nobody(at_s: int) -> str:
-    """The author and committer of what we keep for ourselves."""
+    """The author and committer line of commits that are on no branch."""
     return f"lineclear <lineclear@localhost> {at_s} +0000"
 
 
 def format_commit(tree: str, parents: Iterable[str], words: str, *, author: str, committer: str) -> bytes:
-    """A commit object; author and committer are lines as git has them: name, <email>, seconds, zone."""
+    """Return a commit object. Author and committer are as git writes them: name, <email>, seconds, zone."""
     rows = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
     rows += [f"author {author}", f"committer {committer}", "", words]
     return "\n".join(rows).encode("utf-8", "surrogateescape")
 
 
 def directories(paths: Iterable[bytes]) -> list[bytes]:
-    """Every directory on the way to the paths, the root (b"") among them, deepest first."""
+    """Return every directory above the paths, including the root (b""), deepest first."""
     found = {b""}
     for path in paths:
         place = path.rpartition(b"/")[0]
@@ -139,8 +139,9 @@ def edit_trees(
     trees: Mapping[bytes, dict[bytes, Entry]],
     changes: Mapping[bytes, Entry | None],
 ) -> str:
-    """The root tree's id with the changes made (None removes). `trees` holds the entries of every
-    directory on the way that exists; a directory that becomes empty goes."""
+    """Add the changed trees to `objects` and return the new root's id. None as an entry removes the path, and
+    a directory that becomes empty disappears. `trees`: the entries of every existing directory above a
+    changed path."""
     below: dict[bytes, dict[bytes, Entry | None]] = {}
     for path, entry in changes.items():
         place, _, name = path.rpartition(b"/")
@@ -158,7 +159,7 @@ def edit_trees(
 def _edited(
     old: dict[bytes, Entry], subtrees: dict[bytes, str], files: dict[bytes, Entry | None]
 ) -> dict[bytes, Entry]:
-    """A file that became a directory is removed first and set as one after; the other way round, too."""
+    """Removals come first, so that a file can become a directory, or a directory a file."""
     entries = dict(old)
     for name, entry in files.items():
         if entry is None:

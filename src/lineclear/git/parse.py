@@ -1,4 +1,4 @@
-"""Git's small files, as text in and values out: config, `.git` files, HEAD, packed refs. No I/O."""
+"""Parses git's small files: config, `.git` files, HEAD, packed-refs. No I/O."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ _TRUE = frozenset(("true", "yes", "on", "1"))
 
 
 def config_value(text: str, section: str, key: str) -> str | None:
-    """The last value of `section.key` (lower case) in one config file; "true" when it stands alone.
+    """The last value of `section.key` (lower case) in one config file; "true" for a key without a value.
 
-    Enough for plain keys: subsections are other sections, includes are not followed.
+    Subsections count as other sections, and includes are not followed.
     """
     inside, found = False, None
     for line in text.split("\n"):
@@ -25,7 +25,7 @@ def config_value(text: str, section: str, key: str) -> str | None:
 
 
 def _key(text: str) -> str:
-    """A key as it is compared; one without a value may have a comment behind it."""
+    """The key in lower case; a key without a value may be followed by a comment."""
     return text.partition("#")[0].partition(";")[0].strip().lower()
 
 
@@ -51,7 +51,7 @@ def is_true(value: str | None) -> bool:
 
 
 def gitdir_target(text: str) -> str | None:
-    """Where a `.git` file points to."""
+    """The path that a `.git` file points to; None if the text is not such a file."""
     head, colon, target = text.partition(":")
     if head != "gitdir" or not colon:
         return None
@@ -59,12 +59,12 @@ def gitdir_target(text: str) -> str | None:
 
 
 def symbolic_target(text: str) -> str | None:
-    """The ref that a symbolic ref names; None for one that holds an object id."""
+    """The ref that a symbolic ref names; None if the text is not a symbolic ref."""
     return text[4:].strip() or None if text.startswith("ref:") else None
 
 
 def is_object_id(text: str) -> bool:
-    """40 hexadecimal digits for SHA-1, 64 for SHA-256."""
+    """Is this 40 (SHA-1) or 64 (SHA-256) hexadecimal digits?"""
     word = text.strip()
     return len(word) in (40, 64) and not word.strip("0123456789abcdef")
 
@@ -75,7 +75,7 @@ def packed_ref_exists(text: str, ref: str) -> bool:
 
 
 def packed_ref(text: str, ref: str) -> str:
-    """The object id of a ref in this packed-refs file; "" when it is not there."""
+    """The object id of a ref in this packed-refs file; "" if it is not listed."""
     end = text.find(f" {ref}\n")
     return text[text.rfind("\n", 0, end) + 1 : end] if end >= 0 else ""
 

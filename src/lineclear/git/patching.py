@@ -1,4 +1,4 @@
-"""A patch of one file, applied to its content by git, in a directory of its own. Touches no repository."""
+"""Lets git apply a patch to the content of one file, in a temporary directory. Touches no repository."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from lineclear.git.run import git
 
 
 class NotApplied(Exception):
-    """In words: why not."""
+    """The message says why."""
 
 
 def apply_patch(path: str, content: bytes | None, patch: bytes) -> bytes | None:
-    """The file's new content; None where there is no file, before or after. GitFailed has git's own words."""
+    """Return the file's new content. None, given or returned, means that the file does not exist.
+
+    Raise NotApplied if the patch changes another file or makes a link, GitFailed if git rejects it.
+    """
     with TemporaryDirectory(prefix="lineclear-") as directory:
         place = os.path.join(directory, path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         if content is not None:
             with open(place, "wb") as file:
                 file.write(content)
-        # Whatever repository the directory for temporary files may lie in is none of this one's.
+        # The temporary directory may lie inside some repository: git must not find it.
         env = {"GIT_CEILING_DIRECTORIES": os.path.dirname(directory)}
         rows = git(["apply", "--numstat", "-z"], directory, input=patch, env=env).split(b"\0")[:-1]
         names = {row.split(b"\t", 2)[-1] for row in rows}

@@ -1,7 +1,7 @@
-"""A cheap picture of a worktree: what differs from HEAD, and the content of that, kept as loose blobs.
+"""A picture of a worktree: which files differ from HEAD, with their content kept as loose blobs.
 
-One `git status` and, for files not seen before, `git hash-object`. Changes nothing of the agent's: no
-lock on the index is taken. The blobs have no ref; git keeps such for two weeks, far longer than a call.
+Costs one `git status` and, for files not seen before, `git hash-object`. Does not lock the agent's index. The
+blobs have no ref; git keeps those for two weeks, far longer than a tool call takes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FORMAT = "lineclear picture 1"
 
 
 class Seen:
-    """One path that differs from HEAD: `kind` as git/status.py has it, and the blob if it was kept."""
+    """One path that differs from HEAD: its `kind` (see git/status.py), and its blob if it was kept."""
 
     __slots__ = ("kind", "oid", "signature")
 
@@ -56,7 +56,7 @@ def take_picture(root: str, before: Picture | None, is_secret: Callable[[str], b
 def _note_content(
     root: str, paths: dict[bytes, Seen], before: Picture | None, is_secret: Callable[[str], bool]
 ) -> list[bytes]:
-    """Those whose content is to be kept: what is like before was kept then."""
+    """Fill in signatures, and blobs that `before` already has. Return the paths whose content to keep now."""
     fresh: list[bytes] = []
     for path, seen in paths.items():
         seen.signature = _signature(root, path)
@@ -71,7 +71,7 @@ def _note_content(
 
 
 def _keep_content(root: str, paths: list[bytes]) -> dict[bytes, str]:
-    """Blobs of these files, by git itself."""
+    """Write the files as blobs and return path -> blob."""
     kept: dict[bytes, str] = {}
     for batch in _batches(paths):
         words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
@@ -81,7 +81,7 @@ def _keep_content(root: str, paths: list[bytes]) -> dict[bytes, str]:
 
 
 def _batches(paths: list[bytes]) -> list[list[bytes]]:
-    """What fits into one question each."""
+    """Split the paths so that each batch fits into the input of one `quick_git`."""
     batches: list[list[bytes]] = []
     room = 0
     for path in paths:
@@ -95,7 +95,7 @@ def _batches(paths: list[bytes]) -> list[list[bytes]]:
 
 
 def _signature(root: str, path: bytes) -> str:
-    """What a file looks like from outside; "" for what is no plain file, or a large one."""
+    """Identifies a file's state by its stat data; "" if it is not a plain file, or is too large to keep."""
     try:
         found = os.lstat(os.fsencode(root) + b"/" + path)
     except OSError:
@@ -106,7 +106,7 @@ def _signature(root: str, path: bytes) -> str:
 
 
 def changed_since(root: str, before: Picture, after: Picture, start_ns: int) -> list[bytes]:
-    """What was written, made or removed from `start_ns` on, by the inodes' own times."""
+    """Return the paths that were written, created or removed since `start_ns`, judged by inode times."""
     candidates = dict.fromkeys([*before.paths, *after.paths])
     if before.head != after.head and before.head and after.head:
         words = ("diff", "--name-only", "-z", "--no-renames", before.head, after.head)
@@ -120,7 +120,6 @@ def _is_changed(root: str, path: bytes, before: Picture, after: Picture, start_n
     try:
         found = os.lstat(os.fsencode(root) + b"/" + path)
     except OSError:
-        # Gone: was it there before?
         return was is None or was.kind != DELETED
     if was is not None and was.kind == DELETED and (now is None or now.kind != DELETED):
         return True
@@ -128,7 +127,7 @@ def _is_changed(root: str, path: bytes, before: Picture, after: Picture, start_n
 
 
 def undo_command(root: str, path: bytes, before: Picture, after: Picture) -> str:
-    """The words for a shell that bring back what was there before; "" when that was not kept."""
+    """The shell command that restores the earlier content of a path; "" if that was not kept."""
     from lineclear.core.words.refusals import quote
 
     was, now = before.paths.get(path), after.paths.get(path)
@@ -147,11 +146,12 @@ def undo_command(root: str, path: bytes, before: Picture, after: Picture) -> str
     return f"git -C {quote(root)} restore --source={before.head[:16]} --staged --worktree -- {quote(name)}"
 
 
-# -- kept between two calls -------------------------------------------------------------------
+# -- the file between two calls ---------------------------------------------------------------
 
 
 def write_picture(path: str, picture: Picture) -> str:
-    """A file beside the path, to be put in its place; "" when there is one already that says the same."""
+    """Write the picture to a temporary file, to be renamed to `path`, and return its name; "" if `path`
+    already has the same content."""
     rows = [f"{_FORMAT} {picture.head}".encode()]
     for name, seen in picture.paths.items():
         rows.append(

@@ -1,10 +1,10 @@
-"""Where a path that somebody typed is in the repository: the half of path identity that asks the disk.
+"""Turns a typed path into a repo-relative path: the half of path identity that needs the disk.
 
 Symlinks mean their targets, and every worktree of the repository gives the same repo-relative path.
-Spelling (case, Unicode form) is left as typed: the rules fold it.
+Spelling (case, Unicode form) is left as typed: the rules in core fold it.
 
-The worktree of a path is found as git finds it, by the nearest `.git` above that belongs to this
-repository; so a worktree inside another one, a new one and a moved one are right without a list.
+A path's worktree is found as git finds it, by the nearest `.git` above it that belongs to this repository. So
+nested, new and moved worktrees need no list.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class WorktreePaths:
     def locate(self, text: str, cwd: str, *, literal: bool = False) -> tuple[str, bool]:
         """(repo-relative POSIX path, is it a directory?) for a path or glob typed in `cwd`.
 
-        The answer is written as the question was: with `literal` both are plain names, without it `*`
-        and `?` make a glob and a backslash before them a plain name. "" is the root of the repository.
+        With `literal`, text and answer are plain names. Without it, `*` and `?` in both are wildcards unless
+        a backslash escapes them. "" is the root of the repository.
         """
         if not text or "\0" in text:
             raise refuse(
@@ -59,10 +59,10 @@ class WorktreePaths:
         return paths.escape(path), is_dir
 
     def resource(self, text: str, cwd: str, schemes: Sequence[str] = ()) -> Resource:
-        """What somebody typed, as the one resource it means, whatever way it was written.
+        """The resource that a typed text means.
 
-        A bare path counts from where one stands; with `file:` or `symbol:` from the repository's root.
-        `schemes`: those that the repository has beside ours.
+        A bare path is relative to `cwd`, one with `file:` or `symbol:` to the repository's root.
+        `schemes`: those that the repository declares in addition to ours.
         """
         known = (*KNOWN, *schemes)
         scheme, typed = split_scheme(text, known) if ":" in text else ("file", text)
@@ -73,7 +73,7 @@ class WorktreePaths:
         if scheme == "symbol":
             cut = typed.find("#", typed.rfind("/") + 1)
             if cut < 1:
-                return parse_resource(text)  # refuses, in its own words
+                return parse_resource(text)  # raises the refusal
             typed, symbol = typed[:cut], typed[cut:]
         place, is_dir = self.locate(typed, start)
         return parse_resource(
@@ -82,7 +82,7 @@ class WorktreePaths:
         )  # fmt: skip
 
     def find(self, name: str, cwd: str) -> tuple[str, str]:
-        """(the root of the worktree that a plain name lies in, the path below it)."""
+        """(the root of the worktree that contains the plain name, the path below it)."""
         if not name or "\0" in name:
             raise refuse(
                 "resource.bad",
@@ -97,7 +97,7 @@ class WorktreePaths:
         return self._split_at_root(real, shown)[1], is_dir
 
     def _place_glob(self, text: str, cwd: str) -> tuple[str, bool]:
-        """Only the directory before the first wildcard is looked up; the rest has no place on disk."""
+        """Resolve only the directory before the first wildcard; the rest has no place on disk."""
         parts = text.split("/")
         first = next(at for at, part in enumerate(parts) if paths.is_glob(part))
         if ".." in parts[first:]:
@@ -108,7 +108,7 @@ class WorktreePaths:
         return "/".join([paths.escape(path), *rest] if path else rest), text.endswith("/")
 
     def _resolve(self, name: str) -> tuple[str, bool]:
-        """The absolute path without symlinks, and whether it is, or was meant as, a directory."""
+        """(the absolute path without symlinks, is it, or was it typed as, a directory?)."""
         if name.startswith(self._prefix):
             found = self._walk(name)
             if found is not None:
@@ -120,8 +120,8 @@ class WorktreePaths:
             return real, name.endswith("/")
 
     def _walk(self, name: str) -> tuple[str, bool] | None:
-        """The quick way, for what lies below our own root (a real path): one lstat for each name, and
-        None at the first symlink or `..`, whose meaning only the long way knows."""
+        """A fast `_resolve` for paths below our own root, which is a real path: one lstat per name. None at
+        the first symlink or `..`, which need realpath."""
         at = self._prefix[:-1]
         parts = [part for part in name[len(at) :].split("/") if part and part != "."]
         if ".." in parts:
@@ -131,7 +131,7 @@ class WorktreePaths:
             at = f"{at}/{part}"
             try:
                 mode = os.lstat(at).st_mode
-            except OSError:  # not there yet: from here on it is what was typed
+            except OSError:  # does not exist yet: the rest is taken as typed
                 return "/".join([at, *parts[done + 1 :]]), name.endswith("/")
             if stat.S_ISLNK(mode):
                 return None
@@ -170,7 +170,8 @@ class WorktreePaths:
             found = os.lstat(link)
         except OSError:
             return False
-        # A file's number may come back with another file; a directory's time changes with every commit.
+        # The inode number of a file may be reused, so its time counts, too; a directory's time changes with
+        # every commit.
         known = (place, found.st_ino, found.st_mtime_ns if stat.S_ISREG(found.st_mode) else 0)
         if known not in self._is_ours:
             self._is_ours[known] = self._belongs(link)
@@ -181,5 +182,5 @@ class WorktreePaths:
         return git_dir is not None and layouts.common_dir_of(git_dir) == self._common_dir
 
     def _key(self, path: str) -> str:
-        """How paths are compared: as text, folded where the file system takes two spellings for one."""
+        """The path for comparison: folded if the file system treats two spellings as one."""
         return paths.fold(path, case=self._fold_case, nfc=self._nfc)

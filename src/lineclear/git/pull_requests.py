@@ -1,4 +1,4 @@
-"""The branch of a pull request: where it is pushed to, and what is on it."""
+"""The branch of a pull request: which remote it is pushed to, and the commits on it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_SUBJECTS = 50
 
 
 class PullRequestBranches:
-    """The `PullRequestGit` of app/queue/pull_requests.py. `remote` is the queue's, "" when it has none."""
+    """The `PullRequestGit` of app/queue/pull_requests.py. `remote` is the queue's remote, "" without one."""
 
     def __init__(self, layout: Layout, remote: str) -> None:
         self._layout, self._cwd, self._remote = layout, layout.worktree, remote

@@ -1,4 +1,4 @@
-"""The queue's git: levels are merged without a work tree, main moves under the landing lock."""
+"""The queue's git: merges levels without a work tree, and moves main under the landing lock."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     # (conflicts, main's commit, the candidate's commit, its branch, its owner) -> the conflicts with sides.
     AddSides = Callable[[list[dict[str, Any]], str, str, str, Owner], list[dict[str, Any]]]
 
-# What a candidate holds is kept from git's housekeeping, here and on the remote, while it may be wanted.
+# Refs that keep `git gc` from removing a candidate's commits, here and on the remote.
 KEPT = "refs/lineclear/queue"
-# How many states of main are looked at for the one that a candidate fails with.
+# How many states of main to search for the one that a candidate fails with.
 MOST_STATES = 128
 FETCH_EVERY_S = 2.0
 
 
 class KeptCommits:
-    """The `CommitKeeper` of app/queue/ports.py: a ref for each, here and on the remote if there is one."""
+    """The `CommitKeeper` of app/queue/ports.py: a ref per candidate, here and on the remote if any."""
 
     def __init__(self, cwd: str, remote: str) -> None:
         self._cwd, self._remote = cwd, remote
@@ -61,11 +61,11 @@ class KeptCommits:
 
 
 class CloneQueueGit:
-    """The `LandingGit` of app/queue/ports.py: opened once for all of a landing, since each git that answers
-    stays until this is closed. Closed, it can be used again.
+    """The `LandingGit` of app/queue/ports.py. Open it once for a whole landing: its git processes stay until
+    it is closed. It can be used again afterwards.
 
-    With a remote, that one's branch is main, and this clone follows. `style` is how history is written;
-    `maker_by` gives what makes lock files again, by the settings of main.
+    With a remote, the remote's branch is main, and this clone follows it. `style`: how history is written.
+    `maker_by(main)` returns what regenerates lock files, by the settings of main.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class CloneQueueGit:
         return local
 
     def known_main(self) -> str:
-        """As it was last seen, wherever main is; nobody is asked. "" where there is none."""
+        """Main's commit as last seen (on the remote if there is one), without fetching; "" if unknown."""
         return self.known_ends("")[0]
 
     def known_ends(self, branch: str) -> tuple[str, str]:
-        """(main as it was last seen, the branch's newest commit)."""
+        """(main's commit as last seen, the branch's newest commit)."""
         names = [self._ref, f"refs/heads/{branch}"]
         if self._remote:
             names.append(f"refs/remotes/{self._remote}/{self.branch}")
@@ -110,7 +110,7 @@ class CloneQueueGit:
         return (there[0] if there else "") or local, tip
 
     def ends_of(self, branch: str) -> tuple[str, str]:
-        """As `known_ends`; refused where there is nothing that could land."""
+        """As `known_ends`; raises a refusal if main or the branch does not exist, or both are the same."""
         main, tip = self.known_ends(branch)
         if not main:
             raise refuse("land.unborn", main=self.branch)
@@ -131,12 +131,12 @@ class CloneQueueGit:
         return files, self.clone.objects.read([commit])[commit].decode("utf-8", "replace")
 
     def take_notes(self) -> list[str]:
-        """What was done about main since this was asked last, as words for a person."""
+        """What was done about main since the last call, as sentences for a person."""
         notes, self._notes = self._notes, []
         return notes
 
     def _look_closer(self, local: str) -> str:
-        """Somebody moved main: a person may, an agent's work is put back to where it belongs."""
+        """Main moved. A person may do that; if an agent did it, put main back. Return main's commit."""
         if not has_unfinished_move(self._state_directory) and self._strays.find() is None:
             return local
         with locked_main(self.clone, self._state_directory, LOCK_WAIT_S) as main:
@@ -147,7 +147,7 @@ class CloneQueueGit:
             return main.commit()
 
     def _follow(self, there: str) -> None:
-        """This clone's main goes where the remote's went, if that is forward and nobody is in the way."""
+        """Move this clone's main to the remote's commit if that is a fast-forward and nothing blocks it."""
         here = self.clone.commit_of(self._ref)
         if there and here and here != there and self._is_ancestor(here, there):
             with locked_main(self.clone, self._state_directory, LOCK_WAIT_S) as main:
@@ -183,7 +183,7 @@ class CloneQueueGit:
     def touched(self, row: Candidate) -> list[str]:
         history = self.clone.history
         try:
-            # Main as it was then: by now it may hold the candidate.
+            # Compare with main as it was then: by now it may contain the candidate.
             bases = history.bases(row.base, row.tip)
             paths = history.changed(history.base_of(bases), row.tip)[0] if bases else []
         except GitFailed:
@@ -212,21 +212,19 @@ class CloneQueueGit:
                 main.repair()
                 return main.move(old, new, why)
         failed = push_leased(self._cwd, self._remote, self.branch, old, new)
+        if failed == "stale":
+            return BranchMove("stale")
         if failed:
-            return (
-                BranchMove("stale")
-                if failed == "stale"
-                else BranchMove("blocked", f"{self._remote}: {failed}")
-            )
+            return BranchMove("blocked", f"{self._remote}: {failed}")
         self._follow(new)
         return BranchMove("moved")
 
 
-# -- branches that somebody hands in --------------------------------------------------------------
+# -- branches to land -----------------------------------------------------------------------------
 
 
 def branch_here(layout: Layout) -> str:
-    """The branch of the worktree that one stands in."""
+    """The branch of the current worktree; refused if its HEAD is detached."""
     ref = head_ref(layout.worktree, layout.common_dir, layout.git_dir)
     if not ref:
         raise refuse("land.detached", path=layout.worktree)
@@ -234,11 +232,11 @@ def branch_here(layout: Layout) -> str:
 
 
 def tip_of(layout: Layout, branch: str) -> str:
-    """The branch's newest commit; "" if there is no such branch here."""
+    """The branch's newest commit; "" if this clone has no such branch."""
     return commit_of(layout.worktree, f"refs/heads/{branch}")
 
 
 def uncommitted(layout: Layout, branch: str) -> list[str]:
-    """What is changed and not committed in the worktrees that the branch is checked out in."""
+    """The uncommitted paths in every worktree that has the branch checked out."""
     places = checkouts_of(layout.common_dir, f"refs/heads/{branch}")
     return [path for place in places for path in dirty_paths(place.path)]

@@ -1,18 +1,19 @@
-"""A branch on a remote: what it is there now, and moving it by compare-and-set. Nothing is ever forced."""
+"""Reads and moves refs on a remote. A branch moves only by compare-and-set: nothing is ever forced."""
 
 from __future__ import annotations
 
 from lineclear.git.run import GitFailed, git
 
 _NET_S = 300
+_FETCH = ["fetch", "--quiet", "--no-tags", "--no-auto-maintenance", "--end-of-options"]
+_PUSH = ["push", "--quiet", "--no-verify", "--end-of-options"]
 
 
 def fetch_branch(cwd: str, remote: str, branch: str) -> str:
-    """The commit that the branch is on the remote; "" when it is not there. Fetched, kept as tracking ref."""
+    """Fetch the branch into its tracking ref and return its commit; "" if the remote has no such branch."""
     tracking = f"refs/remotes/{remote}/{branch}"
     try:
-        words = ["fetch", "--quiet", "--no-tags", "--no-auto-maintenance", "--end-of-options", remote]
-        git([*words, f"+refs/heads/{branch}:{tracking}"], cwd, timeout_s=_NET_S)
+        git([*_FETCH, remote, f"+refs/heads/{branch}:{tracking}"], cwd, timeout_s=_NET_S)
     except GitFailed as error:
         if "couldn't find remote ref" in error.stderr.lower():
             return ""
@@ -21,30 +22,22 @@ def fetch_branch(cwd: str, remote: str, branch: str) -> str:
 
 
 def share_commit(cwd: str, remote: str, commit: str, ref: str) -> None:
-    """Put a commit on the remote under a ref that is nobody's branch, for other machines to fetch."""
-    git(
-        ["push", "--quiet", "--no-verify", "--end-of-options", remote, f"+{commit}:{ref}"],
-        cwd,
-        timeout_s=_NET_S,
-    )
+    """Push a commit to a ref of ours, outside refs/heads, so that other machines can fetch it."""
+    git([*_PUSH, remote, f"+{commit}:{ref}"], cwd, timeout_s=_NET_S)
 
 
 def fetch_commit(cwd: str, remote: str, ref: str) -> None:
-    words = ["fetch", "--quiet", "--no-tags", "--no-auto-maintenance", "--end-of-options", remote]
-    git([*words, f"+{ref}:{ref}"], cwd, check=False, timeout_s=_NET_S)
+    git([*_FETCH, remote, f"+{ref}:{ref}"], cwd, check=False, timeout_s=_NET_S)
 
 
 def withdraw(cwd: str, remote: str, ref: str) -> None:
-    git(
-        ["push", "--quiet", "--no-verify", "--end-of-options", remote, f":{ref}"],
-        cwd,
-        check=False,
-        timeout_s=_NET_S,
-    )
+    """Delete what `share_commit` pushed, if it is still there."""
+    git([*_PUSH, remote, f":{ref}"], cwd, check=False, timeout_s=_NET_S)
 
 
 def push_leased(cwd: str, remote: str, branch: str, old: str, new: str) -> str:
-    """ "" when the remote's branch went from `old` to `new`, "stale" if it was not `old`, or git's words."""
+    """Push `new` if the remote's branch is at `old`. Return "" on success, "stale" if the branch was
+    elsewhere, else git's error."""
     ref = f"refs/heads/{branch}"
     words = ["push", "--porcelain", "--no-verify", f"--force-with-lease={ref}:{old}"]
     try:

@@ -1,7 +1,7 @@
 """Puts files of a work tree back to a commit, but only those that an unfinished move left there.
 
-A file counts as left by the move when it is missing, holds exactly what the move was bringing, or a
-beginning of it. Everything else is somebody's work and stays.
+A file counts as left by the move if it is missing, or holds exactly the move's new content or the beginning
+of it. Everything else is somebody's work and stays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lineclear.git.run import GitFailed, git
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    # (mode, object id); None where the path is not there
+    # (mode, object id); None if the path does not exist
     Entry = tuple[str, str] | None
 
 _SUBMODULE = "160000"
@@ -25,7 +25,7 @@ _SUBMODULE = "160000"
 def put_back(
     root: str, commit: str, changes: dict[str, tuple[Entry, Entry]], keep_fds: Sequence[int] = ()
 ) -> None:
-    """`changes`: path -> (what the commit has, what the move was bringing)."""
+    """`changes`: path -> (its entry in the commit, its entry after the move)."""
     ours = _left_by_the_move(root, changes)
     for path in ours:
         if changes[path][0] is None:
@@ -61,14 +61,14 @@ def _left_by_the_move(root: str, changes: dict[str, tuple[Entry, Entry]]) -> lis
 
 
 def _hashes(root: str, paths: list[str]) -> dict[str, str]:
-    """The object id each file would get, through the same filters as when it was written."""
+    """Return the object id that git would give each file, with the same filters as at check-out."""
     plain = [path for path in paths if "\n" not in path]
     if not plain:
         return {}
     listing = "".join(f"{path}\n" for path in plain).encode("utf-8", "surrogateescape")
     try:
         output = git(["hash-object", "--stdin-paths"], root, input=listing, timeout_s=600)
-    except GitFailed:  # one of them vanished, or a filter failed: judged by their beginnings instead
+    except GitFailed:  # a file vanished, or a filter failed: the caller compares contents instead
         return {}
     return dict(zip(plain, output.decode().split("\n"), strict=False))
 
@@ -86,7 +86,7 @@ def _is_beginning(path: str, content: bytes) -> bool:
 
 
 def _make_way(path: str) -> bool:
-    """Empty directories in a file's place go; git would remove others with all that somebody put there."""
+    """Remove empty directories in a file's place. False if one has a file, which git would delete."""
     if _is_dir(path):
         for directory, _, _ in os.walk(path, topdown=False):
             try:

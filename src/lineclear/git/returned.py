@@ -1,4 +1,4 @@
-"""What git knows of a branch that came back from the queue."""
+"""What git knows about a branch that the queue sent back."""
 
 from __future__ import annotations
 

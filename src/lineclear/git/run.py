@@ -1,6 +1,6 @@
-"""The only place that starts git: clean environment, English messages, bounded time.
+"""The only place that starts git: with a clean environment, English messages and a time limit.
 
-A hook loads this alone: what costs more to import than a small git costs to run is imported where it is used.
+Hooks load this module, so costly imports stand in the functions that need them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
 
-# What binds git to one repository or its state; inherited from a hook it would point us elsewhere.
+# Variables that bind git to one repository or its state: inherited from a hook, they would misdirect us.
 LOCAL_NAMES = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_CONFIG",
@@ -22,19 +22,19 @@ LOCAL_NAMES = (
     "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
     "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS",
 )  # fmt: skip
-# What a pipe takes at once on every system: git need not read while we write.
+# A pipe takes this much on every system, even before git reads.
 MOST_INPUT_BYTES = 4_096
 _KILL = 9
 _TRIES, _PAUSE_S = 20, 0.02
 
 
 def unbound(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what binds git to one repository or its state."""
+    """The environment without the variables that bind git to one repository or its state."""
     return {name: value for name, value in environ.items() if name not in LOCAL_NAMES}
 
 
 class GitFailed(Exception):
-    """Git said no, took too long (exit code 124) or could not be started (127)."""
+    """Git failed, took too long (exit code 124) or could not be started (127)."""
 
     def __init__(self, args: Sequence[str], exit_code: int, stderr: str) -> None:
         super().__init__(f"git {' '.join(args)}: exit code {exit_code}: {stderr.strip()}")
@@ -42,7 +42,7 @@ class GitFailed(Exception):
 
 
 class Started:
-    """A git that runs and waits for its input, so that several can start up side by side."""
+    """A git process that waits for its input, so that several can start up at the same time."""
 
     __slots__ = ("_args", "_child")
 
@@ -55,8 +55,8 @@ class Started:
         keep_fds: Sequence[int] = (),
         terminal: int | None = None,
     ) -> None:
-        """`env` is added to the cleaned environment; git inherits `keep_fds`, so that a lock on one of
-        them lasts as long as git does; it reads from and writes to `terminal` where one is given."""
+        """`env` is added to the cleaned environment. Git inherits `keep_fds`, so that a lock on one of them
+        lasts as long as git does. With `terminal`, git reads from and writes to that descriptor."""
         import subprocess
 
         full = _environment() | dict(env or {})
@@ -71,7 +71,7 @@ class Started:
             raise GitFailed(args, 127, str(error)) from error
 
     def finish(self, input: bytes | None = None, *, check: bool = True, timeout_s: float = 60) -> bytes:
-        """What git prints. `check=False` accepts any exit code."""
+        """Return git's output. `check=False` accepts any exit code."""
         import subprocess
 
         with self._child as child:
@@ -85,7 +85,7 @@ class Started:
         return output
 
     def close(self) -> None:
-        """End it if it was not needed after all. Calling it again has no effect."""
+        """End the process if it still runs. Calling it again has no effect."""
         if self._child.poll() is None:
             _end(self._child)
         for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
@@ -93,14 +93,14 @@ class Started:
                 stream.close()
 
 
-class Live(Started):
-    """A git that answers question after question until it is closed. Whoever asks reads the whole answer
-    before asking again; questions must fit into a pipe, else both sides would wait for each other."""
+class LiveGit(Started):
+    """A git process that answers questions until it is closed. Read the whole answer before asking again. A
+    question must fit into a pipe: otherwise both sides would wait for each other."""
 
-    __slots__ = ("_ears", "_fds", "_heard")
+    __slots__ = ("_fds", "_poll", "_received")
 
     def __init__(self, args: Sequence[str], cwd: str, *, on_terminal: bool = False) -> None:
-        """`on_terminal`: for a git that keeps its answers back as long as they go into a pipe."""
+        """`on_terminal`: for a git command that buffers its answers when they go into a pipe."""
         ours, theirs = _open_terminal() if on_terminal else (-1, -1)
         try:
             super().__init__(args, cwd, terminal=theirs if on_terminal else None)
@@ -114,9 +114,9 @@ class Live(Started):
         self._fds = (ours, ours) if on_terminal else (pipes[0], pipes[1])
         import select
 
-        self._heard = bytearray()
-        self._ears = select.poll()
-        self._ears.register(self._fds[1], select.POLLIN)
+        self._received = bytearray()
+        self._poll = select.poll()
+        self._poll.register(self._fds[1], select.POLLIN)
 
     def ask(self, question: bytes) -> None:
         rest = memoryview(question)
@@ -127,39 +127,39 @@ class Live(Started):
             raise self._failed(str(error)) from error
 
     def take_until(self, end: bytes, *, timeout_s: float = 60) -> bytes:
-        """The next part of the answer, without its end."""
-        at = self._heard.find(end)
+        """Return the answer up to `end`, without `end`."""
+        at = self._received.find(end)
         while at < 0:
-            start = max(0, len(self._heard) - len(end) + 1)
-            self._hear(timeout_s)
-            at = self._heard.find(end, start)
+            start = max(0, len(self._received) - len(end) + 1)
+            self._receive(timeout_s)
+            at = self._received.find(end, start)
         return self.take(at + len(end))[: -len(end)]
 
     def take(self, size_bytes: int, *, timeout_s: float = 60) -> bytes:
-        while len(self._heard) < size_bytes:
-            self._hear(timeout_s)
-        taken = bytes(self._heard[:size_bytes])
-        del self._heard[:size_bytes]
+        while len(self._received) < size_bytes:
+            self._receive(timeout_s)
+        taken = bytes(self._received[:size_bytes])
+        del self._received[:size_bytes]
         return taken
 
-    def _hear(self, timeout_s: float) -> None:
+    def _receive(self, timeout_s: float) -> None:
         import select
 
-        heard = self._ears.poll(timeout_s * 1_000)
-        if not heard:
+        ready = self._poll.poll(timeout_s * 1_000)
+        if not ready:
             raise GitFailed(self._args, 124, f"no answer after {timeout_s} s")
-        if heard[0][1] & select.POLLNVAL:  # a system that cannot wait for a terminal would read for ever
-            raise GitFailed(self._args, 127, "its answer cannot be waited for")
+        if ready[0][1] & select.POLLNVAL:  # this system cannot poll a terminal: reading could block for ever
+            raise GitFailed(self._args, 127, "cannot wait for its answer")
         try:
             more = os.read(self._fds[1], 1 << 16)
-        except OSError as error:  # how a terminal says that nobody is there any more
+        except OSError as error:  # a terminal reports that its other end is closed
             raise self._failed(str(error)) from error
         if not more:
             raise self._failed("it ended")
-        self._heard += more
+        self._received += more
 
     def _failed(self, why: str) -> GitFailed:
-        """It ended though it was still needed: with its last words."""
+        """The error for a git that ended too early, with its last words."""
         if self._child.poll() is None:
             _end(self._child)
         stream = self._child.stderr
@@ -174,8 +174,8 @@ class Live(Started):
 
 
 def _open_terminal() -> tuple[int, int]:
-    """(our end, git's end) of a terminal that passes on every byte as it is."""
-    import tty  # only who merges several times needs it
+    """(our end, git's end) of a raw terminal, which passes on every byte unchanged."""
+    import tty
 
     try:
         ours, theirs = os.openpty()
@@ -201,8 +201,8 @@ def git(
     env: Mapping[str, str] | None = None,
     keep_fds: Sequence[int] = (),
 ) -> bytes:
-    """What git prints. `env` is added to the cleaned environment; `check=False` accepts any exit code;
-    git inherits `keep_fds`."""
+    """Run git and return its output. `env` is added to the cleaned environment; `check=False` accepts any
+    exit code; git inherits `keep_fds`."""
     for _ in range(_TRIES):
         try:
             return Started(args, cwd, env=env, keep_fds=keep_fds).finish(
@@ -216,13 +216,13 @@ def git(
 
 
 def _met_a_half_made_worktree(stderr: str) -> bool:
-    """Git (seen in 2.39) reads all worktrees before it does anything that concerns a branch, and dies when
-    one of them is being made or removed by somebody else just then. Nothing was done: once more."""
+    """Git (2.39) reads all worktrees before it touches a branch, and dies if another process is just making
+    or removing one of them. Nothing was done, so the caller tries again."""
     return "failed to read" in stderr and "/worktrees/" in stderr
 
 
 def show_on_terminal(args: Sequence[str], cwd: str) -> int:
-    """Git for a person at a terminal: with their pager and colours; gives its exit code."""
+    """Run git for a person, with their pager and colours, and return its exit code."""
     import subprocess
 
     env = unbound(os.environ)
@@ -233,7 +233,7 @@ def show_on_terminal(args: Sequence[str], cwd: str) -> int:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Asked, git removes its lock files and ends what it started; killed, it does neither."""
+    """On SIGTERM git removes its lock files and ends its children; killed, it does neither."""
     import subprocess
 
     child.terminate()
@@ -244,51 +244,51 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def quick_git(args: Sequence[str], cwd: str, given: bytes = b"", *, check: bool = True) -> bytes:
-    """What git prints, for hooks: a small question, without the cost of `subprocess`. The hook's own time
-    limit ends what hangs.
+    """Run git and return its output, without the cost of importing `subprocess`: for hooks.
 
-    An OSError when git ends with another exit code than 0, unless `check` is False. At most 4 KiB of input.
+    Takes at most 4 KiB of input. Raises OSError if git fails, unless `check` is False. Has no time limit: the
+    hook's own one applies.
     """
     if len(given) > MOST_INPUT_BYTES:
         raise ValueError(f"more than {MOST_INPUT_BYTES} bytes of input")
-    ear, mouth = os.pipe()
-    source, sink = os.pipe()
+    output_end, git_output = os.pipe()
+    git_input, input_end = os.pipe()
     try:
-        os.write(sink, given)
+        os.write(input_end, given)
         actions = [
-            (os.POSIX_SPAWN_DUP2, source, 0),
-            (os.POSIX_SPAWN_DUP2, mouth, 1),
+            (os.POSIX_SPAWN_DUP2, git_input, 0),
+            (os.POSIX_SPAWN_DUP2, git_output, 1),
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
         ]
         pid = os.posix_spawnp("git", ["git", "-C", cwd, *args], _environment(), file_actions=actions)
     except BaseException:
-        os.close(ear)
+        os.close(output_end)
         raise
     finally:
-        for fd in (mouth, source, sink):
+        for fd in (git_output, git_input, input_end):
             os.close(fd)
-    output, status = _output(pid, ear)
+    output, status = _output(pid, output_end)
     if status and check:
         raise OSError(f"git {' '.join(args)} ended with status {status}")
     return output
 
 
-def _output(pid: int, ear: int) -> tuple[bytes, int]:
+def _output(pid: int, fd: int) -> tuple[bytes, int]:
     pieces = []
     try:
-        while piece := os.read(ear, 1 << 16):
+        while piece := os.read(fd, 1 << 16):
             pieces.append(piece)
     except BaseException:
         os.kill(pid, _KILL)
         raise
     finally:
-        os.close(ear)
+        os.close(fd)
         _, status = os.waitpid(pid, 0)
     return b"".join(pieces), status
 
 
 def _environment() -> dict[str, str]:
-    """Ours, bound to no repository. What we do ourselves was judged before: the gate in git's hooks lets it
-    pass."""
+    """Our environment, bound to no repository. The gate in git's hooks stays open: our own commits and pushes
+    were judged before."""
     env = unbound(os.environ)
     return env | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "LINECLEAR_GATE": "open"}

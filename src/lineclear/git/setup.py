@@ -1,4 +1,4 @@
-"""What set-up of clients asks of git in one clone."""
+"""The git side of `lineclear setup` in one clone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RepositorySetupGit:
-    """`root`: the main worktree."""
+    """`root` is the main worktree."""
 
     def __init__(self, layout: Layout, root: str) -> None:
         self._layout, self._root = layout, root

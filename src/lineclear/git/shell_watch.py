@@ -1,6 +1,6 @@
-"""What commands in a shell have changed: the worktree compared before and after.
+"""Finds the files that shell commands changed, by comparing the worktree before and after.
 
-Git is asked before the store, or when its transaction is over: nobody else waits for git then.
+Git runs before the store's transaction or after it, so that nobody waits for git inside one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class GitShellWatch:
-    """One worktree, seen by one session. `is_secret`: the content of such a file is not kept."""
+    """Watches one worktree for one session. `is_secret`: do not keep the content of this file."""
 
     __slots__ = ("_is_secret", "_marks", "_root")
 
@@ -52,8 +52,8 @@ class GitShellWatch:
     def begin(self, memory: Memory, call_id: str, writes_size: int, *, is_fresh: bool) -> None:
         marks = self._marks
         marks.make_directory()
-        # A call that looked at other commands has a new picture, and needs the old one until the answer is
-        # kept.
+        # If this call has just examined other commands, it has a new picture already, and needs the old one
+        # until its answer is stored.
         if not is_fresh:
             self._renew_picture(memory, writes_size)
         marks.clear_pictures()
@@ -73,7 +73,7 @@ class GitShellWatch:
 
 
 class GitShellLook:
-    """The worktree as it is after some commands. `fresh`: the new picture, beside the old one."""
+    """The worktree after some commands. `fresh`: the file with the new picture, "" if nothing changed."""
 
     __slots__ = (
         "_after", "_before", "_call_ids", "_fresh", "_marks", "_now_ns", "_root", "changed", "is_over",
@@ -117,5 +117,5 @@ class GitShellLook:
 
 
 def _freshness(root: str, stamp: str, writes_size: int) -> str:
-    """This very picture still counts while nobody is known to have written since."""
+    """Identifies a picture and the known writes so far: while both are the same, the picture is current."""
     return f"{root} {stamp}" if writes_size < 0 else f"{root} {stamp} {writes_size}"

@@ -1,4 +1,4 @@
-"""`git status --porcelain=v2 --branch -z`, as bytes in and values out. No I/O."""
+"""Parses the output of `git status --porcelain=v2 --branch -z`. No I/O."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ GITLINK = "160000"
 
 
 class Change:
-    """A path whose content is not HEAD's, and where its content is found.
+    """A path whose content differs from HEAD's. `kind` says where its content is found.
 
-    `mode` is git's mode, "" where only the file itself can tell; `oid` is set for FROM_INDEX.
+    `mode` is git's mode, "" if only the file itself can tell; `oid` is set for FROM_INDEX and SUBMODULE.
     """
 
     __slots__ = ("kind", "mode", "oid", "path")
@@ -22,8 +22,10 @@ class Change:
 
 
 def parse_status(output: bytes) -> tuple[str, list[Change]]:
-    """(HEAD's commit, "" before the first one; the changes). A path may be there twice: deleted from
-    the index, then untracked on disk; the later one says what there is."""
+    """Return HEAD's commit ("" before the first one) and the changes.
+
+    A path may occur twice, deleted from the index and then untracked on disk: the later entry counts.
+    """
     head, changes = "", []
     for row in output.split(b"\0"):
         sort = row[:2]
@@ -40,7 +42,7 @@ def parse_status(output: bytes) -> tuple[str, list[Change]]:
 
 
 def _ordinary(row: bytes) -> Change:
-    """`1 XY sub mH mI mW hH hI path`: X is the index against HEAD, Y the disk against the index."""
+    """`1 XY sub mH mI mW hH hI path`: X compares the index with HEAD, Y the disk with the index."""
     _, both, sub, _, index_mode, disk_mode, _, index_oid, path = row.split(b" ", 8)
     staged, disk = chr(both[0]), chr(both[1])
     if disk == "D" or (staged == "D" and disk == "."):
@@ -49,13 +51,13 @@ def _ordinary(row: bytes) -> Change:
         return Change(FROM_INDEX, path, index_mode.decode(), index_oid.decode())
     if sub[:1] == b"S" and disk_mode == GITLINK.encode():
         return Change(SUBMODULE, path, GITLINK, index_oid.decode())
-    if disk == "A":  # announced by `git add --intent-to-add`, not yet added
+    if disk == "A":  # `git add --intent-to-add`: announced, not yet added
         return Change(UNTRACKED, path)
     return Change(FROM_DISK, path, disk_mode.decode())
 
 
 def _unmerged(row: bytes) -> Change:
-    """`u XY sub m1 m2 m3 mW h1 h2 h3 path`: amid a merge, the disk is what the agent sees."""
+    """`u XY sub m1 m2 m3 mW h1 h2 h3 path`: during a merge, the file on disk is what the agent sees."""
     fields = row.split(b" ", 10)
     disk_mode, path = fields[6].decode(), fields[10]
     return Change(DELETED, path) if disk_mode == "000000" else Change(FROM_DISK, path, disk_mode)

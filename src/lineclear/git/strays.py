@@ -1,5 +1,6 @@
-"""Agents that moved main themselves: by the marks that their git leaves in reflogs. Main is put back, and
-what they put there is kept.
+"""Finds agents that moved main themselves, puts main back, and keeps their commits under refs of ours.
+
+Agents run with GIT_REFLOG_ACTION="lineclear:AGENT", which git writes into main's reflog.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _ATTEMPTS = 50
 
 
 class Strays:
-    """Main in one clone, and who moved it. `trees` gives path of a worktree -> the agent that works there."""
+    """Main in one clone, and who moved it. `trees()` returns worktree path -> the agent that works there."""
 
     def __init__(self, layout: Layout, state_directory: str, trees: Callable[[], Mapping[str, str]]) -> None:
         self._layout, self._state_directory, self._trees = layout, state_directory, trees
@@ -49,19 +50,11 @@ class Strays:
         return ref, commit_of(self._layout.worktree, ref)
 
     def find(self) -> Stray | None:
-        """The agent that moved main last, from where to where; None when a person or a landing did.
-
-        Agents run with GIT_REFLOG_ACTION="lineclear:AGENT", which git writes into main's own log.
-        """
+        """The agent that moved main last, from where to where; None if a person or a landing did."""
         return self._newest(landing_ref(self._layout))
 
-    def who_moved(self, old: str, new: str) -> str:
-        """The agent that moved main from one commit to the other; "" for a person, who may."""
-        stray = self.find()
-        return stray.agent if stray is not None and (stray.old, stray.new) == (old, new) else ""
-
     def restore(self, old: str, new: str, agent: str, *, wait_s: float = LOCK_WAIT_S) -> str | NeedsYou:
-        """Main back at `old`, with its files; says under which ref the agent's commits are kept."""
+        """Move main and its files back to `old`. Return the ref that keeps the agent's commits."""
         try:
             with (
                 closing(CloneGit(self._layout)) as clone,
@@ -73,7 +66,7 @@ class Strays:
             raise git_failed(error.command[0], error.stderr) from error
 
     def contain(self, main: LockedMain) -> str | NeedsYou:
-        """What an agent put on main itself is taken away; says what was done, nothing when nothing was."""
+        """If an agent moved main, move it back. Return what was done, "" if nothing."""
         stray = self._newest(main.ref)
         if stray is None or stray.new != main.commit():
             return ""
@@ -83,7 +76,7 @@ class Strays:
         return f"{stray.agent} had moved {main.branch} itself; it was put back, its commits are at {kept}"
 
     def _put_back(self, main: LockedMain, stray: Stray) -> str | NeedsYou:
-        kept = keep(self._layout.worktree, stray.agent, stray.new)
+        kept = _keep_commit(self._layout.worktree, stray.agent, stray.new)
         moved = main.move(stray.new, stray.old, f"lineclear: put back what {stray.agent} moved")
         if moved.how == "moved":
             return kept
@@ -93,29 +86,22 @@ class Strays:
         )
 
     def _newest(self, ref: str) -> Stray | None:
-        return Moves(self._layout.worktree, self._layout.common_dir, ref, self._trees).newest_stray()
-
-
-class Moves:
-    """The log of one branch. `trees` gives path of a worktree -> the agent that works there."""
-
-    def __init__(self, cwd: str, common_dir: str, ref: str, trees: Callable[[], Mapping[str, str]]) -> None:
-        self._cwd, self._common_dir, self._ref, self._trees = cwd, common_dir, ref, trees
-
-    def newest_stray(self) -> Stray | None:
-        newest = newest_message(self._common_dir, self._ref)
+        newest = newest_message(self._layout.common_dir, ref)
         if newest and not marked_agent(newest):
-            return None  # nearly always; told without starting git
-        return find_stray(reflog(self._cwd, self._ref), self.agent_of)
+            return None  # the usual case, decided without starting git
 
-    def agent_of(self, old: str, new: str, message: str) -> str:
-        """By the mark; `git update-ref` leaves none, and then by where the commit was made."""
-        return marked_agent(message) or (self._by_place(old, new) if not message else "")
+        def agent_of(old: str, new: str, message: str) -> str:
+            # `git update-ref` writes no message: then the place where the commit was made tells.
+            return marked_agent(message) if message else self._agent_by_place(ref, old, new)
 
-    def _by_place(self, old: str, new: str) -> str:
-        """A checked-out branch that was moved from outside, to a commit that only one agent had: a
-        person who moves it in its own tree leaves a line in that tree's log of HEAD."""
-        places = checkouts_of(self._common_dir, self._ref)
+        return find_stray(reflog(self._layout.worktree, ref), agent_of)
+
+    def _agent_by_place(self, ref: str, old: str, new: str) -> str:
+        """The one agent that had the new commit, if the branch was moved from outside its worktree.
+
+        A person who moves it inside its own worktree leaves a line in that worktree's reflog of HEAD.
+        """
+        places = checkouts_of(self._layout.common_dir, ref)
         if not places or any(_has_move(place.path, old, new) for place in places):
             return ""
         owners = {agent for path, agent in self._trees().items() if _had(path, new)}
@@ -128,15 +114,15 @@ def _has_move(path: str, old: str, new: str) -> bool:
 
 def _had(path: str, commit: str) -> bool:
     try:
-        # What we brought there ourselves (`sync`) tells nothing about who made it.
+        # A commit that we brought there ourselves (`sync`) says nothing about who made it.
         ours = f"{AGENT_MARK} "
         return any(new == commit and not said.startswith(ours) for _, new, said in reflog(path, "HEAD"))
     except GitFailed:  # the worktree is gone
         return False
 
 
-def keep(cwd: str, agent: str, commit: str) -> str:
-    """A ref of its own for the commit, so that nothing of it is lost."""
+def _keep_commit(cwd: str, agent: str, commit: str) -> str:
+    """Give the commit a ref of its own, so that git never removes it, and return the ref."""
     prefix = strayed_prefix(agent)
     rows = git(["for-each-ref", "--format=%(objectname) %(refname)", prefix], cwd).decode().split("\n")[:-1]
     for row in rows:
@@ -145,7 +131,7 @@ def keep(cwd: str, agent: str, commit: str) -> str:
             return ref
     for number in range(len(rows) + 1, len(rows) + _ATTEMPTS):
         try:
-            # All zeros: only if it is not there yet.
+            # All zeros: only if the ref does not exist yet.
             git(["update-ref", f"{prefix}{number}", commit, "0" * len(commit)], cwd)
         except GitFailed:
             continue

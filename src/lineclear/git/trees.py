@@ -1,4 +1,4 @@
-"""Trees and blobs of one repository: merge two trees, read files, write a tree. Touches no work tree."""
+"""Merges, compares, reads and writes trees of one repository. Touches no work tree."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from lineclear.git.object_store import ObjectStore
 from lineclear.git.objects import (
     BLOB,
     COMMIT,
+    TREE_MODE,
     Objects,
     directories,
     edit_trees,
@@ -16,7 +17,7 @@ from lineclear.git.objects import (
     nobody,
     parse_tree,
 )
-from lineclear.git.run import GitFailed, Live, git
+from lineclear.git.run import GitFailed, LiveGit, git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     Change = tuple[Entry | None, Entry | None]
     Open = dict[str, dict[int, tuple[str, str]]]  # path -> stage -> (mode, object id)
 
-# Git's own driver, also where we are installed as the default: we ask for its result, then for ours.
+# Git's own driver even if ours is the default: we want git's result first, and then ours.
 _MERGE = ("-c", "merge.default=text", "merge-tree", "-z", "--no-messages")
-_STAYING = ("--no-pager", *_MERGE, "--stdin")
-# Longer than a merge for which a process counts; a git that waits for the end of its input waits for ever.
+_MERGE_MANY = ("--no-pager", *_MERGE, "--stdin")
+# A merge that takes longer gains nothing from a running git; one that waits for the end of its input hangs.
 _PATIENCE_S = 1.0
 _PLAIN = ("100644", "100755")
 _DIFF = ("diff-tree", "--stdin", "-r", "-z", "--no-renames")
@@ -37,34 +38,34 @@ _MOST_DIFFS = 64
 
 
 class GitTrees:
-    """Names are ids of trees. Close it: a git may be waiting for the next merge, or question."""
+    """Names are ids of trees. Close it: git processes may be waiting for the next question."""
 
     def __init__(self, cwd: str, store: ObjectStore | None = None) -> None:
         self.cwd, self.store = cwd, store or ObjectStore(cwd)
-        self._live: list[Live] = []  # at most one
-        self._comparing: list[Live] = []  # at most one
+        self._merging: list[LiveGit] = []  # at most one
+        self._comparing: list[LiveGit] = []  # at most one
         self._differences: dict[tuple[str, str], dict[str, Change]] = {}
         self._has_merged, self._may_live = False, True
-        finalize(self, _close_all, self._live)
+        finalize(self, _close_all, self._merging)
         finalize(self, _close_all, self._comparing)
 
     def close(self) -> None:
         """Closing it again has no effect."""
-        _close_all(self._live)
+        _close_all(self._merging)
         _close_all(self._comparing)
         self.store.close()
 
     def merge(self, base: str, left: str, right: str) -> tuple[str, Open]:
-        """By two commits on a third that nobody sees: `merge-tree --merge-base` needs git 2.40."""
+        """Merges two temporary commits on a third one, since `merge-tree --merge-base` needs git 2.40."""
         root = self._commit(base, [])
         return self.merge_commits(self._commit(left, [root]), self._commit(right, [root]))
 
     def merge_commits(self, left: str, right: str) -> tuple[str, Open]:
-        """Git finds the base itself, and makes one of several where histories have crossed."""
+        """Git finds the base itself, and merges several bases into one after criss-cross merges."""
         rows = self._merge_live(left, right) or self._merge_alone(left, right)
         self._has_merged = True
         first, *files = rows
-        tree = first.rpartition("\n")[2]  # behind whatever a merge driver of the user's printed
+        tree = first.rpartition("\n")[2]  # a merge driver of the user's may have printed something before it
         found: Open = {}
         for row in files:
             info, _, path = row.partition("\t")
@@ -81,23 +82,26 @@ class GitTrees:
         return _fields(output)
 
     def _merge_live(self, left: str, right: str) -> list[str]:
-        """By one git for all merges but the first, which may be the only one. Nothing where it cannot do it
-        (before 2.39), says no or lets us wait: git then does it, or says why not, when asked alone."""
+        """Merge with one git that stays, from the second merge on (the first may be the only one).
+
+        Return [] if that git cannot do it (before 2.39), fails or takes too long: `_merge_alone` then does
+        it, or reports the error.
+        """
         if not (self._has_merged and self._may_live):
             return []
         try:
-            if not self._live:
-                # Git (seen in 2.39) keeps its answers back while they go into a pipe and its input lasts.
-                self._live.append(Live(_STAYING, self.cwd, on_terminal=True))
-            self._live[0].ask(f"{left} {right}\n".encode())
-            return _fields(self._live[0].take_until(b"\0\0", timeout_s=_PATIENCE_S))[1:]
+            if not self._merging:
+                # Into a pipe, git (2.39) sends its answers only after the end of its input.
+                self._merging.append(LiveGit(_MERGE_MANY, self.cwd, on_terminal=True))
+            self._merging[0].ask(f"{left} {right}\n".encode())
+            return _fields(self._merging[0].take_until(b"\0\0", timeout_s=_PATIENCE_S))[1:]
         except GitFailed:
             self._may_live = False
-            _close_all(self._live)
+            _close_all(self._merging)
             return []
 
     def _commit(self, tree: str, parents: list[str]) -> str:
-        """Equal inputs give equal ids."""
+        """The same input gives the same id."""
         who = nobody(0)
         data = format_commit(tree, parents, "tree\n", author=who, committer=who)
         return self.store.write_one(COMMIT, data, like=tree)
@@ -116,7 +120,7 @@ class GitTrees:
 
     def differences(self, old: str, new: str) -> dict[str, Change]:
         """path -> ((mode, object id) or None, on each side) for every file, link and submodule that differs
-        between two trees. One git compares them all, and no two trees twice."""
+        between two trees. One git process does all comparisons, and results are cached."""
         if not old or not new:
             raise GitFailed(_DIFF, 128, f"no tree to compare with {old or new}")
         if old == new:
@@ -129,9 +133,9 @@ class GitTrees:
 
     def _compare(self, old: str, new: str) -> dict[str, Change]:
         if not self._comparing:
-            self._comparing.append(Live(_DIFF, self.cwd))
-        # Git repeats a line that is no object id, and sends what it has kept back. No path can hold this one:
-        # the ids of the trees depend on their paths.
+            self._comparing.append(LiveGit(_DIFF, self.cwd))
+        # Git echoes a line that is not an object id and flushes its output, so this line marks the end. No
+        # path can contain it: the ids of the trees depend on their paths.
         end = f"end of {old} {new}\n".encode()
         try:
             self._comparing[0].ask(f"{old} {new}\n".encode() + end)
@@ -149,7 +153,7 @@ class GitTrees:
         return git([*words, *places], self.cwd).decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def files(self, tree: str) -> dict[str, tuple[str, str]]:
-        """Submodules and links, too: the mode tells."""
+        """path -> (mode, object id) of every file, link and submodule."""
         output = git(["ls-tree", "-r", "-z", "--full-tree", tree], self.cwd, timeout_s=600)
         rows = (row.partition("\t") for row in _fields(output)[:-1])
         fields = ((path, info.split()) for info, _, path in rows)
@@ -161,28 +165,24 @@ class GitTrees:
         for path, (mode, content) in files.items():
             entry = (mode, objects.add(BLOB, content)) if content is not None else None
             changes[path.encode("utf-8", "surrogateescape")] = entry
-        root = edit_trees(objects, self._on_the_way(tree, changes), changes)
+        above: dict[bytes, dict[bytes, Entry]] = {}
+        for place in reversed(directories(changes)):
+            parent, _, name = place.rpartition(b"/")
+            kind, oid = above.get(parent, {}).get(name, ("", "")) if place else (TREE_MODE, tree)
+            if kind == TREE_MODE:
+                above[place] = parse_tree(self.store.read([oid])[oid], len(oid) // 2)
+        root = edit_trees(objects, above, changes)
         self.store.write(objects)
         return root
 
-    def _on_the_way(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, dict[bytes, Entry]]:
-        """The entries of every directory that leads to the paths and is there."""
-        found: dict[bytes, dict[bytes, Entry]] = {}
-        for place in reversed(directories(paths)):
-            parent, _, name = place.rpartition(b"/")
-            mode, oid = found.get(parent, {}).get(name, ("", "")) if place else ("40000", tree)
-            if mode == "40000":
-                found[place] = parse_tree(self.store.read([oid])[oid], len(oid) // 2)
-        return found
 
-
-def _close_all(lives: list[Live]) -> None:
-    while lives:
-        lives.pop().close()
+def _close_all(processes: list[LiveGit]) -> None:
+    while processes:
+        processes.pop().close()
 
 
 def _changes(fields: list[str]) -> dict[str, Change]:
-    """Of the output of `diff-tree -z`."""
+    """Parse the fields of `diff-tree -z`."""
     found: dict[str, Change] = {}
     for info, path in zip(fields[::2], fields[1::2], strict=False):
         old_mode, new_mode, old_id, new_id, _ = info.removeprefix(":").split()

@@ -1,4 +1,4 @@
-"""Commits that take a landing back, made without a work tree. Main is only looked at."""
+"""Makes the commits that undo a landing, without a work tree. Reads main, never moves it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CloneUndoGit:
-    """The `UndoGit` of app/queue/undo.py. With a remote, main is that one's, as far as it was fetched."""
+    """The `UndoGit` of app/queue/undo.py. With a remote, main is the remote's branch as last fetched."""
 
     def __init__(
         self, layout: Layout, remote: str, *, merge_by: Callable[[Callable[[], str]], Merge], sides: AddSides
@@ -49,7 +49,7 @@ class CloneUndoGit:
             return clone.commit(tree, [main], message, author)
 
     def new_branch(self, name: str, commit: str) -> str:
-        """Whatever an earlier try left behind stays: somebody may have gone on working there."""
+        """An existing branch of this name stays, since somebody may work there: the new one gets a number."""
         branch, count = name, 1
         while commit_of(self._cwd, f"refs/heads/{branch}"):
             count += 1

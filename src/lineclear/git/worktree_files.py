@@ -1,5 +1,5 @@
-"""What makes a fresh worktree fit for work: room on the disk, ignored files of the main worktree, set-up
-commands. Makes and removes no worktree itself.
+"""Makes a new worktree ready for work: checks disk space, brings ignored files from the main worktree, runs
+set-up commands. Makes and removes no worktree itself.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneFiles:
-    """The `WorktreeFiles` of one clone. `directory` is where worktrees are made, `equip` writes what clients
-    read in a worktree; `environ` is ours."""
+    """The `WorktreeFiles` of one clone. `directory`: where worktrees are made; `equip` writes the clients'
+    files into a worktree; `environ`: our own environment."""
 
     root: str
     common_dir: str
@@ -49,13 +49,13 @@ class CloneFiles:
         self.bring(path, *self.to_bring())
 
     def to_bring(self) -> tuple[list[str], list[str]]:
-        """(ignored files of the main worktree to be copied, those to be linked) by the settings."""
+        """The ignored files of the main worktree that the settings name: (to copy, to link)."""
         links = git_trees.ignored_matches(self.root, self.link)
         copies = git_trees.ignored_matches(self.root, self.copy)
         return [path for path in copies if path not in links], links
 
     def bring(self, target: str, copies: Sequence[str], links: Sequence[str]) -> None:
-        """Into a worktree; what it has already stays."""
+        """Copy and link these into a worktree, except what it already has."""
         steps = copying.plan_steps(target, copies=copies, links=links)
         try:
             copying.apply_steps(self.root, target, steps)
@@ -64,8 +64,8 @@ class CloneFiles:
         self._keep_ignored(target, [step.path for step in steps])
 
     def _keep_ignored(self, target: str, brought: list[str]) -> None:
-        """What was brought must not be committed there. The branch may not ignore it yet, and `node_modules/`
-        in .gitignore means a directory, not a link of that name."""
+        """Add to `info/exclude` what git would not ignore there, so that nobody commits it: the branch may
+        not ignore it yet, and `node_modules/` in .gitignore matches a directory, not a link."""
         seen = set(git_trees.ignored_of(target, brought)) if brought else set()
         missing = [f"/{path}" for path in brought if path not in seen]
         if not missing:

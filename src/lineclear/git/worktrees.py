@@ -1,6 +1,6 @@
-"""Git's own worktrees: add, list, remove, lock; what is in them, what git ignores, how large they are.
+"""Git's own worktrees: add, list and remove them; their changes, ignored files and size.
 
-Decides nothing: who may do what, and where, is settled before. What git refuses rises as GitFailed.
+Decides nothing: the caller has settled who may do what. Raises GitFailed if git refuses.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from lineclear.git.run import GitFailed, git
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# A checkout of a very large repository on a slow disk; a hang is ended all the same.
+# Enough to check out a very large repository on a slow disk.
 _CHECKOUT_TIMEOUT_S = 3_600.0
 _BLOCK_BYTES = 4_096
-# Matches nothing. Git 2.39 dies ("directory entry not superset of prefix") when all patterns begin inside
-# one ignored directory.
+# Matches nothing. Git 2.39 dies ("directory entry not superset of prefix") if all patterns begin inside one
+# ignored directory.
 _NO_COMMON_PREFIX = ":(glob)-"
 _STATUS = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"]
 
 
 class Entry:
-    """A worktree as `git worktree list` tells it; texts are empty where git has nothing to say."""
+    """A worktree in the output of `git worktree list`; a text is empty if git does not state it."""
 
     def __init__(self, path: str) -> None:
         self.path, self.head, self.branch = path, "", ""
@@ -52,15 +52,15 @@ def parse_list(text: str) -> list[Entry]:
 
 
 def list_worktrees(cwd: str) -> list[Entry]:
-    """All of them, the main one first; also those whose directory is gone."""
+    """All worktrees, the main one first, including those whose directory is gone."""
     text = git(["worktree", "list", "--porcelain", "-z"], cwd).decode("utf-8", "surrogateescape")
     return parse_list(text)
 
 
 def add(cwd: str, path: str, *, branch: str, commit: str, is_new: bool, keep_fds: Sequence[int] = ()) -> str:
-    """Make the worktree, with a new branch at the commit or with an existing one; gives git's name for it.
+    """Make the worktree, on a new branch at the commit or on an existing branch. Return git's name for it.
 
-    Git inherits `keep_fds`: a lock on one of them lasts until git is done, also when we are killed.
+    Git inherits `keep_fds`: a lock on one of them lasts until git is done, even if we are killed.
     """
     where = ["-b", branch, "--no-track", "--", path, commit] if is_new else ["--", path, branch]
     git(["worktree", "add", "--quiet", *where], cwd, timeout_s=_CHECKOUT_TIMEOUT_S, keep_fds=keep_fds)
@@ -68,7 +68,7 @@ def add(cwd: str, path: str, *, branch: str, commit: str, is_new: bool, keep_fds
 
 
 def name_of(path: str) -> str:
-    """What git calls the worktree at a path; "" when there is none, "main" for the main one."""
+    """Git's name for the worktree at a path: "main" for the main one, "" if there is no worktree."""
     if os.path.isdir(path + "/.git"):
         return "main"
     git_dir = linked_git_dir(path + "/.git")
@@ -76,40 +76,29 @@ def name_of(path: str) -> str:
 
 
 def remove(cwd: str, path: str, *, force: bool) -> None:
-    """Remove the directory and git's entry for it. With `force` whatever is inside, locked or gone."""
+    """Remove the directory and git's entry for it; with `force` even if it has changes, is locked or gone."""
     options = ["--force", "--force"] if force else []
     git(["worktree", "remove", *options, "--", path], cwd, timeout_s=_CHECKOUT_TIMEOUT_S)
 
 
-def lock(cwd: str, path: str, reason: str) -> None:
-    git(["worktree", "lock", "--reason", reason, "--", path], cwd)
-
-
-def unlock(cwd: str, path: str) -> None:
-    git(["worktree", "unlock", "--", path], cwd)
-
-
 def count_changes(path: str) -> int:
-    """Files that are changed, staged or new in a worktree; what git ignores is not counted."""
+    """The number of changed, staged and new files in a worktree, without ignored ones."""
     return git(_STATUS, path, timeout_s=600).count(b"\0")
 
 
 def entry_names(common_dir: str) -> list[str]:
-    """The names git has for linked worktrees, also of those whose directory is gone."""
-    try:
-        return sorted(os.listdir(common_dir + "/worktrees"))
-    except OSError:
-        return []
+    """Git's names for the linked worktrees, including those whose directory is gone."""
+    return names_in(common_dir + "/worktrees")
 
 
 def entry_path(common_dir: str, name: str) -> str:
-    """Where the worktree of that name is, by git's entry; "" when there is no such entry."""
+    """The path of the worktree, by git's entry; "" if there is no such entry."""
     link = read_text(f"{common_dir}/worktrees/{name}/gitdir").strip()
     return os.path.dirname(os.path.join(f"{common_dir}/worktrees/{name}", link)) if link else ""
 
 
 def lock_of(common_dir: str, name: str) -> str | None:
-    """The reason of git's lock on a worktree; None when it has none."""
+    """The reason of git's lock on a worktree; None if it is not locked."""
     path = f"{common_dir}/worktrees/{name}/locked"
     return read_text(path).strip() if os.path.lexists(path) else None
 
@@ -126,10 +115,10 @@ def uses_lfs(path: str) -> bool:
 
 
 def ignored_matches(root: str, patterns: Sequence[str]) -> list[str]:
-    """Files and directories that git ignores in a worktree and that a pattern names, as relative paths.
+    """Relative paths of the files and directories that git ignores and that match a pattern.
 
-    Git is asked only when a name fits. A directory that is ignored as a whole is one entry; a pattern
-    that begins inside it is looked for there, one that begins with `**` is not.
+    A directory that is ignored as a whole is one entry. A pattern that begins inside it is searched there;
+    one that begins with `**` is not. Git runs only if a name may match.
     """
     wanted = [pattern for pattern in patterns if _may_match(root, pattern)]
     if not wanted:
@@ -138,12 +127,19 @@ def ignored_matches(root: str, patterns: Sequence[str]) -> list[str]:
     specs = [f":(glob){pattern}" for pattern in wanted]
     output = git([*words, *specs, _NO_COMMON_PREFIX], root, timeout_s=600)
     entries = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
-    found = {path for entry in entries for pattern in wanted for path in _meant(root, entry, pattern)}
-    return _outermost(_really_ignored(root, found))
+    found = {path for entry in entries for pattern in wanted for path in _matches(root, entry, pattern)}
+    if any(_is_plain_directory(f"{root}/{path}") for path in found):
+        # Git also lists a directory that is not ignored itself if all its files are: it may get others later.
+        found = set(ignored_of(root, found))
+    outermost: list[str] = []
+    for path in sorted(found, key=lambda text: text.split("/")):
+        if not outermost or not path.startswith(outermost[-1] + "/"):
+            outermost.append(path)
+    return outermost
 
 
 def _may_match(root: str, pattern: str) -> bool:
-    """A cheap look: is there a name where the pattern's first wildcard, or its last literal, stands?"""
+    """A cheap test: does a name match the pattern's first segment with a wildcard, or its last segment?"""
     shape = glob(pattern)
     at = 0
     while at < len(shape.segments) - 1 and not any(char in shape.segments[at] for char in "*?"):
@@ -155,7 +151,7 @@ def _may_match(root: str, pattern: str) -> bool:
     return name is not None and any(name.matches(entry) for entry in names_in(directory))
 
 
-def _meant(root: str, entry: str, pattern: str) -> Iterator[str]:
+def _matches(root: str, entry: str, pattern: str) -> Iterator[str]:
     path = entry.rstrip("/")
     shape = glob(pattern)
     if shape.matches(path):
@@ -178,24 +174,8 @@ def _is_plain_directory(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _outermost(paths: Iterable[str]) -> list[str]:
-    """Without those that lie inside another one of them."""
-    kept: list[str] = []
-    for path in sorted(paths, key=lambda text: text.split("/")):
-        if not kept or not path.startswith(kept[-1] + "/"):
-            kept.append(path)
-    return kept
-
-
-def _really_ignored(root: str, paths: set[str]) -> Iterable[str]:
-    """Git lists a directory also when only all files in it are ignored: that one may get content later."""
-    if not any(_is_plain_directory(f"{root}/{path}") for path in paths):
-        return paths
-    return ignored_of(root, paths)
-
-
 def ignored_of(root: str, paths: Iterable[str]) -> list[str]:
-    """Those of the paths that git ignores in this worktree; what is tracked is not ignored."""
+    """Those of the paths that git ignores in this worktree; tracked files are not ignored."""
     listing = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
     output = git(["check-ignore", "-z", "--stdin"], root, input=listing, check=False)
     return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
@@ -205,7 +185,7 @@ def ignored_of(root: str, paths: Iterable[str]) -> list[str]:
 
 
 def checked_out_bytes(git_dir: str, id_bytes: int = 20) -> int:
-    """About what a checkout takes on disk, from the sizes in a worktree's index; 0 when it has none."""
+    """The approximate size of a checkout on disk, from the sizes in a worktree's index; 0 without one."""
     try:
         with open(git_dir + "/index", "rb") as file:
             data = file.read()
@@ -215,17 +195,14 @@ def checked_out_bytes(git_dir: str, id_bytes: int = 20) -> int:
         return 0
     version, count = struct.unpack_from(">II", data, 4)
     try:
-        return sum(_blocks(size) for size in _index_sizes(data, version, count, id_bytes))
+        sizes = _index_sizes(data, version, count, id_bytes)
+        return sum(-(-size // _BLOCK_BYTES) * _BLOCK_BYTES for size in sizes)  # in whole blocks
     except (IndexError, struct.error, ValueError):
-        return 0  # a form we do not know: no estimate
-
-
-def _blocks(size: int) -> int:
-    return -(-size // _BLOCK_BYTES) * _BLOCK_BYTES
+        return 0  # a format we do not know: no estimate
 
 
 def _index_sizes(data: bytes, version: int, count: int, id_bytes: int) -> Iterator[int]:
-    """The size column of each entry: 40 bytes of stat data end in it, then id, flags and the name."""
+    """The size of each entry: the last field of 40 bytes of stat data, before id, flags and name."""
     if version not in (2, 3, 4):
         raise ValueError("unknown index version")
     read_size, read_flags, at = struct.Struct(">I").unpack_from, struct.Struct(">H").unpack_from, 12
@@ -234,7 +211,7 @@ def _index_sizes(data: bytes, version: int, count: int, id_bytes: int) -> Iterat
         flags_at = at + 40 + id_bytes
         (flags,) = read_flags(data, flags_at)
         name_at = flags_at + (4 if flags & 0x4000 else 2)
-        if version == 4:  # the name's beginning is shared with the entry before, and nothing is padded
+        if version == 4:  # names share a prefix with the previous entry, and there is no padding
             while data[name_at] & 0x80:
                 name_at += 1
             at = data.index(0, name_at + 1) + 1
@@ -245,7 +222,7 @@ def _index_sizes(data: bytes, version: int, count: int, id_bytes: int) -> Iterat
 
 
 def failure_words(error: GitFailed) -> str:
-    """What git said last, without its prefix."""
+    """Git's first error message, else its last line, without the prefix."""
     lines = [line for line in error.stderr.strip().splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:] or ["nothing"]
-    return told[0].removeprefix("fatal:").removeprefix("error:").strip()
+    errors = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:] or ["nothing"]
+    return errors[0].removeprefix("fatal:").removeprefix("error:").strip()

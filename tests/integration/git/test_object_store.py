@@ -271,9 +271,9 @@ def test_a_git_that_stays_merges_as_one_that_is_asked_alone(repo: TemporaryRepo,
             merged = trees.merge_commits(left, right)
             assert merged == alone.merge_commits(left, right)
             conflicts += bool(merged[1])
-    assert (conflicts, len(trees._live), alone._live) == (4, 1, [])
+    assert (conflicts, len(trees._merging), alone._merging) == (4, 1, [])
     trees.close()
-    assert trees._live == []
+    assert trees._merging == []
 
 
 @pytest.mark.parametrize("where", ["core.attributesFile", "info/attributes"])
@@ -289,7 +289,7 @@ def test_merge_drivers_of_the_users_count_for_a_git_that_stays(
     repo.git("config", "merge.noisy.driver", "echo talk; echo driven > %A")
     trees = GitTrees(str(repo.path))
     merged = [trees.merge_commits(sides[1], sides[2]) for _ in range(3)]
-    assert len(trees._live) == 1
+    assert len(trees._merging) == 1
     trees.close()
     text = repo.git("show", f"{merged[0][0]}:a")
     assert (text, merged) == ("2\n3" if driver == "union" else "driven", [(merged[0][0], {})] * 3)
@@ -300,10 +300,10 @@ def test_a_git_that_keeps_its_answers_back_is_not_waited_for(
 ) -> None:
     """As an old one does on a system whose library writes only when it must."""
     monkeypatch.setattr("lineclear.git.trees._PATIENCE_S", 0.05)
-    monkeypatch.setattr("lineclear.git.trees._STAYING", ("hash-object", "--stdin"))
+    monkeypatch.setattr("lineclear.git.trees._MERGE_MANY", ("hash-object", "--stdin"))
     trees = GitTrees(str(repo.path))
     merged = [trees.merge_commits(sides[0], side) for side in sides]
-    assert (len({tree for tree, _ in merged}), trees._may_live, trees._live) == (5, False, [])
+    assert (len({tree for tree, _ in merged}), trees._may_live, trees._merging) == (5, False, [])
 
 
 def test_a_merge_that_git_refuses_is_told_in_its_words(repo: TemporaryRepo, sides: list[str]) -> None:

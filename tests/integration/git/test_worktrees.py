@@ -16,13 +16,13 @@ def test_a_worktree_is_added_listed_locked_and_removed(repo: TemporaryRepo) -> N
     path, main = str(repo.path.parent / "new"), str(repo.path)
     commit = repo.git("rev-parse", "HEAD")
     assert worktrees.add(main, path, branch="feat/x", commit=commit, is_new=True) == "new"
-    worktrees.lock(main, path, "two\nlines")
+    repo.git("worktree", "lock", "--reason", "two\nlines", path)
     first, second = worktrees.list_worktrees(main)
     assert (first.path, first.branch, first.is_locked) == (main, "main", False)
     assert (second.path, second.branch, second.head) == (path, "feat/x", commit)
     assert (second.is_locked, second.lock) == (True, "two\nlines")
     assert worktrees.lock_of(f"{main}/.git", "new") == "two\nlines"
-    worktrees.unlock(main, path)
+    repo.git("worktree", "unlock", path)
     assert worktrees.lock_of(f"{main}/.git", "new") is None
     (Path(path) / "file").write_text("x")
     with pytest.raises(GitFailed):

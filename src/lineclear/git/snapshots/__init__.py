@@ -1,1 +1,1 @@
-"""Snapshots of a worktree: taking one, the refs that keep them, and the files that make a repeat cheap."""
+"""Snapshots of a worktree: taking one, the refs that keep it, and the files that make the next one cheap."""

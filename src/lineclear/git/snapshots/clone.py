@@ -1,4 +1,4 @@
-"""A clone's snapshots and commits behind the ports of app/worktrees/ports.py."""
+"""Implements the snapshot and commit ports of app/worktrees/ports.py for one clone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SnapshotRefs:
-    """The `SalvageGit` of one clone: snapshots that exist."""
+    """The `SalvageGit` of one clone: reads snapshots and makes branches of them."""
 
     def __init__(self, common_dir: str) -> None:
         self._common_dir = common_dir
@@ -38,8 +38,8 @@ class SnapshotRefs:
 
 
 class CloneSnapshots(SnapshotRefs):
-    """The `SnapshotGit` of one clone. `mark_of(tree)` is the file whose time says when a snapshot of the
-    worktree was last begun; `main_commit()` says where main is."""
+    """The `SnapshotGit` of one clone. `mark_of(tree)` is the mark file of a worktree (see marks.py);
+    `main_commit()` returns main's commit."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class CloneSnapshots(SnapshotRefs):
         return self._snapshots(tree, path).tree_now()
 
     def _snapshots(self, tree: str, path: str) -> Snapshots:
-        """Also of a worktree whose `.git` file is gone."""
+        """Works even if the worktree's `.git` file is gone."""
         name = tree.removeprefix(self._scope)
         place = path or dict(worktrees(self._common_dir)).get(name, "")
         if not place:

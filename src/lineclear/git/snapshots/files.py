@@ -1,4 +1,4 @@
-"""Our own files about one worktree's snapshots: whose turn it is, and what the last one held."""
+"""What we keep between two snapshots of a worktree: its last content, and the signatures of its files."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _MOST_AGENTS = 100
-# Within one tick of the file system's clock a second write leaves no trace; some tick once in two seconds.
+# A second write within one tick of the file system's clock leaves no trace. Some clocks tick every 2 seconds.
 _TICK_NS, _COARSE_TICK_NS = 50_000_000, 2_500_000_000
 
 
 def signature_of(found: os.stat_result) -> list[int]:
-    """What changes when a file's content or kind does."""
+    """Numbers that change when a file's content or kind changes."""
     return [found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev]
 
 
 def is_settled(path: bytes, before: os.stat_result, looked_ns: int) -> bool:
-    """Was the file the same before and after it was read, and last changed long enough ago to tell?"""
+    """Was the file unchanged while it was read, and is its last change old enough to be sure?"""
     try:
         after = os.lstat(path)
     except OSError:
@@ -36,15 +36,17 @@ def is_settled(path: bytes, before: os.stat_result, looked_ns: int) -> bool:
 
 
 def is_old(found: os.stat_result, looked_ns: int) -> bool:
-    """Would a change since then have left another time?"""
+    """Would any change after `looked_ns` have given the file another time?"""
     changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
     tick_ns = _COARSE_TICK_NS if found.st_mtime_ns % 1_000_000_000 == 0 else _TICK_NS
     return changed_ns + tick_ns < looked_ns
 
 
 def create_loose_ref(common_dir: str, ref: str, commit: str, *, is_lasting: bool) -> bool:
-    """Create the ref as git does, by its lock file; False where git itself has to do it (a reftable) or
-    has to say why not. A process less: starting git costs more than all the rest of a small snapshot."""
+    """Create the ref as git does, with a lock file. False if git has to do it (a reftable) or to say why not.
+
+    Starting git would cost more than the rest of a small snapshot.
+    """
     path = f"{common_dir}/{ref}"
     if os.path.isdir(common_dir + "/reftable"):
         return False
@@ -59,7 +61,7 @@ def create_loose_ref(common_dir: str, ref: str, commit: str, *, is_lasting: bool
                 raise FileExistsError
             file.write(commit.encode() + b"\n")
             file.flush()
-            if is_lasting:  # git itself flushes no ref; what stays for weeks is worth the wait
+            if is_lasting:  # git does not flush refs; for a ref that stays for weeks it is worth the wait
                 os.fsync(fd)
         os.rename(path + ".lock", path)
     except OSError:
@@ -78,7 +80,7 @@ def _is_packed(common_dir: str, ref: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """An agent's last snapshot of a worktree; `serial` says which content it holds."""
+    """An agent's last snapshot of a worktree; `serial` identifies its content."""
 
     ref: str
     commit: str
@@ -87,10 +89,10 @@ class Last:
 
 
 class State:
-    """What the last snapshot of a worktree held, whoever it was for: `ref` and `commit` name it.
+    """The content of a worktree's last snapshot (`ref`, `commit`), for whichever agent it was taken.
 
-    `index` is the signature of the index we copied. `serial` counts contents: an agent whose last
-    snapshot has the same number has all of it.
+    `index` is the signature of the index we copied. `serial` grows with each new content: an agent whose last
+    snapshot has the same number has this content.
     """
 
     def __init__(self) -> None:
@@ -102,14 +104,14 @@ class State:
         self._stored_index: list[int] = []
 
     def last_with(self, agent: str, head: str, changes: dict[bytes, Entry | None]) -> Last | None:
-        """The agent's last snapshot, if it holds exactly this."""
+        """The agent's last snapshot, if it has exactly this content."""
         last = self.lasts.get(agent)
         if last is None or last.serial != self.serial or self.head != head or self.changes != changes:
             return None
         return last
 
     def settle(self, path: str, signatures: dict[bytes, list[int]]) -> None:
-        """Nothing new, but the index was copied or a file can be told by its signature now: keep that."""
+        """Save new signatures or a newly copied index, though the content is the same."""
         if signatures != self.signatures or self.index != self._stored_index:
             self.signatures = signatures
             self.save(path)
@@ -123,7 +125,7 @@ class State:
         changes: dict[bytes, Entry | None],
         signatures: dict[bytes, list[int]],
     ) -> None:
-        """A snapshot (its ref, commit and reason) was taken of this content."""
+        """Save that a snapshot (`last`: its ref, commit and reason) was taken of this content."""
         if (self.head, self.changes) != (head, changes):
             self.serial += 1
         self.head, self.changes, self.signatures = head, changes, signatures
@@ -136,7 +138,7 @@ class State:
 
     @classmethod
     def load(cls, path: str) -> State:
-        """The state, or an empty one when there is none that can be read."""
+        """The saved state; an empty one if there is none or it cannot be read."""
         state = cls()
         try:
             with open(path, encoding="ascii") as file:
@@ -159,7 +161,7 @@ class State:
         self.lasts = {agent: Last(*last) for agent, last in data["lasts"].items()}
 
     def save(self, path: str) -> None:
-        """Whole or not at all; a disk without room only costs the next snapshot some work."""
+        """Replace the file atomically. Errors are ignored: they only cost the next snapshot some work."""
         names = ("head", "ref", "commit", "serial", "index")
         data: dict[str, Any] = {name: getattr(self, name) for name in names} | {"version": _VERSION}
         data["changes"] = {os.fsdecode(name): entry for name, entry in self.changes.items()}

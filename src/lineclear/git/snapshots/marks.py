@@ -1,4 +1,4 @@
-"""When a worktree was last looked at for a snapshot: a file whose time says so. Imports next to nothing."""
+"""Records when a worktree was last examined for a snapshot: the modification time of a mark file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lineclear.host.locks import LockFile
 
 
 def take_mark(path: str, older_than_ms: int) -> bool:
-    """Set the mark's time to now, if it is older than this; of several at once only one succeeds."""
+    """Set the mark's time to now if it is older than this. Only one of several processes gets True."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with LockFile(path) as mark:

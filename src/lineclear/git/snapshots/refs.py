@@ -1,4 +1,4 @@
-"""Snapshots that exist: list them, remove old ones, compare, bring one back. Touches no work tree."""
+"""Lists, removes, compares and restores existing snapshots. Touches no work tree."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def list_snapshots(common_dir: str, agent: str = "") -> list[Kept]:
-    """Those of one agent, or all; an agent's newest first. A ref whose commit is not there (a power cut
-    took it) is left out: one broken ref must not hide the others."""
+    """Return the snapshots of one agent, or of all; each agent's newest first. A ref whose commit is missing
+    (after a power cut) is left out: one broken ref must not hide the others."""
     words = ["for-each-ref", "--format=%(refname) %(objectname)", ref_prefix(agent) if agent else PREFIX]
     rows = [row.split(" ") for row in git(words, common_dir, timeout_s=120).decode().splitlines()]
     refs = {ref: commit for ref, commit in rows if split_ref(ref)}
@@ -25,7 +25,7 @@ def list_snapshots(common_dir: str, agent: str = "") -> list[Kept]:
 
 
 def _read_commits(common_dir: str, oids: list[str]) -> dict[str, tuple[str, str, int, str]]:
-    """commit -> (tree, first parent, seconds, message) of those that can be read."""
+    """Return commit -> (tree, first parent, seconds, message) of those that can be read."""
     if not oids:
         return {}
     asked = "".join(f"{oid}\n" for oid in oids).encode()
@@ -54,7 +54,7 @@ def _parse_commit(text: str) -> tuple[str, str, int, str]:
 
 
 def delete_snapshots(common_dir: str, snapshots: Sequence[Kept]) -> list[Kept]:
-    """Remove the refs, each only while it is what we saw; gives those that are gone now."""
+    """Remove the refs, each only if it still has the commit we saw. Return the ones that were removed."""
     if not snapshots:
         return []
     rows = "".join(f"delete {kept.ref} {kept.commit}\n" for kept in snapshots)
@@ -74,7 +74,7 @@ def _delete_one(common_dir: str, kept: Kept) -> bool:
 
 
 def renew(common_dir: str, kept: Kept, why: str, at_s: int) -> str:
-    """The same content once more as the agent's newest snapshot, which counts from now; gives its ref."""
+    """Store the same content again as the agent's newest snapshot, dated now, and return its ref."""
     words = message(agent=kept.agent, task=kept.task, tree=kept.worktree, why=why, left_out=kept.left_out)
     objects, who = Objects.like(kept.tree), nobody(at_s)
     parents = [kept.parent] if kept.parent else []
@@ -92,7 +92,7 @@ def renew(common_dir: str, kept: Kept, why: str, at_s: int) -> str:
 
 
 def create_branch(common_dir: str, branch: str, commit: str) -> bool:
-    """A new branch at the commit; False when there is one of that name."""
+    """Create a branch at the commit; False if one of that name exists."""
     try:
         git(["update-ref", "--stdin"], common_dir, input=f"create refs/heads/{branch} {commit}\n".encode())
     except GitFailed:
@@ -103,7 +103,7 @@ def create_branch(common_dir: str, branch: str, commit: str) -> bool:
 
 
 def is_branch_name(common_dir: str, branch: str) -> bool:
-    """Does git take it for a branch's name? `-` and `@{-1}`, which mean another one, are none."""
+    """Is this a valid branch name? `-` and `@{-1}` are not: they stand for another branch."""
     try:
         found = git(["check-ref-format", "--branch", branch], common_dir)
     except GitFailed:
@@ -112,24 +112,23 @@ def is_branch_name(common_dir: str, branch: str) -> bool:
 
 
 def empty_tree(common_dir: str) -> str:
-    """The id of a tree without anything in it, which git knows without having it."""
+    """The id of the empty tree, which git knows even if the repository does not have it."""
     return git(["hash-object", "-t", "tree", "--stdin"], common_dir).decode().strip()
 
 
 def tree_of(common_dir: str, commit: str) -> str:
-    """The tree of a commit."""
     words = ["rev-parse", "--verify", "--end-of-options", commit + "^{tree}"]
     return git(words, common_dir).decode().strip()
 
 
 def diff(common_dir: str, old: str, new: str, options: Sequence[str]) -> str:
-    """What leads from one commit or tree to another, as git shows it; bytes that are no UTF-8 as such."""
+    """Git's diff between two commits or trees; bytes that are not UTF-8 become surrogates."""
     words = ["diff", "--no-ext-diff", "--no-textconv", *options, "--end-of-options", old, new, "--"]
     return git(words, common_dir, timeout_s=600).decode("utf-8", "surrogateescape")
 
 
 def count_lines(common_dir: str, old: str, new: str) -> list[dict[str, Any]]:
-    """Each changed file with the lines it gained and lost; -1 for files that have no lines."""
+    """Each changed file with its numbers of added and removed lines; -1 for binary files."""
     words = ["diff", "--numstat", "-z", "--no-renames", "--end-of-options", old, new, "--"]
     rows = git(words, common_dir, timeout_s=600).decode("utf-8", "surrogateescape").split("\0")
     found = []
@@ -141,12 +140,12 @@ def count_lines(common_dir: str, old: str, new: str) -> list[dict[str, Any]]:
 
 
 def merge_base(common_dir: str, left: str, right: str) -> str:
-    """Where two histories parted; "" when they never met."""
+    """The best merge base; "" for unrelated histories."""
     return git(["merge-base", "--end-of-options", left, right], common_dir, check=False).decode().strip()
 
 
 def merged_branches(common_dir: str, prefix: str, main: str) -> list[tuple[str, str, bool]]:
-    """(name, commit, is all of it in main?) of every branch whose name begins so."""
+    """(name, commit, is it merged into main?) of every branch whose name starts with the prefix."""
     heads = "refs/heads/"
     below = heads + prefix.rpartition("/")[0] if "/" in prefix else heads
     words = ["for-each-ref", "--format=%(refname) %(objectname)", below]

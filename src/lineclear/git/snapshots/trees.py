@@ -1,5 +1,7 @@
-"""HEAD's trees that snapshots of one worktree have needed, kept in a file of ours: an agent works in few
-directories, and asking git for them costs a process each time. And where HEAD is, read from git's files.
+"""A cache of the tree objects that snapshots of one worktree needed, and HEAD's commit, read from git's
+files.
+
+An agent works in few directories, and asking git for their trees costs a process each time.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _MOST_BYTES = 4 << 20
 
 
 def head_in_files(layout: Layout) -> str | None:
-    """HEAD's commit by git's own files; None where they do not say it (a reftable, no commit yet)."""
+    """Return HEAD's commit from git's own files; None if they do not say (a reftable, no commit yet)."""
     if has_reftable(layout.common_dir):
         return None
     head = read_text(layout.git_dir + "/HEAD")
@@ -34,8 +36,10 @@ def head_in_files(layout: Layout) -> str | None:
 
 
 class KnownTrees:
-    """Directory -> its tree object at one commit, None for one that is not there. A cache: a file that
-    cannot be read, is of another commit or is not what was written counts as empty."""
+    """Directory -> its tree object at one commit, None for a directory that does not exist there.
+
+    A cache file that is unreadable, damaged or about another commit counts as empty.
+    """
 
     def __init__(self, path: str, head: str) -> None:
         self._path, self.head = path, head
@@ -57,7 +61,7 @@ class KnownTrees:
             at += max(size, 0)
 
     def add(self, more: dict[bytes, bytes | None]) -> None:
-        """Remember these too; when that is too much, only these."""
+        """Add these to the cache; if it grows too large, keep only these."""
         self.found |= more
         if sum(len(data or b"") for data in self.found.values()) > _MOST_BYTES:
             self.found = more
