@@ -1,1 +1,1 @@
-"""What one host gives us: its clock, liveness by lock, wake-ups, heartbeats, files, child processes."""
+"""What this machine gives us: its clock, locks, wake-ups, heartbeats, files and child processes."""

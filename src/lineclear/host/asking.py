@@ -1,4 +1,4 @@
-"""Asks a program line by line on its stdin and reads its answers as lines. Ends it afterwards."""
+"""Writes lines to a program's stdin, reads its answers as lines, and ends it afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ask(
     env: Mapping[str, str],
     timeout_s: float,
 ) -> bytes:
-    """The first line that is an answer; b"" if the program ends, or the time is over, before there is one."""
+    """The first line for which `is_answer` is true; b"" if the program ends or the time is up before that."""
     pipe = subprocess.PIPE
     with ExitStack() as ending:
         try:
@@ -45,11 +45,11 @@ def _talk(
 ) -> bytes:
     if child.stdin is None or child.stdout is None:
         return b""
-    said = b"".join(line + b"\n" for line in lines)
+    question = b"".join(line + b"\n" for line in lines)
     try:
-        # Past the buffer, which would try again when it is closed.
-        while said:
-            said = said[os.write(child.stdin.fileno(), said) :]
+        # Unbuffered: a buffer would try to write again when it is closed.
+        while question:
+            question = question[os.write(child.stdin.fileno(), question) :]
     except BrokenPipeError:
         return b""
     while line := child.stdout.readline(_MOST_BYTES):

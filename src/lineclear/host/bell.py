@@ -1,7 +1,7 @@
-"""Wake-ups between processes, with no server and no inotify: every waiter owns a named pipe.
+"""Wake-ups between processes without a server or inotify: every waiter owns a named pipe.
 
-A bell is only a hint. A waiter listens first, then looks, then waits, and looks again after every
-wait, rung or not; so a lost ring costs time, never truth.
+A ring is only a hint. A waiter first listens, then reads the store, then waits, and reads again after every
+wait, rung or not. So a lost ring costs time, never correctness.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import stat
 import time
 
 _DEAF_WAIT_S = 0.25
-_STALE_AFTER_S = 1.0  # a waiter makes its pipe and then opens it: a young pipe without reader may be alive
+_STALE_AFTER_S = (
+    1.0  # a waiter opens its pipe just after making it: a new pipe without a reader may be in use
+)
 
 
 class PipeListener:
-    """One waiter's ear: a pipe of its own, or, where none can be made, a short sleep."""
+    """One waiter's own pipe; if none can be made, `wait` sleeps for a short time instead."""
 
     __slots__ = ("_dummy_fd", "_fd", "_path", "_poll")
 
@@ -32,13 +34,13 @@ class PipeListener:
     def _open(self) -> None:
         os.mkfifo(self._path, 0o600)
         self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        # With a writer of our own the pipe never reads as ended, which poll would report for ever.
+        # Without a writer of our own, poll would report the end of the pipe for ever.
         self._dummy_fd = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         self._poll = select.poll()
         self._poll.register(self._fd, select.POLLIN)
 
     def wait(self, timeout_s: float) -> bool:
-        """True if rung since the last wait. May come back early without a ring: look, then wait again."""
+        """True if rung since the last wait. May return early without a ring: then wait again."""
         if self._fd < 0:
             time.sleep(max(0.0, min(timeout_s, _DEAF_WAIT_S)))
             return False
@@ -69,7 +71,7 @@ class PipeListener:
 
 
 class PipeBell:
-    """All waiters of one directory."""
+    """Wakes all waiters of one directory."""
 
     __slots__ = ("_directory",)
 
@@ -80,11 +82,11 @@ class PipeBell:
         try:
             os.makedirs(self._directory, mode=0o700, exist_ok=True)
         except OSError:
-            pass  # the listener finds out by itself, and sleeps instead
+            pass  # the listener then sleeps instead
         return PipeListener(f"{self._directory}/{os.getpid()}.{os.urandom(8).hex()}")
 
     def ring(self) -> None:
-        """Wake everybody who listens. Never fails, never blocks."""
+        """Wake every listener. Never fails, never blocks."""
         try:
             names = os.listdir(self._directory)
         except OSError:
@@ -104,7 +106,7 @@ def _ring_one(path: str) -> None:
         if stat.S_ISFIFO(os.fstat(fd).st_mode):
             os.write(fd, b"!")
     except OSError:
-        pass  # a full pipe has rung already; a reader that left needs no ring
+        pass  # a full pipe was rung already, or the reader has left
     finally:
         os.close(fd)
 

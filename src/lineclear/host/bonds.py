@@ -1,9 +1,9 @@
-"""Bonds: a process is alive as long as the kernel says that it holds a lock. Never by pid.
+"""Bonds: a process is alive as long as it holds a lock, as the kernel says. We never judge by pid.
 
-The holder has `flock(LOCK_EX)` on the bond's file; whoever asks tries `LOCK_SH`, so that two who ask
-never take each other for the holder. The first who finds a bond free appends `boot tick` to its file
-while it has that shared lock: no holder can be there then, and of two such lines the first one counts.
-A holder empties the file. A bond whose file is gone was released by its holder, for good.
+The holder has `flock(LOCK_EX)` on the bond's file. A process that asks tries `LOCK_SH`, so that two of them
+never mistake each other for the holder. The first one that finds a bond free appends `boot tick` to its file
+under that shared lock, while there can be no holder; of several such lines the first one counts. A new holder
+empties the file. If the file is gone, the holder released the bond for good.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HOLD_PAUSE_S = 0.0005
 
 
 class HeldBond:
-    """A held bond. It lasts until `release`, or until every process that has its descriptor is gone."""
+    """A bond that we hold until `release`, or until every process with its descriptor has ended."""
 
     __slots__ = ("_fd", "_path", "name")
 
@@ -40,16 +40,16 @@ class HeldBond:
         self._fd = fd
 
     def inheritable(self) -> int:
-        """Let children that are started from now on keep the bond alive; gives the descriptor."""
+        """Let all children that start from now on keep the bond alive. Return the descriptor."""
         os.set_inheritable(self._fd, True)
         return self._fd
 
     def fileno(self) -> int:
-        """The descriptor, to be lent to one child that is named for it."""
+        """The descriptor, to pass on to one particular child."""
         return self._fd
 
     def release(self) -> None:
-        """End the bond, also for children that inherited it. Calling it again has no effect."""
+        """End the bond, even if children inherited it. Calling it again has no effect."""
         if self._fd < 0:
             return
         fd, self._fd = self._fd, -1
@@ -57,7 +57,7 @@ class HeldBond:
             if _is_same_file(self._path, fd):
                 os.unlink(self._path)
         except OSError:
-            pass  # read-only by now: the unlocked file left behind reads as dead, which is true
+            pass  # read-only by now: the unlocked file that stays counts as dead, too
         fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
@@ -71,7 +71,7 @@ class Bonds:
         self._directory = directory
 
     def hold(self, bond: str) -> HeldBond:
-        """Take the bond, or refuse when a live process has it."""
+        """Take the bond; refuse if a live process has it."""
         path = self._path(bond)
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
         for _ in range(_HOLD_TRIES):
@@ -83,7 +83,7 @@ class Bonds:
             os.close(fd)
             if is_held:
                 break
-            time.sleep(_HOLD_PAUSE_S)  # somebody is only asking, or has just released it
+            time.sleep(_HOLD_PAUSE_S)  # another process only asks, or has just released it
         raise refuse("bond.held", bond=bond)
 
     def is_held(self, bond: str) -> bool:
@@ -96,8 +96,8 @@ class Bonds:
             os.close(fd)
 
     def dead_for_ns(self, bond: str, now: Instant) -> int | None:
-        """None while held, else the time since it was first seen free; LONG_DEAD_NS when it was
-        released, or was already free in an earlier boot."""
+        """None while held, else the time since a process first found it free; LONG_DEAD_NS if it was
+        released, or was found free before the last restart."""
         fd = self._open(bond)
         if fd < 0:
             return LONG_DEAD_NS
@@ -109,7 +109,7 @@ class Bonds:
             os.close(fd)
 
     def ended(self) -> list[str]:
-        """Names of the bonds whose file is there and whose holder is not."""
+        """The names of the bonds whose file exists but whose holder is gone."""
         try:
             names = sorted(os.listdir(self._directory))
         except FileNotFoundError:
@@ -131,7 +131,7 @@ class Bonds:
         return f"{self._directory}/{bond}"
 
     def _open(self, bond: str) -> int:
-        """A descriptor of our own, read-only where we may not write; -1 when there is no such file."""
+        """A new descriptor, read-only if we may not write; -1 if there is no such file."""
         path = self._path(bond)
         for flags in (os.O_RDWR | os.O_APPEND, os.O_RDONLY):
             try:
@@ -145,7 +145,7 @@ class Bonds:
 
 
 def _is_same_file(path: str, fd: int) -> bool:
-    """Is the file we have locked still the one that others find under this name?"""
+    """Is the file that we locked still the one that others find under this name?"""
     try:
         there = os.stat(path, follow_symlinks=False)
     except FileNotFoundError:
@@ -155,19 +155,19 @@ def _is_same_file(path: str, fd: int) -> bool:
 
 
 def _mark(fd: int, now: Instant) -> tuple[str, int]:
-    """Boot and tick at which the bond was first seen free, written now if nobody has yet."""
+    """The boot and tick at which a process first found the bond free; written now if we are the first."""
     mark = _first_mark(os.pread(fd, 4096, 0))
     if mark is None:
         try:
             os.write(fd, f"{now.boot} {now.tick_ns}\n".encode("ascii"))
         except OSError:
-            pass  # read-only or full: seen now, and remembered by whoever can write
+            pass  # read-only or full: a process that can write will record it
         mark = _first_mark(os.pread(fd, 4096, 0))
     return mark or (now.boot, now.tick_ns)
 
 
 def _first_mark(data: bytes) -> tuple[str, int] | None:
-    """The first whole line that is a mark; a line torn by a full disk is skipped."""
+    """The first complete mark; a line cut short by a full disk is skipped."""
     for line in data.split(b"\n")[:-1]:
         boot, _, tick = line.partition(b" ")
         if boot and tick.isdigit():
@@ -181,7 +181,7 @@ def _age_of_mark(mark: tuple[str, int], now: Instant) -> int:
 
 
 class BondLiveness:
-    """Bonds of this host: dead when the lock is free, for agents after the grace (clients restart)."""
+    """A bond of this host is dead if its lock is free; for agents after a grace, since clients restart."""
 
     __slots__ = ("_bonds", "_clock", "_grace_ns", "_host")
 

@@ -1,4 +1,4 @@
-"""The queue's checks: a thread for each place, each with a store and a check tree of its own."""
+"""Runs the queue's checks in threads, each with its own store and check tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class ThreadedCheckPool:
-    """The `CheckPool` of app/queue/ports.py. `checks_at` gives the checks that a commit states."""
+    """The `CheckPool` of app/queue/ports.py. `places`: how many checks run at once; `checks_at(commit)`
+    returns the checks that the commit's settings state."""
 
     def __init__(self, places: int, checks_at: Callable[[str], ChecksOfMain]) -> None:
         self._places, self._checks_at = places, checks_at
@@ -26,14 +27,14 @@ class ThreadedCheckPool:
         self._checks: ChecksOfMain | None = None
         self._cancels: dict[int, threading.Event] = {}
         self._answers: queue.SimpleQueue[tuple[int, list[CheckResult] | BaseException]] = queue.SimpleQueue()
-        self._heard: list[tuple[int, list[CheckResult] | BaseException]] = []
+        self._received: list[tuple[int, list[CheckResult] | BaseException]] = []
 
     def prepare(self, main: str) -> bool:
         if main == self._main:
             return False
         checks = self._checks_at(main)
         stated = checks.runner.stated
-        # First of all: nothing is built for checks that nobody trusts.
+        # Before anything is built for these checks.
         checks.runner.require_trusted([check for check, _ in stated])
         before = (self._rules, self._provisioning)
         self._rules = [(check.command, place.text if place else "") for check, place in stated]
@@ -60,7 +61,7 @@ class ThreadedCheckPool:
                     replace(result, tree=tree, key=verdict_key(tree, result.command, provisioning))
                     for result in run(commit, list(checks), cancel)
                 ]
-            except BaseException as error:  # noqa: BLE001  passed to the thread that asked, which raises it
+            except BaseException as error:  # noqa: BLE001  `ended` raises it in the caller's thread
                 answer = error
             self._answers.put((job, answer))
 
@@ -71,8 +72,8 @@ class ThreadedCheckPool:
             self._cancels[job].set()
 
     def ended(self) -> list[tuple[int, list[CheckResult]]]:
-        """Raises the error of a check that could not run at all: the candidate is not to blame for it."""
-        found, self._heard = self._heard, []
+        """Raises the error of a check that could not run at all: that is not the candidate's fault."""
+        found, self._received = self._received, []
         while True:
             try:
                 found.append(self._answers.get_nowait())
@@ -91,17 +92,17 @@ class ThreadedCheckPool:
 
     def wait(self, timeout_s: float) -> None:
         try:
-            self._heard.append(self._answers.get(timeout=timeout_s))
+            self._received.append(self._answers.get(timeout=timeout_s))
         except queue.Empty:
             pass
 
     def close(self) -> None:
-        """Cancel every check, and return when its processes are gone."""
+        """Cancel every check, and wait until its processes are gone."""
         for job in list(self._cancels):
             self.cancel(job)
         while self._cancels:
             try:
-                job, _ = self._heard.pop() if self._heard else self._answers.get(timeout=60)
+                job, _ = self._received.pop() if self._received else self._answers.get(timeout=60)
             except queue.Empty:
                 return
             self._cancels.pop(job, None)

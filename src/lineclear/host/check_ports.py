@@ -1,5 +1,5 @@
-"""Ports of check trees. The store has no rows for them, as it has none for check trees: a small file of this
-clone keeps them, and agents and check trees each look at what the others have.
+"""The ports of check trees, which have no rows in the store: a small file of this clone keeps them. Agents
+and check trees each avoid the ports of the others.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.worktrees.rules import choose_ports, ports_meet
 from lineclear.host import ports
-from lineclear.host.records import change_record_file, read_record_file
+from lineclear.host.records import RecordFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class CheckPorts:
-    """`record`: the file that keeps them. Each tree gets `count` ports of `low` to `high`. `of_agents` gives
-    the ranges (first, count) that agents have now."""
+    """`record`: the path of the file. Each tree gets `count` ports from `low` to `high`. `of_agents()`
+    returns the ranges (first, count) that agents have now."""
 
     def __init__(
         self,
@@ -29,34 +29,34 @@ class CheckPorts:
         high: int,
         of_agents: Callable[[], Sequence[tuple[int, int]]],
     ) -> None:
-        self._record, self._of_agents = record, of_agents
+        self._record, self._of_agents = RecordFile(record), of_agents
         self._count, self._low, self._high = count, low, high
 
     def free_for_agents(self) -> Callable[[int], bool]:
-        """Is a port free, and no check tree's?"""
+        """Return a test: is a port free, and not reserved for a check tree?"""
         taken = [range(first, first + count) for first, count in self._read().values()]
         return lambda port: not any(port in kept for kept in taken) and ports.is_free(port)
 
     def take(self, tree: str) -> range:
-        """The ports of a check tree that the caller holds: those it had if they are still free, else others
-        that nobody has."""
+        """The ports for a check tree that the caller holds: its earlier ones if they are still free, else
+        others that nobody has."""
         count = self._count
         if not count:
             return range(0)
         while True:
             first, had = self._read().get(tree, (0, 0))
-            is_asked_for = had == count and first >= self._low and first + count - 1 <= self._high
-            if is_asked_for and not ports_meet(first, count, self._of_agents()):
+            fits_settings = had == count and first >= self._low and first + count - 1 <= self._high
+            if fits_settings and not ports_meet(first, count, self._of_agents()):
                 kept = range(first, first + count)
                 if all(ports.is_free(port) for port in kept):
                     return kept
-            # Read again afterwards: an agent may get them between our look and our note.
+            # Then check again: an agent may have taken them before we recorded our choice.
             self._choose(tree)
 
     def drop(self, tree: str) -> None:
-        """The tree is gone, and its ports are free again."""
+        """Free the ports of a removed tree."""
         if tree in self._read():
-            change_record_file(self._record, lambda text: _write(_parse(text) | {tree: (0, 0)}))
+            self._record.change(lambda text: _write(_parse(text) | {tree: (0, 0)}))
 
     def _choose(self, tree: str) -> None:
         def change(text: str) -> str:
@@ -68,14 +68,14 @@ class CheckPorts:
             )
             return _write(ranges | {tree: (first, self._count)})
 
-        change_record_file(self._record, change)
+        self._record.change(change)
 
     def _read(self) -> Ranges:
-        return _parse(read_record_file(self._record))
+        return _parse(self._record.read())
 
 
 def _parse(text: str) -> Ranges:
-    """Lines of `tree first count`; a damaged one keeps nothing."""
+    """Parse lines of `tree first count`, without damaged ones."""
     found = {}
     for line in text.split("\n"):
         words = line.split(" ")

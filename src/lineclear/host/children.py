@@ -1,10 +1,10 @@
-"""A guarded command: a child that is stopped when its claim is lost.
+"""Runs a guarded command: a child that is stopped if its claim is lost.
 
-The guarded child gets a process group of its own, so that the whole tree below it can be stopped and
-ours cannot. Such a group is in the background of the terminal and would be stopped at its first read;
-so, if we are in the foreground, we lend it the terminal as a shell does, take it back when it stops or
-ends, and stop and go on with it (Ctrl-Z, fg). Staying in our own group would keep the terminal too, but
-then a lost claim could only stop the direct child and leave what it started writing.
+The child gets its own process group, so that we can stop everything that it started, but not ourselves. The
+terminal treats this group as a background job and would stop it at its first read. So, if we are in the
+foreground, we lend it the terminal as a shell does, take it back when the child stops or ends, and stop and
+continue together with it (Ctrl-Z, fg). Without its own group the child would have the terminal anyway, but on
+a lost claim we could stop only the child itself, and what it started would go on writing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import select
+import signal
 import time
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _KILL_AFTER_S = 5.0
 _LINGER_POLL_S = 0.02
+_RECEIVED = (
+    signal.SIGCHLD, signal.SIGCONT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
+)  # fmt: skip
 
 
 def run_guarded(
@@ -33,28 +37,28 @@ def run_guarded(
     poll: Callable[[], bool],
     every_s: float,
 ) -> int:
-    """Run the command with our stdin, stdout and stderr; give its exit code, 128 + N for signal N.
+    """Run the command with our stdin, stdout and stderr. Return its exit code, 128 + N for signal N.
 
-    `poll` is asked every `every_s`: False means that the claim is lost, and the command's group gets
-    SIGTERM, then SIGKILL. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to us go to the group. A command
-    that cannot be started raises the OSError. Only from the main thread, where signals arrive.
+    We call `poll` every `every_s`: if it returns False, the claim is lost, and the command's group gets
+    SIGTERM, then SIGKILL. We forward SIGINT, SIGTERM, SIGHUP and SIGQUIT to the group. Raises OSError if the
+    command cannot be started. Call it only in the main thread, where signals arrive.
     """
-    with _Mail() as mail:
+    with _SignalPipe() as signals:
         for fd in keep_fds:
             os.set_inheritable(fd, True)
         child = _Child(argv, env)
         try:
-            _guard(child, mail, poll, every_s)
+            _guard(child, signals, poll, every_s)
         finally:
             child.end()
     return child.exit_code
 
 
-def _guard(child: _Child, mail: _Mail, poll: Callable[[], bool], every_s: float) -> None:
-    """Wait for the child; forward signals; ask `poll`; stop the child when it says so."""
+def _guard(child: _Child, signals: _SignalPipe, poll: Callable[[], bool], every_s: float) -> None:
+    """Forward signals until the child has ended or `poll` returns False."""
     poll_at = time.monotonic() + every_s
     while child.is_running():
-        for number in mail.read(poll_at - time.monotonic()):
+        for number in signals.read(poll_at - time.monotonic()):
             child.receive(number)
         if time.monotonic() >= poll_at:
             if not poll():
@@ -63,7 +67,7 @@ def _guard(child: _Child, mail: _Mail, poll: Callable[[], bool], every_s: float)
 
 
 class _Child:
-    """A child in its own process group, with the terminal when it is ours to lend."""
+    """A child in its own process group, with the terminal if we can lend it."""
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         self.exit_code = -1
@@ -76,7 +80,7 @@ class _Child:
         self._tty.lend(self.pid)
 
     def is_running(self) -> bool:
-        """Look at the child's state; on Ctrl-Z stop together with it."""
+        """Check the child's state; if Ctrl-Z stopped it, stop together with it."""
         pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
         if pid == 0:
             return True
@@ -88,15 +92,13 @@ class _Child:
 
     def receive(self, number: int) -> None:
         """Act on a signal that was sent to us."""
-        import signal
-
         if number == signal.SIGCONT:
             self._tty.lend(self.pid)
         if number != signal.SIGCHLD:
             self._send(number)
 
     def end(self) -> None:
-        """Whatever still runs after the guard has left is stopped: first asked, then killed."""
+        """Stop the group if the child still runs: SIGTERM first, then SIGKILL."""
         try:
             if self.exit_code < 0:
                 self._stop()
@@ -104,11 +106,9 @@ class _Child:
             self._tty.close()
 
     def _stop(self) -> None:
-        import signal
-
         kill_at = time.monotonic() + _KILL_AFTER_S
         self._send(signal.SIGTERM)
-        self._send(signal.SIGCONT)  # a stopped process takes SIGTERM only once it goes on
+        self._send(signal.SIGCONT)  # a stopped process acts on SIGTERM only when it continues
         while self._has_group() and time.monotonic() < kill_at:
             time.sleep(_LINGER_POLL_S)
         self._send(signal.SIGKILL)
@@ -116,7 +116,7 @@ class _Child:
             self.exit_code = _shell_code(os.waitpid(self.pid, 0)[1])
 
     def _has_group(self) -> bool:
-        """Is anybody of the group left? The child itself is reaped on the way."""
+        """Does any process of the group still run? Also reaps the child."""
         if self.exit_code < 0:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -145,30 +145,27 @@ class _Terminal:
         """Put the group in the foreground, if we are there ourselves."""
         if self._fd < 0 or self._foreground() != os.getpgrp():
             return
-        import signal
-
         self._is_lent = self._set_foreground(group)
         try:
-            os.killpg(group, signal.SIGCONT)  # it may have been stopped for want of the terminal
+            os.killpg(group, signal.SIGCONT)  # reading the terminal from the background may have stopped it
         except OSError:
             pass
 
     def stop_with(self, group: int) -> None:
-        """The group was stopped: stop too, so that the user's shell comes back; later go on together."""
+        """The group was stopped: stop too, so that the user's shell returns; later continue together."""
         if self._fd < 0:
             return
-        import signal
-
         was_lent = self._is_lent
         self._take_back()
-        # An `fg` may come at any moment. One after the first line takes the stop back, as SIGCONT does with
-        # a stop that is still to come; one before it has made the terminal ours already.
+        # The user may type `fg` at any moment. Once SIGTSTP is blocked, its SIGCONT cancels the pending stop;
+        # before that, it has already given us the terminal, which we check below.
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTSTP])
         os.kill(0, signal.SIGTSTP)
         if not was_lent and self._foreground() == os.getpgrp():
             os.kill(0, signal.SIGCONT)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTSTP])
-        # Continued, or never stopped (nobody could continue an orphaned group, so the kernel spares it).
+        # Continued, or never stopped: the kernel does not stop an orphaned group, which nobody could
+        # continue.
         self.lend(group)
 
     def close(self) -> None:
@@ -189,9 +186,7 @@ class _Terminal:
             return -1
 
     def _set_foreground(self, group: int) -> bool:
-        import signal
-
-        before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # else the background may not do this
+        before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # else it would stop us in the background
         try:
             os.tcsetpgrp(self._fd, group)
         except OSError:
@@ -201,50 +196,45 @@ class _Terminal:
         return True
 
 
-class _Mail:
-    """Signals sent to us, as numbers read from a pipe, so that waiting and receiving are one call."""
+class _SignalPipe:
+    """Signals sent to us, as numbers read from a pipe, so that one call waits and receives."""
 
-    def __enter__(self) -> _Mail:
-        import signal
-
-        self._ear, self._mouth = os.pipe()
-        os.set_blocking(self._ear, False)
-        os.set_blocking(self._mouth, False)
-        self._fd_before = signal.set_wakeup_fd(self._mouth, warn_on_full_buffer=False)
-        wanted = ("SIGCHLD", "SIGCONT", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+    def __enter__(self) -> _SignalPipe:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        self._fd_before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         self._before = {
             number: signal.signal(number, _no_action)
-            for number in (getattr(signal, name) for name in wanted)
+            for number in _RECEIVED
             if signal.getsignal(number) != signal.SIG_IGN or number == signal.SIGCHLD
         }
         return self
 
     def read(self, timeout_s: float) -> bytes:
-        """The numbers that have come, waiting for the first at most so long."""
+        """The numbers of the signals that have come; waits at most `timeout_s` for the first."""
         waiter = select.poll()
-        waiter.register(self._ear, select.POLLIN)
+        waiter.register(self._reader, select.POLLIN)
         if not waiter.poll(max(0.0, timeout_s) * 1000):
             return b""
-        return os.read(self._ear, 4096)
+        return os.read(self._reader, 4096)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        import signal
-
         for number, action in self._before.items():
             signal.signal(number, action)
         signal.set_wakeup_fd(self._fd_before)
-        os.close(self._ear)
-        os.close(self._mouth)
+        os.close(self._reader)
+        os.close(self._writer)
 
 
 def _no_action(number: int, frame: object) -> None:
-    """The number is in the pipe already."""
+    """The pipe already has the number."""
 
 
 def find_program(name: str, env: Mapping[str, str], cwd: str = "") -> str:
-    """The program as the child's own PATH names it, seen from where the child will stand."""
+    """The program's path: looked up on `env`'s PATH, and relative to the child's directory `cwd`."""
     if "/" in name and not cwd:
         return name
     for directory in [""] if "/" in name else os.get_exec_path(env):

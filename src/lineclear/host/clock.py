@@ -1,4 +1,4 @@
-"""This host's clock: ticks that nobody can set back, the boot they belong to, wall time for display.
+"""This host's clock: monotonic ticks, the boot they belong to, and wall time for display.
 
 No lease is ever timed by the wall clock.
 """
@@ -16,7 +16,7 @@ _known_boot: list[str] = []
 
 
 def boot_id() -> str:
-    """The same for every process of one boot, containers included; another after a restart."""
+    """The same for every process, containers included, until the host restarts."""
     if not _known_boot:
         _known_boot.append(_read_boot_id())
     return _known_boot[0]

@@ -1,4 +1,4 @@
-"""Runs programs of other people, each in its own session: no terminal to ask, and nothing of it left behind.
+"""Runs other people's programs, each in its own session without a terminal, and leaves no process behind.
 
 `run_to_end` follows the output as it comes, `capture` returns all of it, asking.py talks to the program.
 Clients that outlive us are started by groups.py, git by git/run.py.
@@ -34,7 +34,7 @@ _GONE_WITHIN_S, _GONE_POLL_S = 0.5, 0.002
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command ended: its exit code (128 + N for signal N, -1 out of time, -2 called off) and the end of
+    """How a command ended: its exit code (128 + N for signal N, -1 out of time, -2 cancelled) and the end of
     its output."""
 
     code: int
@@ -52,8 +52,8 @@ def session(
     stderr: int | IO[bytes] | None = subprocess.DEVNULL,
     grace_s: float = _GRACE_S,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A program in its own session. At the end of the block its whole group is ended: asked first, and killed
-    after `grace_s`. Ctrl-C while it starts ends it too. Raises OSError if it cannot be started."""
+    """Start a program in its own session. At the end of the block its whole group gets SIGTERM, and SIGKILL
+    after `grace_s`; the same on Ctrl-C while it starts. Raises OSError if it cannot be started."""
     with ExitStack() as ending:
         with starting():
             child = subprocess.Popen(
@@ -68,7 +68,7 @@ def session(
 def capture(
     words: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float
 ) -> tuple[int, bytes, bytes]:
-    """Exit code, output and error output; 127 and the reason if it cannot be started or takes too long."""
+    """Return exit code, output and error output; 127 and the reason if it cannot start or takes too long."""
     pipe = subprocess.PIPE
     try:
         with session(words, cwd=cwd, env=env, stdout=pipe, stderr=pipe) as child:
@@ -87,19 +87,19 @@ def run_to_end(
     log: BoundedLog | None = None,
     cancel: Event | None = None,
 ) -> Finished:
-    """Run a text by the shell, or words as they are. `log` gets all output; `cancel` ends the command."""
+    """Run a text with the shell, or words as they are. `log` gets all output; `cancel` ends the command."""
     words = shell_words(command) if isinstance(command, str) else list(command)
     is_off = cancel.is_set if cancel is not None else _never
     with ExitStack() as ending:
-        ear, mouth = os.pipe()
-        ending.callback(os.close, ear)
+        reader, writer = os.pipe()
+        ending.callback(os.close, reader)
         try:
-            with open(mouth, "wb") as end:
+            with open(writer, "wb") as end:
                 child = ending.enter_context(session(words, cwd=cwd, env=env, stdout=end, stderr=end))
         except OSError as error:
             return Finished(127, str(error))
         deadline = time.monotonic() + timeout_s
-        tail = _listen(ear, child, lambda: deadline - time.monotonic(), is_off, log)
+        tail = _follow(reader, child, lambda: deadline - time.monotonic(), is_off, log)
         code = child.poll()
     text = tail.decode("utf-8", "replace")
     if code is None:
@@ -108,7 +108,7 @@ def run_to_end(
 
 
 def become(argv: Sequence[str], path: str, env: Mapping[str, str]) -> NoReturn:
-    """Go on as another program, in that directory: its exit code is ours, and the terminal is its own."""
+    """Replace this process by another program, in that directory."""
     os.chdir(path)
     try:
         os.execvpe(argv[0], list(argv), dict(env))
@@ -119,8 +119,8 @@ def become(argv: Sequence[str], path: str, env: Mapping[str, str]) -> NoReturn:
 def run_in_turn(
     commands: Sequence[str], within_s: float, run: Callable[[str, float], Finished]
 ) -> tuple[str, Finished] | None:
-    """Commands one after the other, all within this time: each by `run`, with the seconds that are left. The
-    first that fails ends it, and is given back."""
+    """Run commands one after the other, all within `within_s`: `run` gets each with the seconds that are
+    left. Stop at the first that fails and return it, with how it ended."""
     deadline = time.monotonic() + within_s
     for command in commands:
         done = run(command, max(0.0, deadline - time.monotonic()))
@@ -130,7 +130,7 @@ def run_in_turn(
 
 
 def shell_words(command: str) -> list[str]:
-    """The words that run a text by the shell."""
+    """The words that run a text with the shell."""
     return ["/bin/sh", "-c", command]
 
 
@@ -138,26 +138,26 @@ def _never() -> bool:
     return False
 
 
-def _listen(
-    ear: int,
+def _follow(
+    reader: int,
     child: subprocess.Popen[bytes],
     left_s: Callable[[], float],
     is_off: Callable[[], bool],
     log: BoundedLog | None,
 ) -> bytes:
-    """The last words until the command has ended, its time is over or it is called off.
+    """Read until the command has ended, its time is up or it is cancelled, and return the end of its output.
 
-    Until the command itself has ended, not the pipe: something it left in the background may keep that open.
+    The end of the pipe does not count: a process that it left in the background may keep it open.
     """
     tail = b""
     with selectors.DefaultSelector() as selector:
-        selector.register(ear, selectors.EVENT_READ)
+        selector.register(reader, selectors.EVENT_READ)
         is_open = True
         while left_s() > 0 and not is_off():
             has_ended = child.poll() is not None
             wait_s = 0.0 if has_ended else min(_POLL_S, max(0.0, left_s()))
             if is_open and selector.select(wait_s):
-                data = os.read(ear, 65_536)
+                data = os.read(reader, 65_536)
                 tail = (tail + data)[-_TAIL_BYTES:]
                 if log is not None:
                     log.write(data)
@@ -171,10 +171,11 @@ def _listen(
 
 
 def _end_group(child: subprocess.Popen[bytes], grace_s: float) -> None:
-    """The group is the child's own, since it began a session."""
+    """End the child's process group, which is its own, since it began a session."""
     if grace_s > 0 and kill_group(child, signal.SIGTERM):
         _wait(child, grace_s if child.poll() is None else 0.0)
-    # A killed process takes a moment to go. Not for ever: where nobody reaps orphans they stay in the group.
+    # A killed process takes a moment to end. Give up after a while: without a reaper, orphans stay in the
+    # group.
     until = time.monotonic() + _GONE_WITHIN_S
     while kill_group(child, signal.SIGKILL):
         _wait(child, _GONE_POLL_S)
@@ -184,7 +185,7 @@ def _end_group(child: subprocess.Popen[bytes], grace_s: float) -> None:
 
 
 def kill_group(child: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> bool:
-    """Whether any process got the signal. (macOS does not permit it for processes that wait to be reaped.)"""
+    """True if any process got the signal. (macOS does not permit it for processes that wait to be reaped.)"""
     try:
         os.killpg(child.pid, number)
     except (ProcessLookupError, PermissionError):

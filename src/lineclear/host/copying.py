@@ -1,7 +1,7 @@
-"""Bring files of one directory into another: copy or link. First a plan, then one function that does it.
+"""Copies or links files from one directory into another: first a plan, then one function that applies it.
 
-Nothing that is there already is replaced, and nothing is written through a symlink that leads elsewhere.
-What was brought can be taken out again, and its content named, so that a change of it can be seen.
+Never replaces an existing file, and never writes through a symlink that leads elsewhere. Copies can be
+removed again, and compared by a digest of their content.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Step:
 
 
 class CannotBring(Exception):
-    """A file could not be brought; `path` says which one, the words say why."""
+    """A file could not be copied, linked or removed; `path` says which one, the message why."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(why)
@@ -39,25 +39,25 @@ class CannotBring(Exception):
 
 
 def plan_steps(target: str, *, copies: Iterable[str], links: Iterable[str]) -> list[Step]:
-    """What is to be done in the target, without what is there already; a path in both lists is linked."""
+    """The steps for the paths that do not exist in the target yet; a path in both lists is linked."""
     linked = list(links)
     steps = [Step(LINK, path) for path in linked]
     steps += [Step(COPY, path) for path in copies if path not in linked]
-    return [step for step in steps if _is_ours_to_fill(target, step.path)]
-
-
-def _is_ours_to_fill(target: str, path: str) -> bool:
-    """Not there yet, and no directory above it is a symlink: a branch can hold one that leads outside."""
-    return not os.path.lexists(f"{target}/{path}") and _is_really_inside(target, path)
+    return [
+        step
+        for step in steps
+        if not os.path.lexists(f"{target}/{step.path}") and _is_really_inside(target, step.path)
+    ]
 
 
 def _is_really_inside(target: str, path: str) -> bool:
+    """Is no directory above the path a symlink? A branch can contain one that leads outside."""
     above = os.path.dirname(f"{target}/{path}")
     return os.path.realpath(above) == os.path.normpath(above)
 
 
 def take_out(target: str, path: str) -> None:
-    """Remove what was brought to this path; nothing that a symlink above it leads to."""
+    """Remove what was brought to this path, but never through a symlink above it."""
     if not _is_really_inside(target, path):
         return
     try:
@@ -67,7 +67,7 @@ def take_out(target: str, path: str) -> None:
 
 
 def content_digest(path: str) -> str:
-    """Of all that a copy would hold: names, permissions, content. "" when it is not there or not readable."""
+    """A digest of names, permissions and content; "" if the path does not exist or cannot be read."""
     found = sha256()
     try:
         _add_content(found, path)
@@ -96,7 +96,7 @@ def _add_content(found: _Hash, path: str) -> None:
 
 
 def apply_steps(source: str, target: str, steps: Iterable[Step]) -> None:
-    """Do it; what vanished from the source in the meantime is passed over."""
+    """Copy and link; skip what has vanished from the source in the meantime."""
     for step in steps:
         old, new = f"{source}/{step.path}", f"{target}/{step.path}"
         try:
@@ -112,7 +112,7 @@ def apply_steps(source: str, target: str, steps: Iterable[Step]) -> None:
 
 
 def _copy(old: str, new: str) -> None:
-    """With permissions and times; symlinks stay symlinks; sockets, pipes and devices are left out."""
+    """Copy with permissions and times. Symlinks stay symlinks; sockets, pipes and devices are left out."""
     mode = os.lstat(old).st_mode
     if stat.S_ISLNK(mode):
         os.symlink(os.readlink(old), new)

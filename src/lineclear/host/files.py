@@ -1,19 +1,19 @@
-"""Writing files atomically, removing trees, and what kind of file system a path is on.
-
-Hooks load it: imports stay cheap.
-"""
+"""Writes files atomically, removes trees, measures disk space, and finds the type of a path's file system."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import stat
+
+from lineclear.host.spawning import output_of
 
 _MOUNTINFO = "/proc/self/mountinfo"
 _MOUNT_COMMAND = ("/sbin/mount",)
 
-# Locks and memory maps of these are not shared by all who can write to them: several hosts, or a
-# guest and its host, each with a kernel of its own.
+# Several kernels (other hosts, or a guest and its host) can write to these, and do not share locks and memory
+# maps.
 _NETWORK_TYPES = (
     "nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "davfs", "ncpfs", "afs",
     "coda", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "orangefs", "pvfs2", "gfs", "gfs2",
@@ -76,7 +76,7 @@ def sync(fd: int) -> None:
             fcntl.fcntl(fd, full_sync)
             return
         except OSError:
-            pass  # not every file system there knows it
+            pass  # not every file system supports it
     os.fsync(fd)
 
 
@@ -89,7 +89,7 @@ def _sync_directory(directory: str) -> None:
 
 
 def _mode_of(path: str) -> int | None:
-    """The permissions of a plain file; a symbolic link always shows 0777, which nobody chose."""
+    """The permissions of a plain file; None for others (a symbolic link shows 0777, which nobody chose)."""
     try:
         found = os.stat(path, follow_symlinks=False).st_mode
     except OSError:
@@ -108,27 +108,21 @@ def remove_tree(path: str) -> None:
     """Remove a file, a link or a directory with everything in it, even below read-only directories (such as
     module caches). Does nothing if the path does not exist."""
     if os.path.islink(path) or not os.path.isdir(path):
-        _remove_file(path)
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
         return
-    import shutil
-
     try:
         shutil.rmtree(path)
     except FileNotFoundError:
         pass
     except PermissionError:
-        _open_directories(path)
+        _make_directories_writable(path)
         shutil.rmtree(path)
 
 
-def _remove_file(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-
-
-def _open_directories(path: str) -> None:
+def _make_directories_writable(path: str) -> None:
     os.chmod(path, stat.S_IRWXU)
     for directory, names, _ in os.walk(path):
         for name in names:
@@ -138,13 +132,13 @@ def _open_directories(path: str) -> None:
 
 
 def free_bytes(path: str) -> int:
-    """What this user may still write where the path is, or will be."""
+    """The free space for this user on the disk of the path, which need not exist yet."""
     found = os.statvfs(_existing(path))
     return found.f_bavail * found.f_frsize
 
 
 def used_bytes(path: str) -> int:
-    """What is on disk below a directory; links are not followed, what vanishes meanwhile counts nothing."""
+    """The disk space used below a directory; does not follow links, and skips files that vanish."""
     total = 0
     for directory, _, names in os.walk(path, onerror=lambda _error: None):
         for name in names:
@@ -156,7 +150,7 @@ def used_bytes(path: str) -> int:
 
 
 def is_open_to_others(directory: str) -> bool:
-    """May other users read or write this directory? No, where there is none."""
+    """May other users read or write this directory? False if it does not exist."""
     return os.path.isdir(directory) and bool(os.stat(directory).st_mode & 0o077)
 
 
@@ -179,7 +173,7 @@ def _existing(path: str) -> str:
 
 
 def type_of_mount(mounts: list[tuple[str, str]], path: str) -> str:
-    """The type of the deepest mount point above the path; of several at one point the last is on top."""
+    """The type of the deepest mount above the path; the last one if several have the same mount point."""
     best, best_type = "", ""
     for point, kind in mounts:
         covers = point == "/" or path == point or path.startswith(point + "/")
@@ -193,16 +187,11 @@ def _mounts() -> list[tuple[str, str]]:
         with open(_MOUNTINFO, encoding="utf-8", errors="surrogateescape") as file:
             return parse_mountinfo(file.read())
     except OSError:
-        return parse_mount_output(_mount_output())
-
-
-def _mount_output() -> str:
-    from lineclear.host.spawning import output_of
-
+        pass
     try:
-        return os.fsdecode(output_of(_MOUNT_COMMAND))
+        return parse_mount_output(os.fsdecode(output_of(_MOUNT_COMMAND)))
     except OSError:
-        return ""
+        return []
 
 
 def parse_mountinfo(text: str) -> list[tuple[str, str]]:

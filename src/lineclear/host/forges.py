@@ -1,4 +1,4 @@
-"""The programs that open pull requests, `gh` and `glab`: run without a question asked."""
+"""Runs `gh` and `glab`, the programs that open pull requests, without prompts."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class ForgeCommand:
     def run(self, tool: str, words: Sequence[str]) -> tuple[int, str]:
         env = {**self._environ, **_QUIET}
         code, output, errors = capture([tool, *words], cwd=self._cwd, env=env, timeout_s=_NET_S)
-        said = output if code == 0 else errors or output
-        return code, said.decode("utf-8", "replace")
+        text = output if code == 0 else errors or output
+        return code, text.decode("utf-8", "replace")

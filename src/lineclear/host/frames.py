@@ -1,6 +1,6 @@
-"""How a server answers a command: pieces of what the command prints and, last, its exit code.
+"""The format of a server's answer to a command: pieces of the command's output and, last, its exit code.
 
-A frame is a kind, a length, a line end, and that many bytes. An answer without an exit code was cut off.
+A frame is a kind, a length, a newline, and that many bytes. An answer without an exit code was cut off.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def frame(kind: bytes, data: bytes) -> bytes:
 
 
 def read_frames(stream: Readable) -> Iterator[tuple[bytes, bytes]]:
-    """Raises ValueError where the stream holds anything else, or ends inside a frame."""
+    """Raises ValueError if the stream contains anything else, or ends inside a frame."""
     while head := stream.readline(_LONGEST_HEAD):
         kind, _, length = head.partition(b" ")
         data = stream.read(int(length)) if head.endswith(b"\n") else b""

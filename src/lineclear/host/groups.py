@@ -1,9 +1,10 @@
-"""A client as a process group that outlives us: started, found again, followed, and stopped as a whole.
+"""Starts a client as a process group that outlives us, finds it again, follows its output, and stops all of
+it.
 
-The client's parent is a shell that only notes its own pid and the client's exit code in files. The output
-goes straight into a file, not through a pipe of ours. So a client works on when we are killed, and our
-successor reads on where we stopped. Whether it lives is told by the bond whose descriptor it inherited and
-by the mark in its environment; never by its pid alone.
+The client's parent is a shell that only writes its own pid and the client's exit code into files. The output
+goes straight into a file, not through a pipe of ours. So a client works on if we are killed, and our
+successor reads on where we stopped. The bond whose descriptor it inherited and the mark in its environment
+say whether it is alive, never its pid alone.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 OUTPUT, EXIT, PID = "output", "exit", "pid"
 MARK = "LINECLEAR_RUN"
-# A signal meant for the client also reaches the shell, which must stay to note how the client ended;
-# a trap, unlike an ignored signal, is not inherited.
+# A signal for the client also reaches the shell, which must stay to write the client's exit code. Unlike an
+# ignored signal, a trap is not inherited.
 _SHELL = f"""trap : HUP INT TERM; place=$1; shift; echo $$ >"$place/{PID}"
 "$@"; code=$?; echo $code >"$place/{EXIT}"; exit $code"""
 _READ_AT_ONCE = 1 << 20
@@ -33,7 +34,7 @@ _SWEEP_POLL_S = 0.02
 
 
 class ClientProcess:
-    """One started client. `directory` holds its output, its pid and, in the end, its exit code."""
+    """One started client. Its output, its pid and finally its exit code are in `directory`."""
 
     def __init__(
         self, directory: str, mark: str, pid: int, child: subprocess.Popen[bytes] | None = None
@@ -42,7 +43,7 @@ class ClientProcess:
         self._offset, self._rest, self.unreadable = 0, b"", 0
 
     def exit_code(self) -> int | None:
-        """Once the client has ended: its code, 128 + N for signal N. None as long as that is not known."""
+        """The exit code, 128 + N for signal N; None until the client has ended and the code is known."""
         code = self._child.poll() if self._child is not None else None
         if self._child is not None and code is None:
             return None
@@ -52,23 +53,26 @@ class ClientProcess:
         return noted if noted is not None else (code if code >= 0 else 128 - code)
 
     def is_child(self) -> bool:
-        """Is it our own child, whose end the kernel will tell us?"""
+        """Is it our own child, so that the kernel reports its end to us?"""
         return self._child is not None
 
     def was_started(self) -> bool:
-        """Did whoever was about to start it live long enough to do so? The shell's first act is a note."""
+        """Was it really started? The shell first writes its pid; the starter may have died before."""
         return os.path.exists(os.path.join(self.directory, PID))
 
     def has_ended(self) -> bool:
-        """Is the client known to be gone, whoever it has left behind? By the noted code; by the mark of the
-        noting shell, where marks can be seen: a killed one notes nothing."""
+        """Is the client known to have ended, even if processes that it started still run?
+
+        Told by the exit code or, since a killed shell writes none, by whether the shell still has our mark
+        (where marks can be read).
+        """
         if self.exit_code() is not None:
             return True
         is_seen = processes.HAS_MARKS and self.pid > 0 and self._child is None
         return is_seen and not processes.is_marked(self.pid, f"{MARK}={self.mark}")
 
     def new_lines(self) -> list[bytes]:
-        """Whole lines that were written since the last call, at most about a megabyte of them."""
+        """The complete lines since the last call, at most about a megabyte of them."""
         if self.output_bytes() <= self._offset:
             return []
         data = _read_from(os.path.join(self.directory, OUTPUT), self._offset)
@@ -80,16 +84,17 @@ class ClientProcess:
         return lines
 
     def skip_to_now(self) -> None:
-        """Read only what is written from now on."""
+        """Skip everything written so far."""
         self._offset = self.output_bytes()
 
     def last_words(self, most_bytes: int = 0) -> Iterator[bytes]:
-        """After the end: what is left, also a line without its newline; of a flood only its end."""
+        """After the client's end: the remaining lines, including one without its newline. With `most_bytes`,
+        only the last ones of a longer output."""
         start = self.output_bytes() - most_bytes
         if most_bytes and start > self._offset:
             self._offset, self._rest = start, b""
         before = -1
-        while before < self._offset:  # a part of a long line is no line, and yet not the end
+        while before < self._offset:  # part of a long line gives no line, but is not the end
             before = self._offset
             yield from self.new_lines()
         rest, self._rest = self._rest, b""
@@ -103,21 +108,19 @@ class ClientProcess:
             return 0
 
     def members(self) -> list[int]:
-        """Everybody who belongs to it: by descent, by session, and by the mark in their environment."""
+        """All processes that belong to the client: by descent, by session, and by the mark."""
         found = set(processes.marked(f"{MARK}={self.mark}"))
-        people = processes.take_census()
-        if self.pid in people and (found or not processes.HAS_MARKS or self._is_our_own()):
+        census = processes.take_census()
+        # The pid of a child that we have not waited for cannot be reused.
+        is_unreaped = self._child is not None and self._child.returncode is None
+        if self.pid in census and (found or not processes.HAS_MARKS or is_unreaped):
             found.add(self.pid)
-        for family in processes.families(people, found & people.keys()).values():
+        for family in processes.families(census, found & census.keys()).values():
             found.update(family.pids)
         return sorted(found - {os.getpid()})
 
-    def _is_our_own(self) -> bool:
-        """Not yet waited for, so that its pid cannot have become somebody else's."""
-        return self._child is not None and self._child.returncode is None
-
     def send(self, number: int) -> int:
-        """To everybody; gives how many there were."""
+        """Send the signal to all members and return how many got it."""
         count = 0
         for pid in self.members():
             try:
@@ -128,11 +131,11 @@ class ClientProcess:
         return count
 
     def sweep(self, grace_s: float) -> int:
-        """After the end: stop whoever was left behind, asked first; gives how many there were."""
+        """After the client's end: stop what it left running, by SIGTERM, then SIGKILL. Return how many."""
         left = self.send(signal.SIGTERM)
         if not left:
             return 0
-        self.send(signal.SIGCONT)  # a stopped process takes SIGTERM only once it goes on
+        self.send(signal.SIGCONT)  # a stopped process acts on SIGTERM only when it continues
         until = time.monotonic() + grace_s
         while time.monotonic() < until and self.members():
             time.sleep(_SWEEP_POLL_S)
@@ -151,20 +154,10 @@ def start(
     stdin: str,
     bond_fd: int,
 ) -> ClientProcess:
-    """Start a client in a session of its own. Raises OSError when the program cannot be started.
-
-    The shell would note 127 for a program that is not there; that is found out before.
-    """
+    """Start a client in its own session. Raises OSError if the program cannot be started."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
-    words = [
-        "/bin/sh",
-        "-c",
-        _SHELL,
-        "sh",
-        directory,
-        find_program(argv[0], env, cwd),
-        *argv[1:],
-    ]
+    # `find_program` raises for a missing program; the shell would only write 127 as its exit code.
+    words = ["/bin/sh", "-c", _SHELL, "sh", directory, find_program(argv[0], env, cwd), *argv[1:]]
     with (
         open(os.path.join(directory, OUTPUT), "ab", buffering=0) as output,
         open(stdin or os.devnull, "rb") as source,
@@ -184,18 +177,18 @@ def start(
 
 
 def find_again(directory: str, mark: str) -> ClientProcess:
-    """A client that another process had started; its output is read from the beginning."""
+    """A client that another process started; its output is read from the beginning."""
     return ClientProcess(directory, mark, _read_number(os.path.join(directory, PID)) or 0)
 
 
 def cut_output(directory: str, most_bytes: int) -> None:
-    """Keep no more than the beginning of what a client has written."""
+    """Keep at most the first `most_bytes` of a client's output."""
     path = os.path.join(directory, OUTPUT)
     try:
         if os.stat(path).st_size > most_bytes:
             os.truncate(path, most_bytes)
     except OSError:
-        pass  # gone already, or a disk that can do no more
+        pass  # already gone, or a broken disk
 
 
 def _read_number(path: str) -> int | None:

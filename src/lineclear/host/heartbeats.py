@@ -1,5 +1,5 @@
-"""Heartbeats: one small file per agent. Its mtime is the last sign of life, its text the highest log
-position delivered to that agent. Not events, not durable, and never a reason to fail.
+"""Heartbeats: one small file per agent. Its modification time is the last sign of life, its text the highest
+log position delivered to that agent. They are not events, not durable, and never a reason to fail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PresenceFiles:
         self._directory = directory
 
     def touch(self, agent: str, seen: int | None = None) -> None:
-        """Say that the agent is there and, if given, up to which log position it has been told."""
+        """Record a sign of life and, if given, the highest log position delivered to the agent."""
         try:
             fd = self._open(agent)
         except OSError:
@@ -48,7 +48,7 @@ class PresenceFiles:
             os.close(fd)
 
     def idle_ns(self, agent: str) -> int | None:
-        """Time since the last touch by the wall clock; None for an agent never seen here."""
+        """Time since the last touch, by the wall clock; None for an agent never seen here."""
         try:
             touched_at = os.stat(self._path(agent)).st_mtime_ns
         except OSError:
@@ -72,8 +72,8 @@ def _write_highest(fd: int, seen: int | None) -> None:
     if seen is None:
         os.utime(fd)
         return
-    # Let nobody write a lower position over a higher one. Not for ever: a stopped process may have the lock,
-    # and a position that is too low errs on the safe side.
+    # The lock keeps a lower position from replacing a higher one. We do not wait long for it: a stopped
+    # process may hold it, and a position that is too low errs on the safe side.
     lock(fd, _LOCK_WAIT_S)
     highest = max(_read_position(fd), seen, 0)
     os.pwrite(fd, b"%0*d" % (_DIGITS, highest), 0)

@@ -1,6 +1,5 @@
-"""Runs package managers: each in a scratch directory with only the files it needs, within a time limit.
-
-Answers are kept, so a stack that is built again runs no package manager twice.
+"""Regenerates lock files by running package managers, each in a scratch directory with only the files it
+needs, and within a time limit. Answers are cached, so building a stack again does not run them again.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ if TYPE_CHECKING:
     from lineclear.host.commands import Finished
     from lineclear.merge.handlers.lock_makers import Maker
 
-# The command line, in a sandbox where the settings want one.
+# (scratch directory, words) -> the words to run, in a sandbox if the settings ask for one.
 Wrap = Callable[[Scratch, Sequence[str]], Sequence[str]]
 
 PREFIX = "lineclear-locks-"
 WITHIN_MS = 2 * 60_000
 _MOST_BYTES, _MOST_KEPT = 64 * 1024 * 1024, 200
-# A failure may have been the network's: it is not asked again at once, and not believed for long.
+# A failure may be the network's: remember it, but not for long.
 _DOUBT_LASTS_S = 120.0
-_MOST_TOLD = 200
+_MOST_SHOWN = 200
 _VERSION = re.compile(r"^(?:[A-Za-z]+ )?\(?(?:version )?v?(\d+)\.(\d+)", re.M)
-# Inside the sandbox one stands at the top of the tree.
+# In the sandbox a command starts at the top of the tree.
 _GO_DOWN = ("/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh")
 
 
@@ -51,9 +50,9 @@ _GO_DOWN = ("/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh")
 class LockRules:
     """Which package managers may run, and how.
 
-    `environ` is all of their environment, and no text shows one of the `secrets`. `patterns`: which lock
-    files, None for all; `doubt`: why nothing runs in spite of that; `main`: the commit whose settings they
-    work by, "" for the left side's; `kept`: the directory of earlier answers, "" to keep none.
+    `environ` is their whole environment; `secrets` are masked in every text. `patterns`: which lock files,
+    None for all; `doubt`: why none may run after all; `main`: the commit whose settings apply, "" for the
+    left side's; `kept`: the directory of cached answers, "" for no cache.
     """
 
     environ: Mapping[str, str]
@@ -67,7 +66,7 @@ class LockRules:
 
 
 class PackageManagers:
-    """The `LockMaker` of app/queue/lock_making.py. `rules` is called when there is a lock file to make."""
+    """The `LockMaker` of app/queue/lock_making.py. `rules` is called only if there is a lock file to make."""
 
     def __init__(self, rules: Callable[[], LockRules]) -> None:
         self._rules = rules
@@ -92,7 +91,9 @@ class PackageManagers:
         known = _recall(kept) if kept else None
         if known is not None:
             return known
-        _clear_away()
+        for top in abandoned(PREFIX):  # left behind by a killed process
+            end_strays(tree_in(top))
+            remove_tree(top)
         made = _make(question, read, rules)
         if kept:
             _keep(kept, made)
@@ -106,25 +107,18 @@ def _program(maker: Maker, rules: LockRules) -> str:
 # -- running --------------------------------------------------------------------------------------
 
 
-def _clear_away() -> None:
-    """What a killed process has left, with whatever still runs there."""
-    for top in abandoned(PREFIX):
-        end_strays(tree_in(top))
-        remove_tree(top)
-
-
 def _make(question: LockQuestion, read: Read, rules: LockRules) -> Made:
     blobs = read(set(question.files.values()))
     files = {path: blobs[oid] for path, oid in question.files.items()} | dict.fromkeys(question.names, b"")
     if sum(map(len, files.values())) > _MOST_BYTES:
-        return Made(doubt=f"{question.maker.name} would have to be shown more than {_MOST_BYTES >> 20} MiB")
+        return Made(doubt=f"{question.maker.name} needs more than {_MOST_BYTES >> 20} MiB of files")
     with Scratch(PREFIX) as room:
         try:
             room.fill(files)
             return _work(room, question, files, rules)
         except (BadPath, OSError) as error:
             return Made(doubt=f"its files cannot be written: {one_line(str(error))}")
-        except Refusal as refusal:  # a sandbox that is not to be had
+        except Refusal as refusal:  # no sandbox is available
             return Made(doubt=refusal.what)
         finally:
             end_strays(room.path)
@@ -133,16 +127,16 @@ def _make(question: LockQuestion, read: Read, rules: LockRules) -> Made:
 def _work(room: Scratch, question: LockQuestion, files: Mapping[str, bytes], rules: LockRules) -> Made:
     maker, ends_at = question.maker, time.monotonic() + rules.within_ms / 1_000
     run = _runner(room, question, rules, ends_at)
-    told = run([maker.name, "--version"])
-    version = _VERSION.search(told.tail)
-    if told.code != 0:
-        return Made(doubt=_failure(maker, told, rules))
+    asked = run([maker.name, "--version"])
+    version = _VERSION.search(asked.tail)
+    if asked.code != 0:
+        return Made(doubt=_failure(maker, asked, rules))
     if version is None:
         return Made(doubt=f"{maker.name} does not report its version")
     by = f"{maker.name} {version[1]}.{version[2]}"
     if (int(version[1]), int(version[2])) < maker.least:
         return Made(
-            doubt=f"{by} is too old: it takes {maker.least[0]}.{maker.least[1]} to change nothing else"
+            doubt=f"{by} is too old: only {maker.least[0]}.{maker.least[1]} and later change nothing else"
         )
     done = run(maker.words)
     if done.code != 0:
@@ -150,11 +144,11 @@ def _work(room: Scratch, question: LockQuestion, files: Mapping[str, bytes], rul
     others = [path for path in room.differences(files) if path != question.path]
     others = [path for path in others if not maker.leaves.fullmatch(path)]
     if others:
-        return Made(doubt=f"{by} also changed {shorten(one_line(others[0]), _MOST_TOLD)}")
+        return Made(doubt=f"{by} also changed {shorten(one_line(others[0]), _MOST_SHOWN)}")
     content = room.read(question.path, _MOST_BYTES)
-    return (
-        Made(content, by) if content is not None else Made(doubt=f"{by} left no lock file that can be read")
-    )
+    if content is None:
+        return Made(doubt=f"{by} left no lock file that can be read")
+    return Made(content, by)
 
 
 def _runner(
@@ -173,20 +167,20 @@ def _runner(
 
 
 def _failure(maker: Maker, done: Finished, rules: LockRules) -> str:
-    """How it ended, with what it said of it; without secrets."""
+    """How it ended and the errors it printed, with secrets masked."""
     how = how_it_ended(done.code, rules.within_ms if done.code == OUT_OF_TIME else 0)
     output = mask(plain_output(done.tail), rules.secrets)
     lines = [line.strip() for line in output.split("\n") if line.strip()]
-    told = [line for line in lines if "error" in line.lower() and "complete log" not in line] or lines[-1:]
-    words = one_line("; ".join(told[:3]))
-    return f"{maker.name} {how}" + (f": {shorten(words, _MOST_TOLD)}" if words else "")
+    errors = [line for line in lines if "error" in line.lower() and "complete log" not in line] or lines[-1:]
+    words = one_line("; ".join(errors[:3]))
+    return f"{maker.name} {how}" + (f": {shorten(words, _MOST_SHOWN)}" if words else "")
 
 
-# -- answers that are kept ------------------------------------------------------------------------
+# -- the cache ------------------------------------------------------------------------------------
 
 
 def _key(question: LockQuestion, rules: LockRules) -> str:
-    """Of all that the answer depends on but what the registries say: the first answer counts."""
+    """A digest of everything that the answer depends on, except the registries: their first answer counts."""
     program = os.path.realpath(_program(question.maker, rules))
     row = os.stat(program) if os.path.exists(program) else None
     which = f"{program} {row.st_mtime_ns} {row.st_size}" if row is not None else program
@@ -199,15 +193,15 @@ def _recall(path: str) -> Made | None:
         with open(path, "rb") as file:
             head, _, content = file.read().partition(b"\n")
             age_s = time.time() - os.fstat(file.fileno()).st_mtime
-        told = json.loads(head)
-        made = Made(content, str(told["by"]), str(told["doubt"]))
+        facts = json.loads(head)
+        made = Made(content, str(facts["by"]), str(facts["doubt"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return made if not made.doubt or 0 <= age_s < _DOUBT_LASTS_S else None
 
 
 def _keep(path: str, made: Made) -> None:
-    """As a file of its own; the oldest go. A disk that is full keeps nothing."""
+    """Write the answer as a file and remove the oldest ones. Errors, such as a full disk, are ignored."""
     head = json.dumps({"by": made.by, "doubt": made.doubt}).encode()
     directory = os.path.dirname(path)
     try:

@@ -1,8 +1,8 @@
-"""Lock files: one process at a time, over all processes of this host. The kernel frees the lock of a process
-that has ended, however it ended.
+"""Lock files: one process of this host at a time. The kernel frees the lock when the process ends, however it
+ends.
 
-Two kinds of lock need more and have their own module: bonds (host/bonds.py), and the writer gate of SQLite
-(store/sqlite/writer_lock.py), which has to be fair. Hooks load this module: imports stay cheap.
+Two kinds of lock need more and have their own module: bonds (host/bonds.py), and SQLite's writer lock
+(store/sqlite/writer_lock.py), which has to be fair.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.0002, 0.02
 
 
 class LockFile:
-    """An exclusive lock on a file. `take` can wait for a limited time; `with` waits until the lock is free,
-    unless it was taken before, and frees it in the end.
+    """An exclusive lock on a file. `take` can wait for a limited time; `with` takes the lock, however long
+    that takes, unless it was taken before, and frees it at the end.
 
-    A child that inherits `fd` keeps the lock after our own end, until it has ended too.
+    A child that inherits `fd` keeps the lock until it ends, even if we end before.
     """
 
     __slots__ = ("_path", "fd")
@@ -31,7 +31,7 @@ class LockFile:
         self._path, self.fd = path, -1
 
     def take(self, wait_s: float | None = None) -> bool:
-        """Whether the lock is ours, after at most `wait_s`; 0 does not wait, None waits for ever."""
+        """Wait at most `wait_s` for the lock (0: not at all, None: for ever); True if we got it."""
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             if not lock(fd, wait_s):
@@ -43,7 +43,7 @@ class LockFile:
         return True
 
     def free(self) -> None:
-        """Has no effect without the lock."""
+        """Has no effect if we do not hold the lock."""
         if self.fd >= 0:
             fd, self.fd = self.fd, -1
             os.close(fd)
@@ -58,7 +58,7 @@ class LockFile:
 
 
 def is_locked(path: str) -> bool:
-    """Whether a process holds the lock of this file; False if there is no such file."""
+    """Does a process hold the lock of this file? False if there is no such file."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -70,7 +70,7 @@ def is_locked(path: str) -> bool:
 
 
 def lock(fd: int, wait_s: float | None) -> bool:
-    """Lock an open file exclusively, waiting at most so long; None waits for ever."""
+    """Lock an open file exclusively, waiting at most `wait_s` (None: for ever); True if we got it."""
     if wait_s is None:
         fcntl.flock(fd, fcntl.LOCK_EX)
         return True
@@ -85,8 +85,8 @@ def lock(fd: int, wait_s: float | None) -> bool:
 
 
 def share(fd: int) -> bool:
-    """Take a shared lock if nobody holds the exclusive one: two processes that only ask never mistake each
-    other for the holder."""
+    """Take a shared lock if nobody holds the exclusive one. Two processes that only ask do so both with
+    shared locks, and never mistake each other for the holder."""
     return _try(fd, fcntl.LOCK_SH)
 
 

@@ -1,4 +1,4 @@
-"""Log files for this user alone: numbered ones of one directory, each bounded, the oldest removed; and the
+"""Log files that only this user may read: numbered ones in a directory, bounded in size and number, and the
 errors that our own processes note."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _MOST_READ = 1 << 20
 
 
 class BoundedLog:
-    """A file with all of a short output; of a long one the beginning and the end, with a line in between
-    that says how much is missing. The end is written when it is closed."""
+    """A file with all of a short output, or the beginning and the end of a long one, with a line in between
+    that says how much is missing. The end is written by `close`."""
 
     def __init__(self, path: str, fd: int, most_bytes: int) -> None:
         self.path, self._fd = path, fd
@@ -30,7 +30,7 @@ class BoundedLog:
         self._put(head)
         self._head_bytes -= len(head)
         self._tail += data[len(head) :]
-        # Cut in large pieces: moving the bytes for every line would cost more than the command.
+        # Cut rarely: moving the bytes for every line would cost more than the command.
         if len(self._tail) > 2 * self._tail_bytes:
             self._cut_tail()
 
@@ -55,7 +55,7 @@ class BoundedLog:
             while data:
                 data = data[os.write(self._fd, data) :]
         except OSError:
-            pass  # a full disk ends the log, not the command
+            pass  # a full disk must not end the command
 
     def __enter__(self) -> Self:
         return self
@@ -65,7 +65,7 @@ class BoundedLog:
 
 
 def new_log(directory: str, *, most_bytes: int = MOST_BYTES, most_files: int = MOST_FILES) -> BoundedLog:
-    """The next log of the directory; what is too many goes, the oldest first."""
+    """Open the next log of the directory and remove the oldest ones above `most_files`."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
     numbers = _numbers(directory)
     number = numbers[-1] if numbers else 0
@@ -81,7 +81,7 @@ def new_log(directory: str, *, most_bytes: int = MOST_BYTES, most_files: int = M
         try:
             os.unlink(f"{directory}/{old}{_ENDING}")
         except FileNotFoundError:
-            pass  # somebody else was first
+            pass  # another process removed it
     return BoundedLog(path, fd, most_bytes)
 
 
@@ -92,7 +92,7 @@ def _numbers(directory: str) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class ErrorLines:
-    """A log of errors, a line each, that processes of ours add to."""
+    """A log to which our processes add errors, one line each."""
 
     path: str
 
@@ -103,7 +103,7 @@ class ErrorLines:
             return True
 
     def read(self) -> list[str] | None:
-        """Its first lines; None when there is no such file."""
+        """The first lines; None if there is no such file."""
         try:
             with open(self.path, encoding="utf-8", errors="replace") as file:
                 return file.read(_MOST_READ).splitlines()

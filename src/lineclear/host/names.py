@@ -1,4 +1,4 @@
-"""Names that the host gives: of itself, of a clone, of the person at the keyboard."""
+"""The names of this host, of a clone, and of the person at the keyboard."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def host_name() -> str:
-    """This host for as long as it runs: locks do not outlive a boot."""
+    """A name of this host until it restarts: locks do not outlive a boot."""
     return boot_id()[:13]
 
 
 def clone_name(directory: str) -> str:
-    """A name that the clone with this state directory keeps for good, made when it is first needed."""
+    """The permanent name of the clone with this state directory, made at the first call."""
     path = os.path.join(directory, "clone")
     try:
         with open(path, encoding="ascii") as file:
@@ -36,7 +36,7 @@ def clone_name(directory: str) -> str:
 
 
 def person_name(chosen: str, environ: Mapping[str, str]) -> str:
-    """A plain name for the person: the variable, what the settings chose, or the login name."""
+    """The person's name in plain characters: from the variable, the settings or the login name."""
     given = environ.get("LINECLEAR_PERSON") or chosen or environ.get("USER") or environ.get("LOGNAME")
     if given and given.isascii() and given.isalnum():
         return given[:64]

@@ -1,4 +1,7 @@
-"""A store that was out of reach a moment ago is not tried at every edit: one file that all hooks share."""
+"""Remembers for a few seconds that the store was out of reach, so that not every edit tries it again.
+
+All hooks share one file, whose modification time is that of the last failure.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,18 @@ import os
 import time
 
 FILE = "store-away"
-# How long nobody tries; then one does, and the others go on for as long.
+# After this long, one process tries again while the others wait as long once more.
 REMEMBERED_NS = 5_000_000_000
 
 
 class Outage:
-    """Kept by its mtime. Never a reason to fail: without the file the store is simply tried."""
+    """Never fails: if the file cannot be read or written, the store is simply tried."""
 
     def __init__(self, state_directory: str) -> None:
         self._path = f"{state_directory}/{FILE}"
 
     def is_fresh(self) -> bool:
-        """Was it out of reach just now? One caller gets False and tries for all others."""
+        """Was the store out of reach just now? After a while, one caller gets False and tries for all."""
         try:
             age_ns = time.time_ns() - os.stat(self._path).st_mtime_ns
             if 0 <= age_ns < REMEMBERED_NS:

@@ -1,6 +1,6 @@
-"""A census of this host's processes: who descends from whom, what they use, and whose mark they bear.
+"""A census of this host's processes: their descent, what they use, and marks in their environment.
 
-Reads /proc where there is one, else asks `ps`. Only looks; stops nobody.
+Reads /proc where there is one, else asks `ps`. Ends no process.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _PS = ("/bin/ps", "-axo", "pid=,ppid=,pgid=,rss=,time=")
 _PROC = "/proc"
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-# Elsewhere a process's environment cannot be looked at.
+# Without /proc we cannot read the environment of other processes.
 HAS_MARKS = os.path.isdir(_PROC + "/self")
 _NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process. `busy_ns` only grows, also by what its ended children used."""
+    """One process. `busy_ns` includes its ended children, so it only grows."""
 
     pid: int
     parent: int
@@ -35,7 +35,7 @@ class Process:
 
 
 class Family:
-    """What a process and all that it started use together."""
+    """What a process and everything it started use together."""
 
     def __init__(self, members: Iterable[Process]) -> None:
         self.pids, self.busy_ns, self.memory_bytes = [], 0, 0
@@ -52,10 +52,10 @@ def take_census() -> dict[int, Process]:
 def families(
     census: dict[int, Process], leaders: Iterable[int], adopted: Mapping[int, int] | None = None
 ) -> dict[int, Family]:
-    """Per leader: everybody in its session, and everybody below any of those, whatever their session.
+    """Per leader: all processes in its session and all their descendants, whatever their session.
 
-    Clients start their shells in sessions of their own, and a shell whose parent has died belongs to
-    init: the first are found by descent, the second by session. Who did both is in `adopted`.
+    Clients start shells in their own sessions, which we find by descent; a shell whose parent has died is a
+    child of init, and we find it by session. If both happened, it is in `adopted`.
     """
     adopted = adopted or {}
     below: dict[int, list[Process]] = {}
@@ -77,7 +77,7 @@ def families(
 
 
 def oom_kills() -> int:
-    """How often this host has killed a process for want of memory; 0 where nobody tells."""
+    """How many processes the kernel has killed for lack of memory; 0 if it does not say."""
     for line in _read(f"{_PROC}/vmstat").split(b"\n"):
         name, _, count = line.partition(b" ")
         if name == b"oom_kill" and count.isdigit():
@@ -86,8 +86,8 @@ def oom_kills() -> int:
 
 
 def adopted(census: dict[int, Process], name: str, leaders: Iterable[int]) -> dict[int, int]:
-    """pid -> leader of those who have left its session and its line of descent, by the mark `name` that
-    both have in their environment. Only heads of sessions are looked at: whoever is below comes along."""
+    """pid -> leader of processes that left the leader's session and descent, recognised by the same value of
+    the variable `name`. Only session leaders are examined: `families` adds their descendants."""
     marks = {mark: leader for leader in leaders if (mark := mark_of(leader, name))}
     found = {}
     for pid, process in census.items() if marks else ():
@@ -100,21 +100,19 @@ def adopted(census: dict[int, Process], name: str, leaders: Iterable[int]) -> di
 
 
 def mark_of(pid: int, name: str) -> bytes:
-    """The value of a variable of its environment; nothing when it is not there or not for us to see."""
+    """The value of a variable in the process's environment; b"" if it is not set or we may not read it."""
     _, _, rest = (b"\0" + _read(f"{_PROC}/{pid}/environ")).partition(f"\0{name}=".encode())
     return rest.partition(b"\0")[0]
 
 
 def marked(mark: str) -> list[int]:
-    """Processes of ours whose environment holds `mark` (NAME=VALUE), wherever they have wandered to.
-
-    Without /proc there is no such sign, and the group must do.
-    """
+    """The processes, except our own, whose environment contains `mark` (NAME=VALUE). None without /proc:
+    there the process group has to be enough."""
     return [pid for pid in _pids() if pid != os.getpid() and is_marked(pid, mark)]
 
 
 def is_marked(pid: int, mark: str) -> bool:
-    """Does this process live, and bear the mark?"""
+    """Is this process alive, with `mark` in its environment?"""
     return b"\0" + mark.encode() + b"\0" in b"\0" + _read(f"{_PROC}/{pid}/environ")
 
 
@@ -135,7 +133,7 @@ def _pids() -> list[int]:
 
 
 def _read(path: str) -> bytes:
-    """What is there now; nothing when the process has gone or is not ours."""
+    """The file's content; b"" if the process is gone or not ours."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -152,9 +150,9 @@ def _read(path: str) -> bytes:
 
 
 def parse_stat(stat: bytes, schedstat: bytes = b"") -> Process | None:
-    """One line of /proc/PID/stat: the name in brackets may hold anything, so count from the last bracket.
+    """Parse /proc/PID/stat. The name in brackets may contain anything, so count from the last bracket.
 
-    Ticks are a hundredth of a second; the scheduler's own count, where it is kept, sees the shortest work.
+    Ticks are coarse (usually 10 ms); the scheduler's own count, where the kernel keeps it, is exact.
     """
     head, bracket, rest = stat.rpartition(b")")
     fields = rest.split()
@@ -174,7 +172,7 @@ def parse_stat(stat: bytes, schedstat: bytes = b"") -> Process | None:
 
 
 def parse_ps(text: str) -> dict[int, Process]:
-    """Lines of `pid ppid pgid rss time`; ps on macOS cannot tell the session, the group stands in."""
+    """Parse lines of `pid ppid pgid rss time`; macOS cannot show the session, so the group stands in."""
     census = {}
     for line in text.splitlines():
         fields = line.split()

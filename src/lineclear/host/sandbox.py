@@ -1,8 +1,8 @@
-"""A sandbox for an agent, by Debian's bubblewrap: the whole disk can be read, a few places written.
+"""A sandbox for an agent, by bubblewrap: the whole disk is readable, a few places are writable.
 
-What it keeps: files outside the named places, and other processes (it has process ids of its own, so
-ending its first process ends all it ever started). What it does not: the network stays as it is.
-Linux only; elsewhere `why_unavailable` says so.
+It protects files outside those places, and other processes (it has its own process ids, so ending its first
+process ends everything in it). It does not restrict the network. Linux only; elsewhere `why_unavailable` says
+so.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM = "bwrap"
-# A user namespace also for root: without it the first process outside could be reached through /proc/1/root,
-# and root could mount the disk again as it likes.
+# A user namespace even for root: without one, root could reach the host's files through /proc/1/root, and
+# mount the disk again as writable.
 _WALLS = ("--unshare-user", "--unshare-pid", "--cap-drop", "ALL")
 _PROBE_TIMEOUT_S = 20.0
 
 
 def why_unavailable() -> str:
-    """Why no sandbox can be made here, in words; "" when one can. Tried, not guessed: many containers and
-    some distributions forget or forbid user namespaces."""
+    """Why no sandbox can be made here; "" if one can. We try it, since many containers and some distributions
+    lack or forbid user namespaces."""
     program = shutil.which(PROGRAM)
     if program is None:
         return "bwrap is not installed; Debian and Ubuntu have it in the package bubblewrap."
@@ -39,7 +39,7 @@ def why_unavailable() -> str:
 
 
 def require() -> None:
-    """Refuse where no sandbox can be made."""
+    """Refuse if no sandbox can be made here."""
     why = why_unavailable()
     if why:
         raise refuse("sandbox.missing", reason=why)
@@ -56,10 +56,10 @@ def wrap(
 ) -> list[str]:
     """The command line that runs `argv` in the sandbox, with the worktree as its directory.
 
-    Writable are the worktree, the git directory that all worktrees share, what `writable` names (refused
-    where it is not there), and a /tmp of its own, kept in `tmp`. What `protected` names is read-only even
-    inside those; what is not there is passed over. Descriptors, signals, environment and the process group
-    pass through; it does not end with its parent.
+    Writable are the worktree, the git directory that all worktrees share, the `writable` paths (refused if
+    one does not exist), and a private /tmp, stored in `tmp`. The `protected` paths that exist are read-only
+    even inside those. Descriptors, signals, environment and process group pass through. The command does not
+    end with its parent.
     """
     places = [os.path.realpath(path) for path in writable]
     for path in places:
@@ -67,7 +67,7 @@ def wrap(
             raise refuse("sandbox.path", path=path, why="it does not exist")
     binds = [("--bind", path) for path in (common_dir, *places, worktree)]
     binds += [("--ro-bind", path) for path in protected if os.path.exists(path)]
-    # A private /tmp hides what lies in the real one; the repository itself must still be found.
+    # A private /tmp hides the real one; a repository in there must still be found.
     hidden = [("--ro-bind", path) for path in (os.path.dirname(common_dir),) if is_inside(path, "/tmp")]
     words = [PROGRAM, *_WALLS, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     words += ["--bind", tmp, "/tmp"]

@@ -1,6 +1,6 @@
-"""A directory outside of every repository for a program that may write there: filled, compared, removed.
+"""A private temporary directory for a program that may write there: filled, compared, removed.
 
-It is for this user alone. A lock that is held while it is used tells which ones a killed process left behind.
+A lock is held while it is in use, so we can tell which directories a killed process left behind.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from typing import Self
 
 _LOCK, _TREE, _TMP = "lock", "tree", "tmp"
-# One without a lock is being made at this moment, or was never finished.
+# A directory without a lock file is just being made, or was never finished.
 _UNFINISHED_S = 3_600.0
 _NO_NAMES = ("", ".", "..")
 
 
 class BadPath(ValueError):
-    """A path that does not stay inside."""
+    """A path that leads outside the directory, or into `.git`."""
 
 
 class Scratch:
-    """`path` is what is filled; `tmp` is a directory beside it. Use it as a context: it goes at the end."""
+    """`path` is the directory to fill, `tmp` one beside it. A context: both are removed at its end."""
 
     def __init__(self, prefix: str) -> None:
         while True:
@@ -55,7 +55,7 @@ class Scratch:
         self._lock.free()
 
     def fill(self, files: Mapping[str, bytes]) -> None:
-        """Nothing outside is written, whatever the paths are."""
+        """Write the files; raise BadPath if one would lie outside."""
         for path, content in files.items():
             parts = path.split("/")
             if any(part in _NO_NAMES or "\0" in part or part.lower() == ".git" for part in parts):
@@ -66,7 +66,7 @@ class Scratch:
                 file.write(content)
 
     def differences(self, files: Mapping[str, bytes]) -> list[str]:
-        """Paths that are not as they were filled: changed, gone, or new."""
+        """The paths that are changed, missing or new since `fill(files)`."""
         found = set(files)
         for directory, names, plain in os.walk(self.path):
             links = [name for name in names if os.path.islink(f"{directory}/{name}")]
@@ -79,7 +79,7 @@ class Scratch:
         return sorted(found)
 
     def read(self, path: str, most_bytes: int) -> bytes | None:
-        """A plain file's content; None when it is none, or has more than that."""
+        """The content; None if it is not a plain file, or has more than `most_bytes`."""
         try:
             fd = os.open(f"{self.path}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
@@ -92,7 +92,7 @@ class Scratch:
 
 
 def abandoned(prefix: str) -> list[str]:
-    """Directories with this prefix whose process is gone; `clear` takes one away."""
+    """The scratch directories with this prefix whose process is gone."""
     top = os.path.realpath(tempfile.gettempdir())
     found = [f"{top}/{name}" for name in os.listdir(top) if name.startswith(prefix)]
     return [path for path in found if _is_abandoned(path)]

@@ -1,8 +1,8 @@
-"""Where hooks and commands are answered: a small file that clients read, and the lock that makes `serve` the
-only one of its kind. While no `serve` holds that lock, `run` may put its own address there.
+"""The server's address file, which hooks and commands read, and the lock that allows only one `serve` per
+clone. While no `serve` holds that lock, `run` may write its own address.
 
-The file is not believed: who finds nobody behind it does the work alone. Its lines are host, port, key,
-socket, pid and version; a shell reads them too (clients/templates/hook.sh).
+The file may be stale: a reader that cannot reach the server does the work alone. Its lines are host, port,
+key, socket, pid and version; a shell reads them, too (clients/templates/hook.sh).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from lineclear.host.locks import LockFile, is_locked, share
 TYPE_CHECKING = False
 
 DIRECTORY, DOOR, LOCK, LOG, PORT, SOCKET = "serve", "door", "lock", "log", "port", "sock"
-# The kernel's own limit is 108 bytes on Linux and 104 on macOS, with the zero at the end.
+# The kernel's limit is 108 bytes on Linux and 104 on macOS, including the final zero.
 LONGEST_SOCKET_BYTES = 100
 _MOST_BYTES = 4096
 _INSTANT_S = 0.2
 
 
 class ServerAddress:
-    """How to reach a server: by TCP with the key, or by its socket without."""
+    """How to reach a server: by TCP with the key, or by its socket without a key."""
 
     __slots__ = ("host", "key", "pid", "port", "socket", "version")
 
@@ -40,7 +40,7 @@ def directory_of(state_directory: str) -> str:
 
 
 def read_address(state_directory: str) -> ServerAddress | None:
-    """None when no server is known, or what is there is not an address of ours."""
+    """None if there is no file, or it is not an address of ours."""
     try:
         fd = os.open(f"{state_directory}/{DIRECTORY}/{DOOR}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -58,16 +58,9 @@ def read_address(state_directory: str) -> ServerAddress | None:
 
 
 def write_address(state_directory: str, address: ServerAddress) -> None:
-    """Whole or not at all, for this user only. Not synced: after a power cut nobody is behind it anyway."""
-    lines = (
-        address.host,
-        str(address.port),
-        address.key,
-        address.socket,
-        str(address.pid),
-        address.version,
-        "",
-    )
+    """Replace the file atomically, for this user only. Not synced: a power cut ends the server, too."""
+    host, port, pid = address.host, str(address.port), str(address.pid)
+    lines = (host, port, address.key, address.socket, pid, address.version, "")
     _write(f"{directory_of(state_directory)}/{DOOR}", "\n".join(lines))
 
 
@@ -86,7 +79,7 @@ def remove_address(state_directory: str) -> None:
 
 
 def remembered_port(state_directory: str) -> int:
-    """Where the server was last, so that addresses in clients' settings stay true; 0 if it never was."""
+    """The server's last port, so that addresses in clients' settings stay valid; 0 if there is none."""
     try:
         with open(f"{directory_of(state_directory)}/{PORT}", encoding="ascii") as file:
             text = file.read(8).strip()
@@ -100,24 +93,25 @@ def remember_port(state_directory: str, port: int) -> None:
 
 
 def be_the_only_one(state_directory: str) -> int | None:
-    """The held lock, or None while another server has it. The kernel frees it, however its holder ends."""
+    """Take the server lock and return its descriptor; None if another server has it. The kernel frees it when
+    the holder ends."""
     directory = directory_of(state_directory)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     lock = LockFile(f"{directory}/{LOCK}")
-    # A process that asks whether a server runs has the lock for an instant.
+    # Wait a little: a process that asks whether a server runs holds the lock for an instant.
     return lock.fd if lock.take(_INSTANT_S) else None
 
 
 def is_held(state_directory: str) -> bool:
-    """Whether a server runs, even if it cannot be reached yet or any more."""
+    """Does a server run, even if it cannot be reached yet or any more?"""
     return is_locked(f"{directory_of(state_directory)}/{LOCK}")
 
 
 def announce(state_directory: str, address: ServerAddress) -> None:
-    """Put this address there, unless it is there already or a server runs, whose own leads to more."""
+    """Write this address, unless it is already there or a `serve` runs, which can do more."""
     fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        # While we have it, no server begins.
+        # While we share the lock, no `serve` can start.
         if share(fd) and not _is_there(state_directory, address):
             write_address(state_directory, address)
     finally:
@@ -125,7 +119,7 @@ def announce(state_directory: str, address: ServerAddress) -> None:
 
 
 def withdraw(state_directory: str, address: ServerAddress) -> None:
-    """Take this address away, unless a server has put its own there, or is about to."""
+    """Remove this address, unless a `serve` has written its own, or is about to."""
     fd = os.open(f"{directory_of(state_directory)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         if share(fd) and _is_there(state_directory, address):
@@ -140,7 +134,7 @@ def _is_there(state_directory: str, address: ServerAddress) -> bool:
 
 
 def socket_place(state_directory: str, runtime_directory: str, name: str = SOCKET) -> str:
-    """Beside the door; where that name is too long for a socket, in a directory of this user's alone."""
+    """The path for a socket: beside the address file or, if that is too long, in a private directory."""
     path = f"{directory_of(state_directory)}/{name}"
     if len(os.fsencode(path)) <= LONGEST_SOCKET_BYTES:
         return path

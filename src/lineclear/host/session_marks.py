@@ -1,8 +1,8 @@
-"""Files beside a session's memory: a mark for each command that runs, the picture of the tree before it, and
+"""Files beside a session's memory: a mark for each running command, the picture of the tree before it, and
 the time of the last edit.
 
-What a call finds out by them it remembers in the memory, with its answer. Only then may they be changed: a
-process that is asked again after a death has to find the same.
+A hook call stores what it learns from them in the memory, together with its answer. Only then may the files
+be changed: if the process dies before, the repeated call has to find the same files.
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.app.hooks.ports import Memory
 
-# In the memory: when a command was looked at that goes on; the picture that is yet to be put in its place.
+# Kinds in the memory: when a command that still runs was last examined; the picture still to be put in place.
 LOOKED, FRESH = "looked", "fresh"
 _CALL = "call"
 _LONGEST_CALL_S = 10 * 60
 
 
 class SessionMarks:
-    """`picture`: the tree as it was when the session last looked at it; its time is that of the last
-    difference."""
+    """`picture`: the file with the tree as the session last saw it; its time is that of the last change."""
 
     __slots__ = ("_path", "picture")
 
     def __init__(self, path: str) -> None:
-        """`path`: of the session's memory."""
+        """`path`: the path of the session's memory."""
         self._path = path
         self.picture = path + ".picture"
 
@@ -39,16 +38,16 @@ class SessionMarks:
         return f"{self._path}.{session_key(_CALL, call_id)[:60]}"
 
     def begin(self, call_id: str) -> None:
-        """What is changed from now on has a later time than the mark."""
+        """Make the mark: files that change from now on have a later time."""
         with open(self.mark_of(call_id), "wb"):
             pass
 
     def start_ns(self, memory: Memory, call_id: str) -> int:
-        """From when on a command's changes have not been seen. Raises OSError or ValueError."""
+        """Since when a command's changes have not been examined. Raises OSError or ValueError."""
         return max(os.stat(self.mark_of(call_id)).st_ctime_ns, int(memory.get(LOOKED, call_id) or 0))
 
     def now_ns(self) -> int:
-        """By the clock of the files, with whose times it is compared: ours may be ahead of it."""
+        """The time by the file system's clock, since we compare it with times of files: ours may be ahead."""
         path = f"{self.picture}.{os.getpid()}.now"
         with open(path, "wb") as file:
             found = os.fstat(file.fileno()).st_ctime_ns
@@ -64,19 +63,19 @@ class SessionMarks:
         os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
 
     def put(self, fresh: str) -> None:
-        """A picture in its place; "" for one that is there already."""
+        """Put a new picture in its place; "" if it is already there."""
         if fresh and os.path.exists(fresh):
             os.replace(fresh, self.picture)
 
     def put_late(self, memory: Memory) -> None:
-        """The picture of the last answer, if the process that gave it died before that. Names are used
-        again: the stamp tells it from another."""
+        """Put the last answer's picture in place if its process died before that. File names are reused, so
+        the stamp identifies the picture."""
         stamp, _, fresh = memory.get(FRESH).partition(" ")
         if stamp and stamp_of(fresh) == stamp:
             self.put(fresh)
 
     def clear_pictures(self) -> None:
-        """Pictures that a call wrote and, because it was killed, never put in place."""
+        """Remove pictures that a killed call wrote and never put in place."""
         directory, _, name = self._path.rpartition("/")
         for found in os.listdir(directory):
             if found.startswith(f"{name}.picture."):
@@ -85,10 +84,10 @@ class SessionMarks:
                     if os.path.getmtime(path) < time.time() - _LONGEST_CALL_S:
                         os.unlink(path)
                 except FileNotFoundError:
-                    pass  # a call beside this one was quicker
+                    pass  # a concurrent call removed it
 
     def catch_up(self, memory: Memory, *, ended: str, are_all_over: bool) -> None:
-        """What is done when an answer is kept, in place of a process that died before it."""
+        """Finish the work of a process that died just after its answer was stored."""
         self.put_late(memory)
         if ended:
             self.end(ended)
@@ -101,7 +100,7 @@ class SessionMarks:
     # -- edits --------------------------------------------------------------------------------
 
     def edited_ns(self) -> int:
-        """When the session last changed a file, as far as we know; 0 for never."""
+        """When the session last changed a file, as far as we know; 0 if never."""
         return max(time_of(self._path + ".edited"), time_of(self.picture))
 
     def note_edit(self) -> None:
@@ -111,7 +110,7 @@ class SessionMarks:
 
 
 def stamp_of(path: str) -> str:
-    """Tells one written picture from the next; it stays the same when the file is renamed."""
+    """Identifies a written picture; stays the same when the file is renamed."""
     try:
         found = os.stat(path)
     except OSError:
@@ -120,7 +119,7 @@ def stamp_of(path: str) -> str:
 
 
 def time_of(path: str) -> int:
-    """When a file was last changed; 0 when there is none."""
+    """When a file was last changed; 0 if there is none."""
     try:
         return os.stat(path).st_mtime_ns
     except OSError:

@@ -1,7 +1,7 @@
-"""What a hook remembers of one client session between its calls: a small file of lines, only ever added to.
+"""What a hook remembers about a client session between its calls: a small append-only file of lines.
 
-A cache with consequences at most for comfort: losing it makes us ask or tell once more. Lines are
-`KIND<tab>KEY<tab>VALUE`; the last one of a kind and key counts. Written by processes that may run at once.
+Losing it only makes us ask or report something once more. Lines are `KIND<tab>KEY<tab>VALUE`; the last one of
+a kind and key counts. Several processes may write at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"))
 
 
 class SessionFile:
-    """The memory of one session. Nothing here raises: what cannot be written is not remembered."""
+    """The memory of one session. Never raises: if it cannot be written, it is lost."""
 
     __slots__ = ("_facts", "_fresh", "path")
 
@@ -29,11 +29,11 @@ class SessionFile:
         return self._all().get((kind, key), "")
 
     def keys(self, kind: str) -> list[str]:
-        """Keys of a kind that have a value, in the order in which they came."""
+        """The keys of a kind that have a value, in the order in which they were set."""
         return [key for (sort, key), value in self._all().items() if sort == kind and value]
 
     def set(self, kind: str, key: str, value: str) -> None:
-        """Remember; an empty value forgets. On disk after `save`."""
+        """Remember a value; an empty one forgets it. `save` writes it to disk."""
         if self.get(kind, key) != value:
             self._all().pop((kind, key), None)
             self._all()[kind, key] = value
@@ -41,18 +41,18 @@ class SessionFile:
 
     @property
     def is_changed(self) -> bool:
-        """Is there something that is not on disk yet?"""
+        """Is there anything to save?"""
         return bool(self._fresh)
 
     def set_now(self, kind: str, key: str, value: str) -> None:
-        """Remember, on disk at once, whatever becomes of the rest."""
+        """Remember a value and write it to disk at once, without the other changes."""
         earlier, self._fresh = self._fresh, []
         self.set(kind, key, value)
         line, self._fresh = self._fresh, earlier
         self._append("".join(line))
 
     def copy(self) -> SessionFile:
-        """To be changed and, perhaps, thrown away."""
+        """A copy that can be changed and discarded."""
         other = SessionFile(self.path)
         other._facts, other._fresh = dict(self._all()), list(self._fresh)
         return other
@@ -100,13 +100,13 @@ class SessionFile:
             return 0
 
     def _is_full(self, size_bytes: int) -> bool:
-        """All of it is read at each call: what no longer counts is not kept for long."""
+        """Is it time to drop outdated lines? Every call reads the whole file."""
         if size_bytes <= _ROOMY_BYTES:
             return False
         return size_bytes > _MOST_BYTES or size_bytes > 2 * sum(map(len, self._lines()))
 
     def _lines(self) -> list[str]:
-        """What still counts."""
+        """The lines that are not outdated."""
         return [
             f"{kind}\t{_escape(key)}\t{_escape(value)}\n"
             for (kind, key), value in self._all().items()
@@ -114,7 +114,7 @@ class SessionFile:
         ]
 
     def _compact(self) -> None:
-        """Write only what still counts, the older half left out when even that is too much."""
+        """Write only the current values; if even these are too much, only the newer half."""
         lines = self._lines()
         if sum(map(len, lines)) > _MOST_BYTES // 2:
             lines = lines[len(lines) // 2 :]
@@ -170,7 +170,7 @@ _AT_ONCE = 1 << 20
 
 
 def digest_of(path: str) -> str:
-    """A short name for the content of a file; "" when there is none. Large ones go by size and time."""
+    """A digest of a file's content; "" if there is none. For a large file only size and time count."""
     try:
         found = os.stat(path)
         if found.st_size > _MOST_DIGESTED_BYTES:
@@ -197,10 +197,10 @@ def _digest(read: object) -> str:
 
 
 class Writes:
-    """What agents' hooks saw written in shared trees, by whom and when: one file of the repository.
+    """Who wrote which file in shared trees, and when, as agents' hooks saw it: one file per repository.
 
-    Lines `NS<tab>AGENT<tab>TREE<tab>PATH<tab>DIGEST`; a digest "+" and "-" marks a shell's begin and end.
-    What is noted has its size at once; others see it after `flush`.
+    Lines are `NS<tab>AGENT<tab>TREE<tab>PATH<tab>DIGEST`; the digests "+" and "-" mark the begin and end of a
+    shell command. `size` counts a note at once; others see it after `flush`.
     """
 
     __slots__ = ("_noted", "_path")
@@ -210,7 +210,7 @@ class Writes:
         self._noted = ""
 
     def copy(self) -> Writes:
-        """Without what was noted and not flushed."""
+        """A copy without the notes that are not flushed."""
         return Writes(self._path)
 
     def note(self, agent: str, tree: str, path: str, digest: str) -> None:
@@ -229,7 +229,7 @@ class Writes:
         file._append(text)
 
     def since(self, at_ns: int, tree: str) -> list[tuple[int, str, str, str]]:
-        """(when, agent, path, digest) in a tree, from then on, the oldest first."""
+        """(when, agent, path, digest) of the writes in a tree since `at_ns`, oldest first."""
         found = []
         for line in _read(self._path).split("\n"):
             parts = line.split("\t")

@@ -1,10 +1,12 @@
-"""Ctrl-C is for the supervisor: a terminal sends it to everybody in the foreground, and a git that it hits
-dies in the middle of a snapshot or a landing. A child inherits which signals are blocked where it is started.
+"""Keeps Ctrl-C from our children. A terminal sends it to every process in the foreground, and it would kill a
+git in the middle of a snapshot or a landing. A child inherits the blocked signals of the thread that starts
+it.
 """
 
 from __future__ import annotations
 
 import signal
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,13 +18,13 @@ FROM_TERMINAL = frozenset((signal.SIGINT, signal.SIGHUP))
 
 
 def shield_thread() -> None:
-    """What this thread starts from now on does not hear the terminal's signals; the process still does."""
+    """Programs that this thread starts from now on do not get the terminal's signals; our process does."""
     signal.pthread_sigmask(signal.SIG_BLOCK, FROM_TERMINAL)
 
 
 @contextmanager
 def unshielded() -> Iterator[None]:
-    """For programs of other people, in sessions of their own: they may have a use for these signals."""
+    """For other people's programs in their own sessions, which may handle these signals themselves."""
     before = signal.pthread_sigmask(signal.SIG_UNBLOCK, FROM_TERMINAL)
     try:
         yield
@@ -32,18 +34,16 @@ def unshielded() -> Iterator[None]:
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Unshielded, and Ctrl-C waits for the end of it: no program is started without its starter's knowing.
-    Who is to end it must be settled inside."""
+    """Unshielded, with Ctrl-C postponed to the end of the block. So no program starts without its starter
+    knowing; inside the block the starter must arrange who ends it."""
     with _postponed(signal.SIGINT), unshielded():
         yield
 
 
 @contextmanager
 def _postponed(number: signal.Signals) -> Iterator[None]:
-    import threading
-
     handler = signal.getsignal(number)
-    # Only the main thread is interrupted; and what is ignored must be so for the child.
+    # Only the main thread is interrupted. An ignored signal must stay ignored in the child.
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
         yield
         return

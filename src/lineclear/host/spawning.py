@@ -21,7 +21,7 @@ def spawn(
 ) -> int:
     """Start the program at `path` and return its pid. `fds`: the child's descriptor -> ours."""
     actions = [(os.POSIX_SPAWN_DUP2, ours, childs) for childs, ours in (fds or {}).items()]
-    # Python ignores these signals; a program does not expect that.
+    # Python ignores these signals; other programs do not expect that.
     defaults = [SIGPIPE, SIGXFSZ]
     if own_session:
         try:
@@ -29,7 +29,7 @@ def spawn(
                 path, list(argv), dict(env), file_actions=actions, setsigdef=defaults, setsid=True
             )
         except NotImplementedError:
-            own_group = True  # this C library cannot start a session: a group is the next best
+            own_group = True  # this C library cannot start a session
     if own_group:
         return os.posix_spawn(
             path, list(argv), dict(env), file_actions=actions, setsigdef=defaults, setpgroup=0
@@ -37,12 +37,12 @@ def spawn(
     return os.posix_spawn(path, list(argv), dict(env), file_actions=actions, setsigdef=defaults)
 
 
-# Reaped when the next one is started: a process that stays would otherwise gather zombies.
+# Reaped when the next one starts, so that a long-lived process does not collect zombies.
 _detached: set[int] = set()
 
 
 def start_detached(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Start a program that nobody waits for, without our terminal, input or output; gives its pid."""
+    """Start a program that nobody waits for, without our terminal, input or output, and return its pid."""
     _detached.difference_update([pid for pid in list(_detached) if _has_ended(pid)])
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:

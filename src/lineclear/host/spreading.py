@@ -19,7 +19,7 @@ def spread(merge: Callable[[Job], MergeResult], jobs: list[Job]) -> Iterable[Mer
     """The results in the order of the jobs."""
     if len(jobs) < _WORTH_SPREADING:
         return [merge(job) for job in jobs]
-    # Loading it takes longer than merging one file, which is all that git asks of a merge driver.
+    # Imported here, since loading it takes longer than merging one file, the usual work of a merge driver.
     from concurrent.futures import ProcessPoolExecutor
 
     with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1)) as pool:

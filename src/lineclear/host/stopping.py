@@ -1,4 +1,4 @@
-"""Ctrl-C and its like are noticed instead of obeyed, by who can come to a good end by itself."""
+"""Turns Ctrl-C and similar signals into a flag, for work that can end cleanly by itself."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ STOP_SIGNALS = (*sorted(FROM_TERMINAL), signal.SIGTERM)
 
 
 class Stopping:
-    """A context of the main thread. What is started inside does not hear what a terminal sends to everybody,
-    unless it is started `unshielded`: a git that Ctrl-C hits leaves things half done."""
+    """A context for the main thread. Programs that are started inside do not get the terminal's signals,
+    unless started `unshielded`: a git hit by Ctrl-C would leave things half done."""
 
     def __init__(self) -> None:
         self._is_asked = False
@@ -33,13 +33,12 @@ class Stopping:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def is_asked(self) -> bool:
-        """Has somebody said stop? What was said is used up, and stays said."""
+        """Has a stop signal come, now or earlier?"""
         if signal.sigpending() & FROM_TERMINAL:
             with unshielded():
-                pass  # waiting for it would be for ever where another thread has taken it meanwhile
+                pass  # delivers it. Waiting for it could hang: another thread may have taken it meanwhile.
         return self._is_asked
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """Whichever thread takes it, this is called in the main one."""
         del number, frame
         self._is_asked = True

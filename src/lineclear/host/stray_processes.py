@@ -1,4 +1,4 @@
-"""Processes that a check or a package manager left behind, found by a mark in their environment."""
+"""Ends processes that a check or a package manager left behind, found by a variable in their environment."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import time
 
 from lineclear.host import processes
 
-# In the environment of everything that is started in a check tree or a scratch directory: its path.
+# Everything that we start in a check tree or a scratch directory has this variable, with the directory's
+# path.
 MARK = "LINECLEAR_CHECK_TREE"
-# Killed processes are gone at once, except those that wait for a disk that does not answer.
+# Killed processes end at once, except those that wait for a disk that does not answer.
 _WITHIN_S, _POLL_S = 10.0, 0.01
 
 
 def end_strays(path: str) -> bool:
-    """End the processes that bear the mark of this path: those that began a session of their own, or that
-    outlived a killed process of ours. They would write into the next candidate's tree.
+    """End the processes marked with this path: those that began their own session, or outlived a killed
+    process of ours. They would write into the next candidate's tree.
 
     False if one of them cannot be ended. True where environments cannot be read: there, ending the process
     group has to be enough.

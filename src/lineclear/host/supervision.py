@@ -1,4 +1,4 @@
-"""This host for a supervisor: its threads, its processes and disk, its status file, earlier runs' traces."""
+"""This host, for a supervisor: threads, processes, disk, its status file, and traces of earlier runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THREADS_MAX = 40
 
 
 class LocalHost:
-    """Time, threads and processes of this host, for one supervisor. Each thread opens ports of its own."""
+    """Time, threads and processes of this host, for one supervisor. Each thread opens its own ports."""
 
     def __init__(
         self, jobs: Jobs, clock: HostClock, directory: str, open_ports: Callable[[], RunPorts]
@@ -54,8 +54,8 @@ class LocalHost:
         return self._jobs.interrupts
 
     def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
-        people, leaders = processes.take_census(), [pid for pid in pids if pid > 0]
-        families = processes.families(people, leaders, processes.adopted(people, groups.MARK, leaders))
+        census, leaders = processes.take_census(), [pid for pid in pids if pid > 0]
+        families = processes.families(census, leaders, processes.adopted(census, groups.MARK, leaders))
         return {pid: (family.busy_ns, family.memory_bytes) for pid, family in families.items()}
 
     def is_worktree(self, path: str, /) -> bool:
@@ -77,9 +77,9 @@ def is_worktree(path: str) -> bool:
 
 
 class RunTraces:
-    """What is left on this host of the runs of an earlier supervisor of this clone.
+    """What earlier supervisors of this clone left of their runs on this host.
 
-    `directory_of` gives the directory of a run; `is_team`: the store is also that of other clones.
+    `directory_of(run)` is the directory of a run; `is_team`: other clones use the same store.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class RunTraces:
         self._directory_of, self._is_team = directory_of, is_team
 
     def is_of_this_clone(self, run: Run) -> bool:
-        """Runs of a team's other clones are in the same store; their directories are not."""
+        """A team's store also has the runs of other clones; their directories are elsewhere."""
         if not self._is_team:
             return True
         host, _, name = run.bond.partition("/")
@@ -110,7 +110,8 @@ class RunTraces:
         return not self._bonds.is_held(run.bond.partition("/")[2])
 
     def is_unattended(self, bond: str) -> bool:
-        """On this host without the grace that others are given: only a supervisor restarts its agents."""
+        """On this host a free bond counts at once, without the usual grace: only a supervisor restarts its
+        agents, and it is not there."""
         host, _, name = bond.partition("/")
         if host == self._host:
             return not self._bonds.is_held(name)
@@ -124,7 +125,7 @@ class RunTraces:
 
 
 class StatusFile:
-    """What the live supervisor last wrote of its agents."""
+    """What the live supervisor last wrote about its agents."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -134,7 +135,7 @@ class StatusFile:
         try:
             write_atomically(self._path, text.encode(), is_durable=False, temporary=f"{self._path}.new")
         except OSError:
-            pass  # a full disk stops agents, not the supervisor
+            pass  # a full disk must not end the supervisor
 
     def read(self) -> dict[str, Any] | None:
         try:

@@ -1,4 +1,4 @@
-"""Jobs beside the main thread, and one place to wait for whatever happens first: a job, a child, a signal."""
+"""Runs jobs in threads, and waits in one place for a finished job, an ended child or a signal."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from lineclear.host.shielding import shield_thread
+from lineclear.host.stopping import STOP_SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
     from typing import Any
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 
 def start_thread(work: Callable[[], None], name: str) -> None:
-    """Beside us, deaf to the terminal's signals; it does not keep the process alive."""
+    """Start a daemon thread whose child processes do not get the terminal's signals."""
 
     def run() -> None:
         shield_thread()
@@ -31,21 +30,21 @@ def start_thread(work: Callable[[], None], name: str) -> None:
 
 
 class Jobs:
-    """Use it as a context, in the main thread: within it the stop signals are counted, not obeyed."""
+    """A context for the main thread: inside it, stop signals are counted instead of ending the process."""
 
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, "lineclear", initializer=shield_thread)
         self._done: deque[tuple[str, Any]] = deque()
-        self._ear, self._mouth = os.pipe()
-        for fd in (self._ear, self._mouth):
+        self._wake_end, self._signal_end = os.pipe()
+        for fd in (self._wake_end, self._signal_end):
             os.set_blocking(fd, False)
         self.interrupts = 0
 
     def __enter__(self) -> Jobs:
-        self._wakeup_before = signal.set_wakeup_fd(self._mouth, warn_on_full_buffer=False)
-        # Started by nohup, we are to outlive the terminal.
-        heeded = [n for n in STOP_SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
-        self._before = {number: signal.signal(number, self._count) for number in heeded}
+        self._wakeup_before = signal.set_wakeup_fd(self._signal_end, warn_on_full_buffer=False)
+        # An ignored SIGHUP stays ignored: started by nohup, we must outlive the terminal.
+        counted = [n for n in STOP_SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._count) for number in counted}
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _no_action)
         return self
 
@@ -54,19 +53,23 @@ class Jobs:
         for number, action in self._before.items():
             signal.signal(number, action)
         signal.set_wakeup_fd(self._wakeup_before)
-        os.close(self._ear)
-        os.close(self._mouth)
+        os.close(self._wake_end)
+        os.close(self._signal_end)
 
     def submit(self, key: str, job: Callable[[], Any]) -> None:
         self._pool.submit(job).add_done_callback(lambda future: self._finish(key, future))
 
     def wait(self, timeout_s: float) -> list[tuple[str, Any]]:
-        """(key, answer or exception) of the jobs that are done. Comes back early when anything happens."""
+        """(key, answer or exception) of each finished job. Returns early if anything happens."""
         if not self._done:
             waiter = select.poll()
-            waiter.register(self._ear, select.POLLIN)
+            waiter.register(self._wake_end, select.POLLIN)
             if waiter.poll(max(0.0, timeout_s) * 1000):
-                self._drain()
+                try:
+                    while os.read(self._wake_end, 4096):
+                        pass
+                except BlockingIOError:
+                    pass
         found = []
         while self._done:
             found.append(self._done.popleft())
@@ -76,24 +79,14 @@ class Jobs:
         error = None if future.cancelled() else future.exception()
         if not future.cancelled():
             self._done.append((key, error if error is not None else future.result()))
-        self._ring()
-
-    def _ring(self) -> None:
         try:
-            os.write(self._mouth, b"\0")
+            os.write(self._signal_end, b"\0")
         except OSError:
-            pass  # full: it is awake anyway; closed: nobody waits any more
-
-    def _drain(self) -> None:
-        try:
-            while os.read(self._ear, 4096):
-                pass
-        except BlockingIOError:
-            pass
+            pass  # full: the waiter wakes anyway; closed: nobody waits any more
 
     def _count(self, _number: int, _frame: object) -> None:
         self.interrupts += 1
 
 
 def _no_action(_number: int, _frame: object) -> None:
-    """The wake-up pipe has it already."""
+    """The wake-up pipe already has the signal."""

@@ -1,4 +1,4 @@
-"""Fresh secrets: the one place that draws them."""
+"""The one place that generates secrets."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SECRET_BYTES = 32
 
 
 def new_secret() -> tuple[str, str]:
-    """(a secret, its hash for the log)."""
+    """A new secret, and its hash for the log."""
     secret = secrets.token_urlsafe(SECRET_BYTES)
     return secret, hash_of(secret)
 
 
 def new_id() -> str:
-    """An id for an issued token; drawn, so that it is known before anything is written."""
+    """A random id for a token, known before anything is written."""
     return secrets.token_hex(ID_CHARS // 2)

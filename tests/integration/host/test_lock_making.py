@@ -188,7 +188,7 @@ def test_one_that_is_too_old_is_not_asked(yard: Yard) -> None:
     yard.npm(WRITES)
     report = yard.merge()
     doubts = {row["path"]: row["doubt"] for row in report["locks"]}
-    assert doubts["yarn.lock"] == "yarn 1.22 is too old: it takes 3.0 to change nothing else"
+    assert doubts["yarn.lock"] == "yarn 1.22 is too old: only 3.0 and later change nothing else"
     assert doubts[LOCK] == ""
     assert report["clean"] is False
 

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.records import change_record_file, read_record_file
+from lineclear.host.records import RecordFile
 
 WRITER = """
 import sys
-from lineclear.host.records import change_record_file
+from lineclear.host.records import RecordFile
 sys.stdin.readline()
 for number in range(20):
-    change_record_file(sys.argv[1], lambda text: text + f"{sys.argv[2]}-{number}\\n")
+    RecordFile(sys.argv[1]).change(lambda text: text + f"{sys.argv[2]}-{number}\\n")
 """
 
 
 def write(path: Path, text: str) -> None:
-    change_record_file(str(path), lambda _: text)
+    RecordFile(str(path)).change(lambda _: text)
 
 
 def test_a_file_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    assert read_record_file(str(tmp_path / "none")) == ""
-    assert read_record_file(str(tmp_path / "none" / "below")) == ""
+    assert RecordFile(str(tmp_path / "none")).read() == ""
+    assert RecordFile(str(tmp_path / "none" / "below")).read() == ""
 
 
 def test_what_is_written_is_read_by_its_user_alone(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_what_is_written_is_read_by_its_user_alone(tmp_path: Path) -> None:
         write(path, "a\n")
     finally:
         os.umask(previous)
-    assert read_record_file(str(path)) == "a\n"
+    assert RecordFile(str(path)).read() == "a\n"
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
@@ -47,9 +47,9 @@ def test_a_file_that_others_could_write_holds_nothing_and_is_closed_by_the_next_
     path = tmp_path / "record"
     path.write_text("planted\n")
     path.chmod(0o666)
-    assert read_record_file(str(path)) == ""
-    change_record_file(str(path), lambda text: text + "b\n")
-    assert read_record_file(str(path)) == "b\n"
+    assert RecordFile(str(path)).read() == ""
+    RecordFile(str(path)).change(lambda text: text + "b\n")
+    assert RecordFile(str(path)).read() == "b\n"
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -68,11 +68,11 @@ def test_what_is_no_plain_file_holds_nothing_and_is_replaced(tmp_path: Path, mak
     assert callable(make)
     path = tmp_path / "record"
     make(path)
-    assert read_record_file(str(path)) == ""
+    assert RecordFile(str(path)).read() == ""
     write(path, "c\n")
     assert path.is_file()
     assert not path.is_symlink()
-    assert read_record_file(str(path)) == "c\n"
+    assert RecordFile(str(path)).read() == "c\n"
     assert path.stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "target").exists() is (make is make_link)
 
@@ -85,8 +85,8 @@ def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        change_record_file(str(path), fail)
-    assert read_record_file(str(path)) == "d\n"
+        RecordFile(str(path)).change(fail)
+    assert RecordFile(str(path)).read() == "d\n"
     assert sorted(os.listdir(tmp_path)) == ["record", "record.lock"]
 
 
@@ -100,5 +100,5 @@ def test_processes_that_change_it_at_once_lose_nothing(tmp_path: Path) -> None:
         assert writer.stdin is not None
         writer.stdin.close()
     assert [writer.wait(60) for writer in writers] == [0] * 4
-    lines = read_record_file(str(path)).splitlines()
+    lines = RecordFile(str(path)).read().splitlines()
     assert sorted(lines) == sorted(f"{name}-{number}" for name in range(4) for number in range(20))
