@@ -1,1 +1,1 @@
-"""Engines behind the ports of app/: memory (the reference), SQLite (the default), PostgreSQL (teams)."""
+"""The engines of the store port: memory (the reference), SQLite (the default), PostgreSQL (teams)."""

@@ -1,4 +1,4 @@
-"""Copies of a store: a new store to fill, and a backup file that holds everything."""
+"""Copies of a store: new stores to fill, and backup files with everything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def new_sqlite(directory: str) -> SqliteStore:
 
 
 def new_postgres(url: str, repo_id: str) -> Store:
-    """Imported here: `psycopg` is only needed, and only installed, for teams."""
+    # `psycopg` is installed only for teams.
     from lineclear.store.postgres.engine import PostgresStore, create
 
     create(url, repo_id)
@@ -35,7 +35,7 @@ def new_postgres(url: str, repo_id: str) -> Store:
 
 
 def backup(store: Store, path: str) -> dict[str, Any]:
-    """One SQLite file that holds everything, whatever the engine; never over an existing file."""
+    """Write everything into one SQLite file, whatever the engine. Never overwrites a file."""
     path = os.path.abspath(path)
     if os.path.lexists(path):
         raise refuse(

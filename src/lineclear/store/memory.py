@@ -1,4 +1,4 @@
-"""The reference engine: everything in one process's memory. What it answers, the others must answer."""
+"""The reference engine, in the memory of one process. The other engines must give the same answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _host_now() -> Instant:
 
 
 class MemoryTx(FoldedState):
-    """The state itself, with an undo list that makes a failed transaction leave nothing."""
+    """The state itself, with a list by which a failed transaction is undone."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,30 +69,10 @@ class MemoryTx(FoldedState):
         if caller is None:
             raise RuntimeError("a read cannot append")
         self.head += 1
-        event = Event(
-            self.head,
-            self.now.wall_ns,
-            caller.name,
-            draft.kind,
-            draft.subject,
-            caller.seen,
-            caller.op,
-            draft.body,
-        )
-        body = encode_body(draft.body)
-        self.put(
-            LOG,
-            LogEntry(
-                event.position,
-                event.at_ns,
-                event.actor,
-                event.kind,
-                event.subject,
-                event.seen,
-                event.op,
-                body,
-            ),
-        )
+        at_ns = self.now.wall_ns
+        facts = (self.head, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op)
+        event = Event(*facts, draft.body)
+        self.put(LOG, LogEntry(*facts, encode_body(draft.body)))
         fold(self, event)
         return event
 
@@ -106,11 +86,11 @@ class MemoryTx(FoldedState):
         return [task_id for _, task_id in sorted(scored)[:limit]]
 
     def prefetch(self, *questions: Question) -> None:
-        """Everything is here."""
+        """Has nothing to fetch."""
 
 
 class MemoryStore:
-    """Threads of one process take turns; nothing outlives it."""
+    """A store for the threads of one process, which take turns. It ends with the process."""
 
     kind = "memory"
 
@@ -164,23 +144,23 @@ class MemoryStore:
         return {"kind": self.kind, "events": self._tx.count(LOG), "head": self._tx.head}
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Has nothing to close."""
 
 
 class MemoryListener:
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
-        self._heard = store._rings
+        self._rings_seen = store._rings
 
     def __enter__(self) -> MemoryListener:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        """Nothing to give back."""
+        """Has nothing to close."""
 
     def wait(self, timeout_s: float, /) -> bool:
         store = self._store
         with store._bell:
-            rung = store._bell.wait_for(lambda: store._rings != self._heard, timeout_s)
-            self._heard = store._rings
+            rung = store._bell.wait_for(lambda: store._rings != self._rings_seen, timeout_s)
+            self._rings_seen = store._rings
         return rung

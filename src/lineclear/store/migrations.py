@@ -1,6 +1,8 @@
-"""Schema migrations: numbered SQL files, applied forward only, each remembered with its checksum."""
+"""Schema migrations: numbered SQL files, applied only forward, each recorded with its checksum."""
 
 from __future__ import annotations
+
+from lineclear.core.words.refusals import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ class Migration:
 
 
 def read_migrations(folder: Traversable) -> list[Migration]:
-    """All of them in order; a gap or a doubled number is a broken build, not a user's mistake."""
+    """All migrations in order. A gap or a repeated number is a broken build, not a user's mistake."""
     from hashlib import sha256
 
     found = []
@@ -28,3 +30,11 @@ def read_migrations(folder: Traversable) -> list[Migration]:
     if [migration.number for migration in found] != list(range(1, len(found) + 1)):
         raise RuntimeError(f"migrations are not numbered 1, 2, 3, ...: {[m.name for m in found]}")
     return found
+
+
+def check_schema(found: int, path: str, *, known: int) -> None:
+    """Refuse a store whose schema is not the one that this program knows."""
+    if found > known:
+        raise refuse("store.newer", path=path, found=found, known=known)
+    if found < known:
+        raise refuse("store.older", path=path, found=found, needed=known)

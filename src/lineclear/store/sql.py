@@ -1,21 +1,36 @@
-"""SQL text from the declared tables, for both SQL engines; the placeholder is theirs to say."""
+"""Builds SQL from the declared tables, for both SQL engines. Each engine gives its own placeholder."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from lineclear.core.log.tables import Table
 
+_MOST_SEARCH_WORDS = 64
+
+
+def search_words(text: str) -> list[str]:
+    return "".join(ch if ch.isalnum() else " " for ch in text).split()[:_MOST_SEARCH_WORDS]
+
+
+def scan_values(
+    prefix: Iterable[int | str], low: int | str | None, high: int | str | None, limit: int
+) -> list[int | str]:
+    """The parameters of a `scan`, in the order of its placeholders."""
+    bounds = [bound for bound in (low, high) if bound is not None]
+    return [*prefix, *bounds, *([limit] if limit else [])]
+
 
 class Statements:
-    """The statements for a table, made once and kept: engines cache prepared ones by their text."""
+    """The statements for a table. Each is built once, since engines cache prepared ones by their text."""
 
     __slots__ = ("_columns", "_made", "_mark", "_where")
 
     def __init__(self, mark: str, repo: bool = False) -> None:
-        """`mark` is the placeholder; with `repo` every table starts with a repo column."""
+        """`mark` is the placeholder. With `repo`, every table starts with a repo column."""
         self._mark = mark
         self._where = f'"repo" = {mark} AND ' if repo else ""
         self._columns = ["repo"] if repo else []
@@ -41,17 +56,17 @@ class Statements:
         )
 
     def entries(self, table: Table[Any], index: str, count: int) -> str:
-        """Index columns and key, which the index itself holds: no row is looked up."""
-        key = ("entries", table.name, index, count)
-        return self._keep(key, lambda: self._entries(table, index, count))
+        """Selects only index columns and key, which the index itself contains: no row is looked up."""
 
-    def _entries(self, table: Table[Any], index: str, count: int) -> str:
-        columns = ", ".join(f'"{name}"' for name in (*table.indexes[index], *table.key))
-        first = table.indexes[index][0]
-        select = f'SELECT {columns} FROM "{table.name}" WHERE {self._where}'
-        marks = ",".join([self._mark] * count)
-        between = f'"{first}" > {self._mark} AND "{first}" < {self._mark}'
-        return f'{select}"{first}" IN ({marks}) UNION ALL {select}{between}'
+        def build() -> str:
+            columns = ", ".join(f'"{name}"' for name in (*table.indexes[index], *table.key))
+            first = table.indexes[index][0]
+            select = f'SELECT {columns} FROM "{table.name}" WHERE {self._where}'
+            marks = ",".join([self._mark] * count)
+            between = f'"{first}" > {self._mark} AND "{first}" < {self._mark}'
+            return f'{select}"{first}" IN ({marks}) UNION ALL {select}{between}'
+
+        return self._keep(("entries", table.name, index, count), build)
 
     def scan(
         self,
@@ -63,13 +78,25 @@ class Statements:
         limit: bool,
         reverse: bool,
     ) -> str:
-        key = ("scan", table.name, index, prefix, has_low, has_high, limit, reverse)
-        return self._keep(key, lambda: self._range(table, index, prefix, has_low, has_high, limit, reverse))
+        def build() -> str:
+            columns = table.indexes[index]
+            parts = [f'"{name}" = {self._mark}' for name in columns[:prefix]]
+            if has_low:
+                parts.append(f'"{columns[prefix]}" > {self._mark}')
+            if has_high:
+                parts.append(f'"{columns[prefix]}" < {self._mark}')
+            # The key makes the order total, so that all engines answer in the same order.
+            total = [*columns, *(name for name in table.key if name not in columns)]
+            order = ", ".join(f'"{name}"{" DESC" if reverse else ""}' for name in total)
+            tail = f" LIMIT {self._mark}" if limit else ""
+            return f"{self._select(table)}{' AND '.join(parts) or '1 = 1'} ORDER BY {order}{tail}"
 
-    def _keep(self, key: tuple[Any, ...], make: Any) -> str:
+        return self._keep(("scan", table.name, index, prefix, has_low, has_high, limit, reverse), build)
+
+    def _keep(self, key: tuple[Any, ...], build: Callable[[], str]) -> str:
         text = self._made.get(key)
         if text is None:
-            text = self._made[key] = make()
+            text = self._made[key] = build()
         return text
 
     def _select(self, table: Table[Any]) -> str:
@@ -89,25 +116,3 @@ class Statements:
         action = f"UPDATE SET {changes}" if changes else "NOTHING"
         marks = ", ".join([self._mark] * len(columns))
         return f'INSERT INTO "{table.name}" ({names}) VALUES ({marks}) ON CONFLICT ({key}) DO {action}'
-
-    def _range(
-        self,
-        table: Table[Any],
-        index: str,
-        prefix: int,
-        has_low: bool,
-        has_high: bool,
-        limit: bool,
-        reverse: bool,
-    ) -> str:
-        columns = table.indexes[index]
-        parts = [f'"{name}" = {self._mark}' for name in columns[:prefix]]
-        if has_low:
-            parts.append(f'"{columns[prefix]}" > {self._mark}')
-        if has_high:
-            parts.append(f'"{columns[prefix]}" < {self._mark}')
-        # The key makes the order total, so that all engines answer in the same one.
-        total = [*columns, *(name for name in table.key if name not in columns)]
-        order = ", ".join(f'"{name}"{" DESC" if reverse else ""}' for name in total)
-        tail = f" LIMIT {self._mark}" if limit else ""
-        return f"{self._select(table)}{' AND '.join(parts) or '1 = 1'} ORDER BY {order}{tail}"

@@ -117,7 +117,7 @@ def test_the_end_of_a_burst_is_heard(store: PostgresStore, url: str) -> None:
     with psycopg.connect(url, autocommit=True) as ear:
         ear.execute(f'LISTEN "{channel_of(REPO)}"'.encode())
         for number in range(3):
-            store._allowance._left = 0.0  # a burst has just used it up
+            store._ring_limit._left = 0.0  # a burst has just used it up
             claim(store, f"{number}.py")
         assert rings(ear) == 1
 
@@ -127,7 +127,7 @@ def test_a_late_ring_is_not_lost_when_the_store_is_closed(store: PostgresStore, 
     settle(store)
     with psycopg.connect(url, autocommit=True) as ear:
         ear.execute(f'LISTEN "{channel_of(REPO)}"'.encode())
-        store._allowance._left = 0.0
+        store._ring_limit._left = 0.0
         claim(store, "a.py")
         store.close()
         assert rings(ear) == 1

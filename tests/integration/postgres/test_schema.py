@@ -91,10 +91,10 @@ def test_a_changed_migration_is_reported(store: PostgresStore, url: str) -> None
     assert store.check() == []
     execute(url, "UPDATE migration SET checksum = 'other'; UPDATE repo SET head = 5")
     assert store.check() == [
-        "migration 0001_foundation.sql was not applied as this program knows it",
-        "migration 0002_worktrees_and_runs.sql was not applied as this program knows it",
-        "migration 0003_queue.sql was not applied as this program knows it",
-        "migration 0004_tokens.sql was not applied as this program knows it",
+        "migration 0001_foundation.sql is missing, or differs from the one this program knows",
+        "migration 0002_worktrees_and_runs.sql is missing, or differs from the one this program knows",
+        "migration 0003_queue.sql is missing, or differs from the one this program knows",
+        "migration 0004_tokens.sql is missing, or differs from the one this program knows",
         "the head of the log is not its last position",
     ]
 

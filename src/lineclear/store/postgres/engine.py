@@ -1,9 +1,9 @@
-"""PostgreSQL behind the store port: one writer at a time for each repo, two round trips for a write.
+"""The PostgreSQL engine: one writer at a time for each repo, two round trips for a write.
 
-A write takes the repo's lock and its facts in one round trip, and sends all its writes with the commit in a
-second one (see transaction.py). Reads are snapshots. The server's clock is the only clock. A commit is
-announced by NOTIFY outside of its transaction and only so often: inside, it would cost every other writer
-its turn.
+The first round trip of a write takes the repo's lock and fetches facts, the second one sends all writes and
+the commit (see transaction.py). Reads are snapshots. The server's clock is the only clock. We announce
+commits by NOTIFY after the transaction, and only a limited number per second: inside the transaction, NOTIFY
+would hold up every other writer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import LOG, PROJECTED
 from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.failures import FAILURES, refusal_of
-from lineclear.store.postgres.listening import MOST_RINGS_PER_S, Allowance, PostgresListener, ring
+from lineclear.store.postgres.listening import MOST_RINGS_PER_S, PostgresListener, RingLimit, ring
 from lineclear.store.postgres.pool import ConnectionPool
 from lineclear.store.postgres.schema import create, known_migrations
 from lineclear.store.postgres.session import PostgresSession, text_of
@@ -66,14 +66,14 @@ class PostgresStore:
         patience_s: float = PATIENCE_S,
         pool: ConnectionPool | None = None,
     ) -> None:
-        """`clock` is for tests: it takes the place of the server's. A server that says nothing for
-        `patience_s` is taken to be out of reach. Connections come from the `pool` and go back there."""
+        """`clock` replaces the server's clock in tests. A server that does not answer for `patience_s` counts
+        as out of reach. Connections come from the `pool` and return to it."""
         self._url, self._path, self._repo = url, show_url(url), repo_id
         self._clock_name, self._clock, self._patience_s = clock_name, clock, patience_s
         self._turn = threading.Lock()
         self._pool = pool
         self._key = url, repo_id, clock_name, patience_s
-        self._allowance = Allowance()
+        self._ring_limit = RingLimit()
         self._late_ring: threading.Timer | None = None
         self._trips_before = 0
         self._pid = os.getpid()
@@ -85,14 +85,14 @@ class PostgresStore:
 
     @property
     def round_trips(self) -> int:
-        """How often this process has waited for the server, greetings included."""
+        """How often this store has waited for the server, including connecting."""
         return self._trips_before + (self._session.round_trips if self._session is not None else 0)
 
     # -- the port ---------------------------------------------------------------------------
 
     def transact(self, caller: Caller, work: Callable[[Tx], T], near: Iterable[Question] = (), /) -> T:
         with self._taking_turn():
-            is_writing = False  # has something been sent that the server may have committed?
+            is_writing = False  # may the server have committed something?
             try:
                 tx = self._begin(caller, near)
                 result = work(tx)
@@ -128,7 +128,8 @@ class PostgresStore:
         return self._on_good_connection(begin)
 
     def _on_good_connection(self, act: Callable[[PostgresSession], T]) -> T:
-        """Do what has no effect; once more if the connection had gone dead unnoticed while nobody used it."""
+        """Call `act`, which must have no effect on the store. Call it again if the connection was idle and
+        turns out to be dead."""
         session = self._connection()
         was_idle = not session.is_fresh()
         try:
@@ -189,7 +190,7 @@ class PostgresStore:
                     session.wire.settle()  # a rollback that nobody waited for
                 if self._pool.put(self._key, session):
                     return
-            # Whoever hangs up with answers unread may take what was sent last with it.
+            # Closing with unread answers could lose what we sent last.
             if session.wire.is_open():
                 session.wire.settle()
             session.wire.close()
@@ -197,11 +198,11 @@ class PostgresStore:
     # -- care of the database ---------------------------------------------------------------
 
     def check(self) -> list[str]:
-        """Migrations that are not the ones we know, and a head that is not the end of the log."""
+        """Report migrations that differ from ours, and a head that is not the end of the log."""
         applied = self._ask_once(_CHECKSUMS, ())
         checksums = {applied.get_value(n, 0): applied.get_value(n, 1) for n in range(applied.ntuples)}
         found = [
-            f"migration {migration.name} was not applied as this program knows it"
+            f"migration {migration.name} is missing, or differs from the one this program knows"
             for migration in known_migrations()
             if checksums.get(b"%d" % migration.number) != migration.checksum.encode()
         ]
@@ -219,9 +220,9 @@ class PostgresStore:
     # -- the connection ---------------------------------------------------------------------
 
     def _taking_turn(self) -> threading.Lock:
-        """The lock of this process's threads. Neither it nor a connection may cross a fork."""
+        """The lock for this process's threads. Neither it nor a connection may cross a fork."""
         if self._pid != os.getpid():
-            _of_parents.append(self._session)  # left alone: to close it would end the parent's
+            _parent_sessions.append(self._session)  # kept: closing it would end the parent's connection
             self._pid, self._turn = os.getpid(), threading.Lock()
             self._session = self._late_ring = None
         return self._turn
@@ -243,7 +244,7 @@ class PostgresStore:
         return session
 
     def _roll_back(self) -> None:
-        """End a transaction that may be open, without waiting for the server to say so."""
+        """End a transaction that may be open, without waiting for the answer."""
         session = self._session
         if session is not None and session.wire.is_in_transaction and session.wire.is_open():
             try:
@@ -252,7 +253,7 @@ class PostgresStore:
                 session.wire.close()
 
     def _load(self, session: PostgresSession, entries: Iterable[LogEntry]) -> int:
-        """The log goes out as it comes in; the tables are folded here and follow at the end."""
+        """Send the log in batches while folding it here, and the resulting tables at the end."""
         moment = session.begin(BEGIN_WRITING, (BEGIN, (self._repo, None, "true")))[0]
         if text_of(moment) != "0":
             raise refuse("store.not_empty", path=self._path)
@@ -267,8 +268,8 @@ class PostgresStore:
             while found := list(islice(rows, _BATCH)):
                 self._put_rows(session, table, found)
         session.ask((END, (self._repo, head, "false")), ("COMMIT", ()))
-        session.hear(head, int(text_of(moment, 1)))
-        session.epoch = None  # whatever the log says, the next write looks
+        session.note_answer(head, int(text_of(moment, 1)))
+        session.epoch = None  # unknown: the next write reads it from the log
         return count
 
     def _put_rows(self, session: PostgresSession, table: Table[Any], rows: list[Any]) -> None:
@@ -278,10 +279,10 @@ class PostgresStore:
     # -- the bell ---------------------------------------------------------------------------
 
     def _ring(self) -> None:
-        """Now if we may, else a little later for all commits until then."""
+        """Ring now if the limit allows it, else a little later for all commits until then."""
         if self._late_ring is not None:
             return
-        if self._allowance.take():
+        if self._ring_limit.take():
             self._post_ring(self._session)
             return
         self._late_ring = threading.Timer(1 / MOST_RINGS_PER_S, self._ring_late)
@@ -300,7 +301,7 @@ class PostgresStore:
         try:
             session.wire.post(ring(self._repo))
         except LostError:
-            session.wire.close()  # the commit stands; the next call finds the connection gone
+            session.wire.close()  # the commit stands, and the next call connects again
 
 
-_of_parents: list[PostgresSession | None] = []
+_parent_sessions: list[PostgresSession | None] = []

@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean to the caller: one refusal for each kind."""
+"""Turns PostgreSQL's errors into refusals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lineclear.store.postgres.wire import LostError, ServerError, TurnedAwayErro
 LOCK_LIMIT_S = 30
 FAILURES = (LostError, ServerError, UnusableTextError)
 
-# SQLSTATE, or the class it begins with -> refusal; the longest fitting one counts.
+# SQLSTATE, or its two-letter class -> refusal. The whole code counts before the class.
 _BY_STATE: dict[str, str] = {
     "25006": "store.read_only",
     "25P03": "store.unreadable",
@@ -25,18 +25,18 @@ _BY_STATE: dict[str, str] = {
     "55P03": "store.busy",
     "XX": "store.damaged",
 }
-# Texts and numbers that this engine cannot keep, though another might.
+# Texts and numbers that this engine cannot store, though another might.
 _UNUSABLE = {
-    "22003": "it holds a number too large for PostgreSQL",
-    "22P05": "it holds a NUL character, which PostgreSQL cannot keep",
+    "22003": "it contains a number too large for PostgreSQL",
+    "22P05": "it contains a NUL character, which PostgreSQL cannot store",
     "54000": "a name in it is too long for an index of PostgreSQL (about 2,600 bytes)",
 }
 
 
 def refusal_of(error: Exception, path: str, *, unknown: bool) -> Refusal:
-    """`path` is the URL as it may be shown; `unknown`: a write was under way when it happened."""
+    """`path`: the URL without secrets; `unknown`: a write was in progress, and its outcome is unknown."""
     if isinstance(error, UnusableTextError):
-        return refuse("input.bad", name="text", given="...", why=f"{error}, which PostgreSQL cannot keep")
+        return refuse("input.bad", name="text", given="...", why=f"{error}, which PostgreSQL cannot store")
     if isinstance(error, ServerError):
         return _refusal_of_state(error, path)
     if isinstance(error, TurnedAwayError):
@@ -44,7 +44,7 @@ def refusal_of(error: Exception, path: str, *, unknown: bool) -> Refusal:
     if not unknown:
         return refuse("store.unreachable", path=path, reason=str(error))
     refusal = refuse("store.failed", path=path, reason=str(error))
-    # Only the connection failed: what was asked may be asked again when it is back.
+    # Only the connection failed: the caller may try again when it is back.
     refusal.facts["is_lost"] = True
     return refusal
 

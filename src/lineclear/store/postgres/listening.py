@@ -1,4 +1,4 @@
-"""Wake-ups: NOTIFY as the bell, with a slow look at the head of the log beneath it."""
+"""Wake-ups by NOTIFY; since one may get lost, a waiter also polls the head of the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lineclear.store.postgres.wire import Command
 
 POLL_S = 0.25
-# An ear that went deaf must not make its owner late.
+# A dead connection must not delay the waiter.
 _PATIENCE_S = 2.0
 MOST_RINGS_PER_S = 20
 _RINGS_AT_ONCE = 10
@@ -28,8 +28,8 @@ def ring(repo: str) -> Command:
     return "SELECT pg_notify($1, '')", (channel_of(repo),)
 
 
-class Allowance:
-    """A few rings at once, then as many as the time since allows."""
+class RingLimit:
+    """Allows a few rings at once, and after that a fixed number per second."""
 
     def __init__(self) -> None:
         self._left, self._since = float(_RINGS_AT_ONCE), monotonic()
@@ -45,7 +45,7 @@ class Allowance:
 
 
 class PostgresListener:
-    """An ear on a connection of its own. A lost ring, or a lost connection, costs time, never truth."""
+    """Listens on its own connection. A lost ring or connection costs time, never correctness."""
 
     def __init__(self, url: str, repo: str) -> None:
         self._url, self._repo = url, repo
@@ -62,7 +62,7 @@ class PostgresListener:
             self._wire = None
 
     def wait(self, timeout_s: float, /) -> bool:
-        """Sleep until a commit was announced or the head has moved; True then, else False in time."""
+        """Sleep until a commit was announced or the head has moved; False if the time is up before that."""
         deadline = monotonic() + timeout_s
         while True:
             left_s = max(0.0, deadline - monotonic())
@@ -79,8 +79,8 @@ class PostgresListener:
     def _listen(self, timeout_s: float) -> bool:
         if self._wire is None:
             self._open()
-            return True  # what happened while we were deaf is unknown
-        return self._wire.hear(timeout_s) or self._has_moved(self._wire)
+            return True  # we may have missed something in between
+        return self._wire.wait_for_notification(timeout_s) or self._has_moved(self._wire)
 
     def _open(self) -> None:
         self._wire = Wire(self._url, _PATIENCE_S)

@@ -1,6 +1,6 @@
-"""Connections that a process which stays keeps for the next call: to connect costs several round trips.
+"""Idle connections that a long-lived process keeps, since connecting costs several round trips.
 
-Each connection is one store's alone while it is used. Nothing crosses a fork.
+Only one store uses a connection at a time. No connection crosses a fork.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ConnectionPool:
         self._kept: list[tuple[float, Key, PostgresSession]] = []
 
     def take(self, key: Key) -> PostgresSession | None:
-        """The one that was used last, if it still seems to be good."""
+        """The connection that was used last and still seems to work; None if there is none."""
         if self._pid != os.getpid():
             return None
         with self._lock:
@@ -40,7 +40,7 @@ class ConnectionPool:
         return None
 
     def put(self, key: Key, session: PostgresSession) -> bool:
-        """Keep it; False if it is not worth it."""
+        """Keep the connection; False if it cannot be used again."""
         if self._pid != os.getpid() or session.wire.is_in_transaction or not session.is_usable():
             return False
         with self._lock:
@@ -50,7 +50,7 @@ class ConnectionPool:
         return True
 
     def clear(self, key: Key) -> None:
-        """One of them was lost, and what one has lost the others have hardly kept."""
+        """Close the idle connections: one to this server was lost, so the others probably are, too."""
         if self._pid == os.getpid():
             with self._lock:
                 self._drop(lambda entry: entry[1] == key)

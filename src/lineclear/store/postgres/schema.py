@@ -1,4 +1,4 @@
-"""The schema of this engine: made, brought up to date, and checked."""
+"""Makes this engine's schema, brings it up to date, and checks its number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from lineclear.core.words.refusals import refuse
-from lineclear.store.migrations import Migration, read_migrations
+from lineclear.store.migrations import Migration, check_schema, read_migrations
 from lineclear.store.postgres.failures import refusal_of
 from lineclear.store.postgres.wire import LostError, ServerError, connect_text, show_url
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
 SCHEMA_NUMBER = 4
 
-_CREATORS_LOCK = 0x4C434C52  # "LCLR": whoever makes or changes a schema in this database
+_CREATORS_LOCK = 0x4C434C52  # "LCLR": held while a process makes or changes a schema in this database
 _MIGRATION_TABLE = """CREATE TABLE IF NOT EXISTS "migration" ("number" bigint PRIMARY KEY,
  "name" text NOT NULL, "checksum" text NOT NULL, "at_ns" bigint NOT NULL)"""
 _NOW_NS = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
 
 
 def create(url: str, repo: str) -> bool:
-    """Make the schema or bring it up to date, and add the repo; True if the repo was not there before."""
+    """Make the schema or bring it up to date, and add the repo. True if the repo is new."""
     try:
         with psycopg.connect(connect_text(url)) as connection:
             return _create(connection, url, repo)
@@ -41,10 +41,7 @@ def known_migrations() -> list[Migration]:
 
 
 def check_number(found: int, path: str) -> None:
-    if found > SCHEMA_NUMBER:
-        raise refuse("store.newer", path=path, found=found, known=SCHEMA_NUMBER)
-    if found < SCHEMA_NUMBER:
-        raise refuse("store.older", path=path, found=found, needed=SCHEMA_NUMBER)
+    check_schema(found, path, known=SCHEMA_NUMBER)
 
 
 def _create(connection: psycopg.Connection[Any], url: str, repo: str) -> bool:

@@ -1,4 +1,4 @@
-"""A connection that knows whom it talks to: schema checked, limits set, the server's clock in view."""
+"""A connection to one repo's store: with the schema checked, limits set, and the server's time known."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ lineclear_history(),
 (SELECT "body" FROM "log" WHERE "repo" = $1 AND "subject" = '{SUBJECT}' ORDER BY "position" DESC LIMIT 1)
 FROM (VALUES (1)) AS always LEFT JOIN "repo" r ON r."repo" = $1"""
 
-# All our statements are lookups by index, so one plan serves all values. But it is made for the size
-# that the tables have: after so many events it is made anew, sooner in a young log.
+# All our statements are lookups by index, so one plan serves all values. But a plan depends on the size of
+# the tables: we plan again after this many events, sooner in a short log.
 _REPLAN_LEAST, _REPLAN_MOST = 64, 1_000
 _FRESH_NS = 100_000_000
 _SETTINGS = {
@@ -45,13 +45,13 @@ _SETTINGS = {
 _SET = (
     "SELECT "
     + ", ".join(f"set_config('{name}', '{value}', false)" for name, value in _SETTINGS.items())
-    # Acknowledged is durable, whatever the server's default says.
+    # What we acknowledge must be durable, whatever the server's default is.
     + ", set_config('synchronous_commit', 'on', false) FROM (VALUES (1)) AS always"
 )
-# Not every server has this one.
-_WISH = "SELECT set_config('client_connection_check_interval', '1s', false)"
-# A client that is stopped while it sends a transaction, or while it holds the lock, must not keep
-# the others waiting for ever; a long read may take its time.
+# Not every server has this setting.
+_SET_IF_KNOWN = "SELECT set_config('client_connection_check_interval', '1s', false)"
+# A client that is stopped while it sends a transaction or holds the lock must not keep others waiting for
+# ever. A long read may take its time.
 _HAS_TRANSACTION_TIMEOUT = 170_000
 _LIMIT = "SELECT set_config('transaction_timeout', '60s', false)"
 _LIMIT_HOLDER = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
@@ -60,7 +60,7 @@ _LIFT_LIMIT = "SELECT set_config('transaction_timeout', '0', true)"
 
 class PostgresSession:
     def __init__(self, url: str, repo: str, clock_name: str, patience_s: float = PATIENCE_S) -> None:
-        """`epoch` is the boot of the log's newest epoch, `head` the newest position we know of."""
+        """`epoch` is the boot of the log's newest epoch, `head` the newest known position."""
         self.url, self.round_trips = url, 0
         self.wire = Wire(url, patience_s)
         try:
@@ -72,14 +72,14 @@ class PostgresSession:
         self.epoch: str | None = decode_body(epoch)["boot"] if epoch else None
         self.head = self._replan_at = int(head)
         self._plan_until()
-        self.hear(int(head), int(now_ns))
+        self.note_answer(int(head), int(now_ns))
 
     def is_usable(self) -> bool:
-        """Has the server hung up while we were idle?"""
+        """Is the connection open, as far as we can tell without a round trip?"""
         return self.wire.is_connected if self.is_fresh() else self.wire.is_open()
 
     def is_fresh(self) -> bool:
-        """Has it just been heard of?"""
+        """Did the server answer just now?"""
         return monotonic_ns() - self._heard_ns < _FRESH_NS
 
     def ask(self, *commands: Command, then: Command | None = None) -> list[PGresult]:
@@ -87,7 +87,7 @@ class PostgresSession:
         return self.wire.ask(*commands, then=then)
 
     def begin(self, mode: str, *commands: Command) -> list[PGresult]:
-        """Open a transaction that lasts longer than this round trip; answers to the commands only."""
+        """Open a transaction that lasts longer than this round trip. Return the answers to the commands."""
         limits = [(_LIMIT_HOLDER, ())] if mode == BEGIN_WRITING else []
         if self._has_transaction_timeout():
             limits.append((_LIFT_LIMIT, ()))
@@ -96,8 +96,8 @@ class PostgresSession:
     def _has_transaction_timeout(self) -> bool:
         return self.wire.server_version >= _HAS_TRANSACTION_TIMEOUT
 
-    def hear(self, head: int, now_ns: int) -> None:
-        """The server has just told its head and its time."""
+    def note_answer(self, head: int, now_ns: int) -> None:
+        """Note the head and the time that the server has just reported."""
         self.head, self._server_ns, self._heard_ns = head, now_ns, monotonic_ns()
         if head >= self._replan_at:
             self.wire.post(("DISCARD PLANS", ()))
@@ -107,17 +107,17 @@ class PostgresSession:
         self._replan_at = self.head + min(max(self.head, _REPLAN_LEAST), _REPLAN_MOST)
 
     def server_now(self) -> Instant:
-        """The instant of the last answer."""
+        """The server's time at its last answer."""
         return Instant(self._server_ns, self.boot, self._server_ns)
 
     def _greet(self, repo: str) -> list[str]:
-        self.wire.post((_WISH, ()))
+        self.wire.post((_SET_IF_KNOWN, ()))
         if self._has_transaction_timeout():
             self.wire.post((_LIMIT, ()))
         try:
             _, schema, hello = self.ask((_SET, ()), (_SCHEMA, ()), (_HELLO, (repo,)))
         except ServerError:
-            # With an older schema the greeting itself may fail; its number says why.
+            # With an older schema these queries themselves may fail; then its number is the reason.
             check_number(int(text_of(self.ask((_SCHEMA, ()))[0])), show_url(self.url))
             raise
         check_number(int(text_of(schema)), show_url(self.url))
@@ -127,5 +127,5 @@ class PostgresSession:
 
 
 def text_of(result: PGresult, column: int = 0) -> str:
-    """A cell of the first row; null is empty."""
+    """A cell of the first row; "" for null."""
     return (result.get_value(0, column) or b"").decode()

@@ -1,6 +1,6 @@
 """The SQL of this engine: questions, and writes of whole sets of rows.
 
-Parameter $1 is the repo everywhere. The plain SELECTs come from store/sql.py, as for SQLite.
+Parameter $1 is always the repo. The plain SELECTs come from store/sql.py, as for SQLite.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.log.questions import GET, PICK, SEARCH, Question
 from lineclear.core.log.tables import ALL, LOG, TASK
-from lineclear.store.sql import Statements
+from lineclear.store.sql import Statements, scan_values, search_words
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,7 +39,7 @@ ORDER BY ts_rank({_WORDS}, to_tsquery('english', %s)) DESC, "id" LIMIT %s"""
 
 
 def command_of(question: Question, repo: str) -> Command:
-    """The command whose result is the answer's rows."""
+    """The command that answers a question."""
     bounds = (question.low is None, question.high is None, question.limit > 0, question.reverse)
     length = 1 if question.kind == PICK else len(question.prefix)
     shape = (question.kind, question.table.name, question.index, length, *bounds)
@@ -65,7 +65,7 @@ def _select(question: Question) -> str:
     if question.kind == GET:
         return _sql.get(table)
     if question.kind == PICK:
-        # One statement for any number of values, or every number would have to be prepared.
+        # One statement for any number of values: otherwise each number would need its own prepared one.
         return _sql.pick(table, index, 1).replace("IN (%s)", "= ANY (%s)")
     has_low, has_high = question.low is not None, question.high is not None
     return _sql.scan(
@@ -76,33 +76,25 @@ def _select(question: Question) -> str:
 def _parameters(question: Question, repo: str) -> list[int | str]:
     if question.kind == PICK:
         return [repo, _array(question.prefix)]
-    bound: list[int | str] = [repo, *question.prefix]
-    if question.kind == SEARCH:
-        bound.append(question.prefix[0])
-    if question.low is not None:
-        bound.append(question.low)
-    if question.high is not None:
-        bound.append(question.high)
-    if question.limit:
-        bound.append(question.limit)
-    return bound
+    prefix = question.prefix * 2 if question.kind == SEARCH else question.prefix
+    return [repo, *scan_values(prefix, question.low, question.high, question.limit)]
 
 
 def search(text: str, limit: int) -> Question | None:
-    """The question for tasks that share words; None if there is no word in it."""
-    words = "".join(ch if ch.isalnum() else " " for ch in text).split()[:64]
+    """The question for tasks that share words with a text; None if the text has no words."""
+    words = search_words(text)
     query = " | ".join(f"'{word}'" for word in words)
     return Question(SEARCH, TASK, "words", (query,), limit=limit) if words else None
 
 
 def _array(values: Key) -> str:
-    """As PostgreSQL writes an array."""
+    """An array as PostgreSQL writes it."""
     texts = [str(value).replace("\\", "\\\\").replace('"', '\\"') for value in values]
     return "{" + ",".join(f'"{text}"' for text in texts) + "}"
 
 
 def _numbered(text: str) -> str:
-    """`%s` one after the other to `$1`, `$2`, ..."""
+    """Replace each `%s` in turn by `$1`, `$2`, ..."""
     first, *rest = text.split("%s")
     return first + "".join(f"${number}{piece}" for number, piece in zip(count(1), rest, strict=False))
 
@@ -142,7 +134,7 @@ def _put(table: Table[Any]) -> str:
     cells = ", ".join(_cell(table, name, place) for place, name in enumerate(table.columns))
     insert = f'INSERT INTO "{table.name}" ("repo", {names}) SELECT $1, {cells} FROM {_GIVEN}'
     if table is LOG:
-        return insert  # a position that is taken is an error, never an update
+        return insert  # an existing position is an error, never an update
     key = ", ".join(f'"{name}"' for name in ("repo", *table.key))
     changes = ", ".join(f'"{name}" = excluded."{name}"' for name in table.columns if name not in table.key)
     return f"{insert} ON CONFLICT ({key}) DO {f'UPDATE SET {changes}' if changes else 'NOTHING'}"

@@ -1,13 +1,13 @@
-"""A write transaction in two round trips: begin, lock and facts; then all writes and the commit.
+"""A write transaction in two round trips: first begin, lock and facts; then all writes and the commit.
 
-Between the two the rules decide, here, on facts that cannot change: every writer of the repository takes the
-same lock. A question that was not foreseen costs a round trip of its own.
+Between the two our rules decide on facts that cannot change, since every writer of the repository takes the
+same lock. A question that was not prefetched costs one more round trip.
 
-The disk is waited for outside of the lock. The commit under it is asynchronous; a second, empty transaction
-in the same round trip flushes the server's log up to there, for all who wait at once, and only then is
-anybody promised anything. So others may see for a moment what a crash could still take; what they write
-themselves is flushed after it, and the positions they saw are never given again, since after a crash a new
-epoch begins (see lineclear_history in the first migration).
+We do not wait for the disk under the lock. The commit itself is asynchronous. A second, empty transaction in
+the same round trip then flushes the server's log, for all waiting writers at once, and only after that do we
+acknowledge anything. So for a moment others may see what a crash could still lose. But what they write
+themselves is flushed after it, and the positions they saw are never used again, since a crash begins a new
+epoch (see lineclear_history in the first migration).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TABLES = {table.name: table for table in ALL}
 
 
 class PostgresTx(PostgresView):
-    """Keeps its writes to itself until the commit, and sees them in every later answer."""
+    """Collects its writes until the commit, and sees them in every later answer."""
 
     _is_writing = True
 
@@ -58,15 +58,15 @@ class PostgresTx(PostgresView):
         self._first_head = 0
 
     def begin(self, near: Iterable[Question]) -> None:
-        """Wait for our turn; nobody else writes until we are done."""
+        """Take the repository's lock, which we keep until the end, and fetch the facts near the request."""
         operation = [by_key(OPERATION, self._caller.op)] if self._caller.op else []
         self.prefetch(by_key(AGENT, self._caller.name), *operation, *near)
 
     def commit(self) -> bool:
-        """Write everything durably; False if there is nothing to announce."""
+        """Write everything durably. False if there is no new event to announce."""
         growth = self.head - self._first_head
         end: list[Command] = [(END, (self._repo, growth, "true"))] if self._written else []
-        # Even who wrote nothing may answer from what others wrote and nobody has been promised yet.
+        # FLUSH even without own writes: our answer may rest on others' writes that are not durable yet.
         self._session.ask(*self._commands(), *end, ("COMMIT", ()), then=(FLUSH, ()))
         self._session.head, self._session.epoch = self.head, self.now.boot
         return growth > 0
@@ -102,7 +102,7 @@ class PostgresTx(PostgresView):
         limit: int = 0,
         reverse: bool = False,
     ) -> list[R]:
-        # Own writes may take the place of as many rows of the answer as there are of them.
+        # Each of our own writes may replace one row of the answer.
         wider = limit + len(self._written.get(table.name, ())) if limit else 0
         found = super().scan(table, index, prefix, low=low, high=high, limit=wider, reverse=reverse)
         if table.name in self._written:
@@ -145,7 +145,7 @@ class PostgresTx(PostgresView):
 
     def _meet_new_epoch(self) -> None:
         begin_epoch(self)
-        if not self._written:  # somebody else has begun it
+        if not self._written:  # another writer has begun it
             self._session.epoch = self.now.boot
 
     def _with_own(self, question: Question, found: list[Any]) -> list[Any]:
@@ -155,7 +155,7 @@ class PostgresTx(PostgresView):
         return question.sorted(merged) if own else merged
 
     def _commands(self) -> list[Command]:
-        """All writes, one command for each table and kind."""
+        """All writes: at most one PUT and one DELETE per table."""
         made: list[Command] = []
         for name, rows in self._written.items():
             values = _TABLES[name].values

@@ -1,4 +1,4 @@
-"""What a transaction sees of the tables. Answers that are fetched in advance come in one round trip."""
+"""Reads the tables inside one transaction. `prefetch` gets many answers in one round trip."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FAR_FUTURE_NS = 1 << 62
 
 
 class PostgresView:
-    """One snapshot. Its transaction begins with the first question, in the same round trip."""
+    """One snapshot. The transaction begins in the same round trip as the first question."""
 
     now: Instant
     head: int
@@ -46,11 +46,11 @@ class PostgresView:
         self._session, self._repo, self._clock = session, repo, clock
         self._is_begun = False
         self._answers: dict[Any, list[Any]] = {}
-        # Rows that came with any answer, by table and key.
+        # Every row that any answer contained, by table and key.
         self._rows: dict[tuple[str, Key], Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """`now` and `head` before the first question."""
+        """`now` and `head` are known only after the first round trip."""
         if name not in ("now", "head"):
             raise AttributeError(name)
         self.prefetch()
@@ -94,7 +94,7 @@ class PostgresView:
         keep: Callable[[Any], bool],
         /,
     ) -> list[R]:
-        """Whole rows: a second round trip for fewer columns would cost more."""
+        """Fetches whole rows: fewer columns first would cost a second round trip."""
         values = tuple(values)
         self.prefetch(*around(table, index, values, low, high))
         entry_of = table.entry_of[index]
@@ -127,9 +127,9 @@ class PostgresView:
     # -- the transaction --------------------------------------------------------------------
 
     def _ask(self, question: Question) -> list[Any]:
-        """The answer from the server; what was asked before is not asked again."""
+        """The server's answer, asked for only once."""
         self.prefetch(question)
-        if question.table is LOG:  # which is long, and read piece by piece: none of them is kept
+        if question.table is LOG:  # long, and read piece by piece: not cached
             return self._answers.pop(question.identity)
         return list(self._answers[question.identity])
 
@@ -140,12 +140,12 @@ class PostgresView:
         if head is None or now_ns is None:
             raise refuse("store.missing", path=show_url(self._session.url))
         self.head = int(head)
-        self._session.hear(self.head, int(now_ns))
+        self._session.note_answer(self.head, int(now_ns))
         self.now = self._clock() if self._clock is not None else self._session.server_now()
         return results
 
     def _meet_new_epoch(self) -> None:
-        """Before the first write under a new clock, every lease in the tables is of a dead one."""
+        """Before the first write under a new clock, count every lease as over: it belongs to an old clock."""
         self._session.epoch = last_boot(self)
         if self._session.epoch is not None and clock_of(self._session.epoch) != clock_of(self.now.boot):
             self.now = Instant(FAR_FUTURE_NS, self.now.boot, self.now.wall_ns)

@@ -1,8 +1,8 @@
 """One connection to PostgreSQL in pipeline mode: many commands, one round trip.
 
-Commands that are sent together are one transaction, unless they say BEGIN themselves. `post` sends
-without waiting: those answers are read with the next ones. Every command is prepared when it is
-first used. Knows nothing of tables or rules.
+Commands that are sent together are one transaction, unless one of them is BEGIN. `post` sends without
+waiting; its answers are read with the next ones. Every command is prepared when it is first used. Knows
+nothing about tables or rules.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Parameter = int | str | None
     Command = tuple[str, Sequence[Parameter]]
 
-# A dead network is noticed within about half a minute; what the URL says counts more.
+# So we notice a dead network within about half a minute. Settings in the URL take precedence.
 DEFAULTS: dict[str, Any] = {
     "application_name": "lineclear",
     "connect_timeout": 10,
@@ -44,7 +44,7 @@ _NOT_YET = (
     "too many",
     "connection slots",
 )
-# Longer than anybody waits for the lock of a repository (see failures.py).
+# Longer than the server lets anybody wait for a repository's lock (LOCK_LIMIT_S in failures.py).
 PATIENCE_S = 40.0
 _SECRET_NAMES = ("password", "sslpassword", "passfile", "oauth_client_secret")
 _PREPARE, _COMMAND, _SEQUEL, _POSTED, _SYNC = "prepare", "command", "sequel", "posted", "sync"
@@ -59,23 +59,23 @@ class ServerError(Exception):
 
 
 class LostError(Exception):
-    """There is no connection, or no more; what was under way may or may not have happened."""
+    """There is no connection (any more). A command in progress may or may not have taken effect."""
 
 
 class SilentError(LostError):
-    """The server did not answer in time; nobody should wait for it twice."""
+    """The server did not answer in time: do not try again."""
 
 
 class TurnedAwayError(LostError):
-    """The server is there and does not let us in."""
+    """The server rejected our connection."""
 
 
 class UnusableTextError(Exception):
-    """A text that PostgreSQL cannot keep."""
+    """A text that PostgreSQL cannot store."""
 
 
 def show_url(url: str) -> str:
-    """The URL as it may be shown to anybody: without passwords, wherever they stand in it."""
+    """The URL without passwords, wherever they are in it."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -89,12 +89,12 @@ def show_url(url: str) -> str:
 
 
 def connect_text(url: str, connect_s: int = 0) -> str:
-    """What libpq is given: the URL, and our defaults where it is silent. `connect_s`: no longer than that,
-    whatever the URL says, for a connection."""
+    """The text for libpq: the URL, plus our defaults for what it does not set. `connect_s`: the longest time
+    to connect, whatever the URL says."""
     try:
         given = conninfo_to_dict(url)
     except psycopg.Error:
-        # libpq quotes the piece it stumbles over, which may be the password.
+        # libpq quotes the part that it cannot parse, which may be the password.
         raise TurnedAwayError("its URL cannot be read; expected postgresql://USER@HOST/DATABASE") from None
     settled = DEFAULTS | given | {"client_encoding": "utf8"}
     if connect_s:
@@ -104,7 +104,7 @@ def connect_text(url: str, connect_s: int = 0) -> str:
 
 class Wire:
     def __init__(self, url: str, patience_s: float = PATIENCE_S) -> None:
-        """`patience_s`: after so long without a word it is given up, while it is made and after."""
+        """`patience_s`: how long to wait for an answer, while connecting and later."""
         self._patience_s = patience_s
         self._expected: deque[tuple[str, str]] = deque()
         self._prepared: dict[str, bytes] = {}
@@ -114,8 +114,8 @@ class Wire:
         except psycopg.Error as error:
             kind = TurnedAwayError if _is_turned_away(str(error)) else LostError
             raise kind(_in_a_line(str(error))) from error
-        # From here on the protocol alone: only it knows answers that nobody waits for. The
-        # connection object must let go of it, or it would complain when it goes.
+        # From here on we use libpq directly: psycopg has no commands whose answers nobody waits for. The
+        # connection object must release it, or it would warn when it is deleted.
         self._pg = connection.pgconn
         del connection.pgconn
         self._pg.nonblocking = 1
@@ -130,7 +130,8 @@ class Wire:
     def ask(self, *commands: Command, then: Command | None = None) -> list[PGresult]:
         """Send the commands as one transaction and wait for their answers: one round trip.
 
-        `then` follows as a transaction of its own, whose failure leaves open what the first is worth.
+        `then` follows as its own transaction. If only that one fails, raise LostError: we do not know whether
+        the first one is durable.
         """
         try:
             encoded = _encoded(commands)
@@ -144,12 +145,12 @@ class Wire:
         except (ServerError, UnusableTextError):
             raise
         except BaseException:
-            # Interrupted between question and answer: nobody could tell later answers apart.
+            # Interrupted between question and answer: later answers could not be matched to questions.
             self.close()
             raise
 
     def post(self, *commands: Command) -> None:
-        """Send the commands as one transaction and do not wait; even an error interests nobody."""
+        """Send the commands as one transaction without waiting. Errors of theirs are ignored."""
         try:
             self._queue(_encoded(commands), _POSTED)
             self._pg.flush()
@@ -157,7 +158,7 @@ class Wire:
             raise LostError(_in_a_line(str(error))) from error
 
     def settle(self) -> None:
-        """Wait for the answers to what was posted."""
+        """Wait for the answers to posted commands."""
         try:
             self._receive()
         except (psycopg.Error, LostError):
@@ -165,7 +166,7 @@ class Wire:
 
     @property
     def is_in_transaction(self) -> bool:
-        """As of the last answer; it may be as long as something was posted that is not answered yet."""
+        """As of the last answer; also True while a posted command is not answered yet."""
         return self._pg.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN)
 
     @property
@@ -174,19 +175,19 @@ class Wire:
         return self._pg.status == ConnStatus.OK
 
     def is_open(self) -> bool:
-        """Notices, without a round trip, that the server has hung up since the last answer."""
+        """Is the connection still open? Notices, without a round trip, that the server has closed it."""
         if not self.is_connected:
             return False
         try:
-            # The server's last words come before the end of the line.
+            # The server's last message comes before the end of the connection.
             while self._poll.poll(0):
                 self._pg.consume_input()
         except psycopg.Error:
             return False
         return self.is_connected
 
-    def hear(self, timeout_s: float) -> bool:
-        """Sleep until a notification arrives or the time is over; one that came before counts."""
+    def wait_for_notification(self, timeout_s: float) -> bool:
+        """Sleep until a notification arrives, now or before the call; False if the time is up before that."""
         self._poll.modify(self._pg.socket, select.POLLIN)
         if self._drain_notifications():
             return True
@@ -214,10 +215,10 @@ class Wire:
         self._expected.append((_SYNC, ""))
 
     def _drain_notifications(self) -> bool:
-        heard = False
+        found = False
         while self._pg.notifies() is not None:
-            heard = True
-        return heard
+            found = True
+        return found
 
     def _receive(self) -> list[PGresult]:
         answers: list[PGresult] = []
@@ -228,7 +229,7 @@ class Wire:
                 unsent = self._wait(unsent)
             result = self._pg.get_result()
             if result is None:
-                # The end of one command's answers; after a lost connection there is nothing else.
+                # The end of one command's answers, or a lost connection.
                 if self._pg.status != ConnStatus.OK:
                     raise LostError(self._reason())
                 continue
@@ -247,7 +248,7 @@ class Wire:
         return answers
 
     def _is_of(self, wanted: str, kind: str, sql: str) -> bool:
-        """Is this the answer to such a command, or to its preparation?"""
+        """Is this the answer to a command of the wanted kind, or to its preparation?"""
         following = self._expected[0] if self._expected else ("", "")
         return kind == wanted or (kind == _PREPARE and following == (wanted, sql))
 
@@ -274,7 +275,7 @@ class Wire:
 
 
 def _is_turned_away(message: str) -> bool:
-    """A server that starts, ends or is full will let us in later."""
+    """False for a server that is starting, shutting down or full: it will accept us later."""
     return "FATAL:" in message and not any(words in message for words in _NOT_YET)
 
 
@@ -283,7 +284,7 @@ def _in_a_line(message: str) -> str:
 
 
 def _encoded(commands: Sequence[Command]) -> list[tuple[str, list[bytes | None]]]:
-    """Every text before anything is queued: half a transaction must never be sent."""
+    """Encode all texts before anything is queued: half a transaction must never be sent."""
     return [(sql, [_bytes_of(value) for value in parameters]) for sql, parameters in commands]
 
 
@@ -293,8 +294,8 @@ def _bytes_of(value: Parameter) -> bytes | None:
     if isinstance(value, int):
         return b"%d" % value
     if "\0" in value:
-        raise UnusableTextError("it holds a NUL character")
+        raise UnusableTextError("it contains a NUL character")
     try:
         return value.encode()
     except UnicodeEncodeError:
-        raise UnusableTextError("it holds half of a surrogate pair") from None
+        raise UnusableTextError("it contains half of a surrogate pair") from None

@@ -1,7 +1,7 @@
-"""SQLite behind the store port: one lock for writers, FULL durability, snapshots for readers.
+"""The SQLite engine: one lock for writers, FULL durability, snapshots for readers.
 
-Checkpoints happen only under the lock (`wal_autocheckpoint` is off), the WAL file is kept between
-uses so that a full disk or a read-only sandbox can still read, and every commit rings the bell.
+Checkpoints happen only under the lock (`wal_autocheckpoint` is off). The WAL file stays between uses, so that
+reading works on a full disk and in a read-only sandbox. Every commit rings the bell.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
 from lineclear.core.log.tables import LOG, LogEntry
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.store.migrations import Migration, read_migrations
-from lineclear.store.sql import Statements
+from lineclear.store.migrations import Migration, check_schema, read_migrations
+from lineclear.store.sql import Statements, scan_values, search_words
 from lineclear.store.sqlite.writer_lock import WriterLock
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 DATABASE, LOCK = "state.db", "state.lock"
 APPLICATION_ID = 0x4C434C52  # "LCLR"
-BACKUP_ID = 0x4C434C42  # "LCLB": a backup; put back in place it begins a new epoch
+BACKUP_ID = 0x4C434C42  # "LCLB": a backup; once restored, it begins a new epoch
 CHECKPOINT_PAGES = 1_000
 FOREIGN_LOCK_MS = 2_000
 FAR_FUTURE_NS = 1 << 62
@@ -87,15 +87,8 @@ class SqliteView:
     ) -> list[R]:
         has_low, has_high = low is not None, high is not None
         text = _sql.scan(table, index, len(prefix), has_low, has_high, limit > 0, reverse)
-        bound = [*prefix]
-        if low is not None:
-            bound.append(low)
-        if high is not None:
-            bound.append(high)
-        if limit:
-            bound.append(limit)
         row = table.row
-        return [row(*found) for found in self._db.execute(text, bound)]
+        return [row(*found) for found in self._db.execute(text, scan_values(prefix, low, high, limit))]
 
     def sift(
         self,
@@ -115,7 +108,7 @@ class SqliteView:
         return [row for row in found if row is not None]
 
     def search_tasks(self, text: str, limit: int, /) -> list[int]:
-        words = "".join(ch if ch.isalnum() else " " for ch in text).split()[:64]
+        words = search_words(text)
         if not words:
             return []
         query = " OR ".join(f'"{word}"' for word in words)
@@ -124,18 +117,17 @@ class SqliteView:
         return [row[0] for row in found]
 
     def prefetch(self, *questions: Question) -> None:
-        """Nothing is far away."""
+        """Has no effect: reading costs no round trip here."""
 
 
 class SqliteTx(SqliteView):
-    """The one writer. Rows change through `fold`, or quietly where the port allows it."""
+    """The one writer. Rows change through `fold`, or without an event where the port allows it."""
 
-    __slots__ = ("_caller", "events")
+    __slots__ = ("_caller",)
 
     def __init__(self, db: apsw.Connection, now: Instant, caller: Caller | None) -> None:
         super().__init__(db, now)
         self._caller = caller
-        self.events: list[Event] = []
 
     def put(self, table: Table[R], row: R, /) -> None:
         self._db.execute(_sql.put(table), table.values(row))
@@ -147,20 +139,12 @@ class SqliteTx(SqliteView):
         caller = self._caller
         if caller is None:
             raise RuntimeError("an event needs an actor")
-        self.head = position = self.head + 1
+        self.head += 1
         at_ns = self.now.wall_ns
-        self._db.execute(
-            _LOG_INSERT,
-            (
-                position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op,
-                encode_body(draft.body),
-            ),
-        )  # fmt: skip
-        event = Event(
-            position, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op, draft.body
-        )
+        facts = (self.head, at_ns, caller.name, draft.kind, draft.subject, caller.seen, caller.op)
+        event = Event(*facts, draft.body)
+        self._db.execute(_LOG_INSERT, (*facts, encode_body(draft.body)))
         fold(self, event)
-        self.events.append(event)
         return event
 
 
@@ -191,8 +175,7 @@ class SqliteStore:
             with self._writer_lock:
                 db.execute("BEGIN IMMEDIATE")
                 try:
-                    # The clock is read under the lock: a lease that ran out while we stood in
-                    # line for it must be seen as over.
+                    # Read the clock under the lock: a lease may have ended while we waited for it.
                     tx = SqliteTx(db, self._clock(), caller)
                     if not self._epoch_is_current:
                         self._begin_epoch(db, tx)
@@ -269,7 +252,7 @@ class SqliteStore:
     # -- care of the file -------------------------------------------------------------------
 
     def check(self) -> list[str]:
-        """Damage that SQLite itself can find, and migrations that are not the ones we know."""
+        """Report damage that SQLite itself can find, and migrations that differ from ours."""
         try:
             db = self._connection()
             found = [row[0] for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
@@ -278,11 +261,13 @@ class SqliteStore:
             raise self._refusal(error) from error
         for migration in _migrations():
             if applied.get(migration.number) != migration.checksum:
-                found.append(f"migration {migration.name} was not applied as this program knows it")
+                found.append(
+                    f"migration {migration.name} is missing, or differs from the one this program knows"
+                )
         return found
 
     def backup(self, target: str) -> None:
-        """A consistent copy by SQLite's own backup, while others go on working."""
+        """Make a consistent copy with SQLite's own backup, while others go on working."""
         try:
             copy = apsw.Connection(target)
             try:
@@ -296,7 +281,7 @@ class SqliteStore:
 
     def _connection(self) -> apsw.Connection:
         if self._pid != os.getpid():
-            # A connection must not cross a fork; the parent's is left alone, not closed.
+            # A connection must not cross a fork, and we must not close the parent's.
             self._pid = os.getpid()
             self._db = self._connect()
         return self._db
@@ -307,14 +292,14 @@ class SqliteStore:
                 db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=self._vfs)
             except apsw.CantOpenError:
                 db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)
-            # Only a foreign lock holder (another tool on our file) could make us wait here.
+            # For locks of other tools that have opened our file; our own processes use the writer lock.
             db.set_busy_timeout(FOREIGN_LOCK_MS)
-            db.set_wal_hook(self._note_wal)  # takes the place of SQLite's own automatic checkpoint
-            # The last one to leave would checkpoint without the lock, at the cost of every command, and
-            # remove the WAL.
+            db.set_wal_hook(self._note_wal)  # replaces SQLite's own automatic checkpoint
+            # Otherwise the last connection to close would checkpoint without the lock, which every command
+            # would pay for, and remove the WAL.
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             db.pragma("synchronous", 2)
-            _check_schema(db, self._path)
+            check_schema(db.pragma("user_version"), self._path, known=SCHEMA_NUMBER)
         except apsw.Error as error:
             raise self._refusal(error) from error
         return db
@@ -330,10 +315,10 @@ class SqliteStore:
         return apsw.SQLITE_OK
 
     def _checkpoint(self, db: apsw.Connection) -> None:
-        """Move the WAL into the database and empty it: whoever opens the store next reads all that it holds.
+        """Move the WAL into the database and empty it: every process that opens the store reads all of it.
 
-        What was committed is durable before and after. So a reader in the way, or a disk that has no
-        room for it, only postpones this to the next commit.
+        Commits are durable before and after. So a reader in the way, or a full disk, only postpones this to
+        the next commit.
         """
         db.set_busy_timeout(0)
         try:
@@ -345,7 +330,7 @@ class SqliteStore:
         self._wal_pages = 0
 
     def _now_for_reader(self, view: SqliteView) -> Instant:
-        """After a reboot and before the first write, every lease in the tables is of a dead clock."""
+        """After a reboot, before the first write, count every lease as over: it belongs to an old clock."""
         now = view.now
         if last_boot(view) == now.boot:
             self._epoch_is_current = True
@@ -381,20 +366,12 @@ def _migrations() -> list[Migration]:
     return read_migrations(files("lineclear.store.sqlite") / "migrations")
 
 
-def _check_schema(db: apsw.Connection, path: str) -> None:
-    found = db.pragma("user_version")
-    if found > SCHEMA_NUMBER:
-        raise refuse("store.newer", path=path, found=found, known=SCHEMA_NUMBER)
-    if found < SCHEMA_NUMBER:
-        raise refuse("store.older", path=path, found=found, needed=SCHEMA_NUMBER)
-
-
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
 SCHEMA_NUMBER = 4
 
 
 def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:
-    """Make the store, or bring it to this program's schema; True if there was none before."""
+    """Make the store, or bring it to this program's schema. True if there was none before."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
     path = os.path.join(directory, DATABASE)
     try:

@@ -1,8 +1,7 @@
 """The writer lock: one `flock` that every writer and checkpointer of a store holds.
 
-SQLite's own busy handler is not a queue (with 32 writers some starve for seconds), and SQLite
-before 3.51.3 can lose committed pages when one process checkpoints while others write. The lock is
-fair, and under it neither can happen.
+SQLite's own busy handler is not a queue (with 32 writers some starve for seconds), and SQLite before 3.51.3
+can lose committed pages if one process checkpoints while others write. This fair lock prevents both.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from lineclear.core.words.refusals import Refusal, refuse
 
 
 class WriterLock:
-    """Blocks until this process and thread are the only writer; a time limit where it can have one."""
+    """Blocks until this thread is the only writer. Gives up after `limit_s`, unless the caller has set an
+    earlier alarm itself."""
 
     __slots__ = ("_fd", "_path", "_pid", "_threads", "limit_s")
 
@@ -53,7 +53,7 @@ class WriterLock:
 
     def _lock(self) -> None:
         if self._pid != os.getpid():
-            # A lock belongs to an open file description, which a fork shares with its parent.
+            # After a fork: the lock belongs to the open file description, which we share with the parent.
             self._fd = _open(self._path)
             self._pid = os.getpid()
         try:
@@ -64,11 +64,11 @@ class WriterLock:
             self._wait_in_line()
 
     def _wait_in_line(self) -> None:
-        """Block in the kernel's queue, which is fair; a timer ends the wait where we may set one."""
+        """Block in the kernel's queue, which is fair; a timer ends the wait if we may set one."""
         import signal
 
         if 0 < signal.getitimer(signal.ITIMER_REAL)[0] < self.limit_s:
-            # A caller with less time than we would take has set its own end.
+            # The caller's own alarm comes first.
             try:
                 fcntl.flock(self._fd, fcntl.LOCK_EX)
             except BaseException:
@@ -77,7 +77,7 @@ class WriterLock:
             return
         try:
             before = signal.signal(signal.SIGALRM, self._give_up)
-        except ValueError:  # not the main thread: signals are not ours to use
+        except ValueError:  # not the main thread, so we cannot use signals
             self._wait_by_polling()
             return
         rest, interval = signal.setitimer(signal.ITIMER_REAL, self.limit_s)
@@ -88,7 +88,7 @@ class WriterLock:
                 signal.setitimer(signal.ITIMER_REAL, rest, interval)
                 signal.signal(signal.SIGALRM, before)
         except BaseException:
-            # The timer may ring when the lock is ours already; given up, it must not stay locked.
+            # The timer may fire when we already have the lock.
             fcntl.flock(self._fd, fcntl.LOCK_UN)
             raise
 
@@ -122,7 +122,7 @@ def _open(path: str) -> int:
 
 
 def stuck_holder(path: str, *, limit_s: float) -> str:
-    """Who keeps the gate for so long; "" when it is free by then."""
+    """The process that still holds the lock after `limit_s`; "" if it is free by then."""
     try:
         with WriterLock(path, limit_s=limit_s):
             return ""
@@ -131,7 +131,7 @@ def stuck_holder(path: str, *, limit_s: float) -> str:
 
 
 def holder_of(path: str) -> str:
-    """Which process holds the lock, where the system tells (Linux)."""
+    """The process that holds the lock, as far as the system says (Linux)."""
     try:
         inode = os.stat(path).st_ino
         with open("/proc/locks", encoding="ascii", errors="replace") as table:
