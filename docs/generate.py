@@ -577,7 +577,7 @@ def clients_page() -> str:
         "What each client can be held to",
         "**hard**: it does not happen, and the model is told why. **after the fact**: it has happened; the "
         "model is told at once, with the command that undoes it, and it passes neither the commit gate nor a "
-        "landing. **told only**: it reads the rules in `AGENTS.md`; gate and landing hold all the same.",
+        "landing. **instructions only**: it reads the rules in `AGENTS.md`; gate and landing still apply.",
         table(columns, rows),
         "**tools**: how a model learns of the tools of the MCP server that set-up registers, named in its "
         "first request or to be searched for; where it says no, set-up registers none.",

@@ -1,5 +1,5 @@
-"""The coding agents that we know, and git: one folder each, one row in registry.py.
+"""The coding agents that we know, and git: one folder and one row in registry.py each.
 
-What several of them share is a module beside the folders. Only setup_files.py writes, only probe_model.py
-opens a socket.
+Code that several of them share is in modules beside the folders. Only setup_files.py writes files, and only
+probe_model.py opens a socket.
 """

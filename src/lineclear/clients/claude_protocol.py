@@ -1,6 +1,7 @@
-"""The hook protocol of Claude Code, which several others speak with small differences.
+"""The hook protocol of Claude Code, which several other clients use with small differences.
 
-A denial is JSON with exit code 0. Code 2 is never used: every client blocks on it, even after a crash.
+A denial is JSON with exit code 0. We never use exit code 2: every client takes it as a denial, even when it
+comes from a crash.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TOOLS = {
     "monitor": SHELL,
 }  # fmt: skip
 
-# What most of them are installed for, with every tool.
+# The events that most of them have, for every tool.
 PLAIN_EVENTS = {
     "SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PostToolUse": "", "Stop": "",
     "SessionEnd": "",
@@ -42,20 +43,21 @@ OTHERS = {
     "SubagentStart": hooks.SUBAGENT_START,
     "SubagentStop": hooks.SUBAGENT_STOP,
 }
+# The events whose answer can carry context for the model.
 TELLING = frozenset(
     ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart")
 )
 
 
 def reader(client: str) -> Callable[[str, dict[str, Any]], HookCall | None]:
-    """`read_call` for a client that differs in nothing."""
+    """`read_call` for a client without differences."""
     return lambda event, data: read_call(client, event, data)
 
 
 def read_call(
     client: str, event: str, data: dict[str, Any], telling: frozenset[str] = TELLING
 ) -> HookCall | None:
-    """None: nothing that concerns us."""
+    """Return the call; None if it does not concern us."""
     given = dict_of(data, "tool_input", "toolInput")
     tool = text_of(data, "tool_name", "toolName")
     kind = TOOLS.get(tool, "")

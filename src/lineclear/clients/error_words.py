@@ -1,7 +1,7 @@
-"""Words by which model servers and clients say "not now" and "who are you?": told apart from other errors.
+"""Recognises errors of model servers and clients that mean "try again later" or "log in first".
 
-Only for text that a client marks as an error or that it wrote before it failed: an agent may talk about a
-429 all day.
+Use it only for text that a client marks as an error or wrote just before it failed: an agent may well talk
+about a 429 in its work.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 LIMITED, LOGIN, OTHER = "limited", "login", ""
 
-# A number alone says nothing ("line 401"): it has to stand where a status stands.
+# A number alone means nothing ("line 401"): it must be in the place of a status.
 _STATUS = r"(?:status|error|code|http)\W{0,8}%s\b|\(%s\)"
 _LOGIN_STATUS = _STATUS % ("401", "401")
 _LIMIT_STATUS = _STATUS % ("(?:429|50[0234]|529)", "(?:429|50[0234]|529)")
@@ -46,21 +46,21 @@ LONGEST_WAIT_S = 14 * 86_400
 
 
 def kind_of_trouble(text: str) -> str:
-    """A login is asked for first: "401" and "please run /login" often stand in a text about connections."""
+    """LOGIN is tested first: texts about connections often contain "401" or "please run /login"."""
     if _LOGIN.search(text):
         return LOGIN
     return LIMITED if _LIMITED.search(text) else OTHER
 
 
 def kind_of_status(status: int) -> str:
-    """By the status of HTTP. 403 is neither: waiting does not help, and often a login does not either."""
+    """The kind by HTTP status. 403 is OTHER: neither waiting nor, often, a login helps."""
     if status == 401:
         return LOGIN
     return LIMITED if status in (408, 409, 425, 429) or status >= 500 else OTHER
 
 
 def retry_after_s(text: str) -> int:
-    """How long the text asks us to wait, rounded up; -1 when it does not say."""
+    """How long the text asks us to wait, rounded up; -1 if it does not say."""
     found = _WAIT.search(text)
     if not found:
         return -1

@@ -1,4 +1,4 @@
-"""Clients that keep hooks in groups like Claude Code's, in one JSON file of the project."""
+"""For clients that keep hooks in groups like Claude Code's, in one JSON file of the project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def entries(
     facts: SetupFacts, path: str, client: str, events: Mapping[str, str], timeout: int
 ) -> list[json_settings.Entry]:
-    """One group for each event that we answer."""
+    """One group for each event that we handle."""
     made: list[json_settings.Entry] = []
     for event, matcher in events.items():
         command = json_settings.command_for(facts, path, client, event)
@@ -34,7 +34,7 @@ def plan_install(
     timeout: int = json_settings.TIMEOUT_S,
     server: Mapping[str, Any] | None = None,
 ) -> SetupPlan:
-    """`server`: our MCP server, where the client keeps servers in the same file."""
+    """`server`: our MCP server, if the client keeps servers in the same file."""
     plan = SetupPlan()
     added = mcp_entry.members(facts, [mcp_entry.SERVERS], server) if server is not None else []
     json_settings.install(plan, facts, path, entries(facts, path, client, events, timeout), servers=added)

@@ -1,4 +1,4 @@
-"""JSON of hooks: input read with care, since anything may stand in it, and answers as one line."""
+"""The JSON of hooks: reads input that may contain anything, and writes answers as one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 EDIT, WRITE, READ, SHELL, PATCH = "edit", "write", "read", "shell", "patch"
 
-# Names of arguments under which tools are given a path, or several.
+# The names of tool arguments that contain a path, or several.
 PATH_KEYS = ("file_path", "notebook_path", "path", "absolute_path", "filePath", "target_file")
 LIST_KEYS = ("paths", "file_paths", "files")
 _LONGEST_PATH = 4_096
@@ -30,12 +30,12 @@ _AFTER = {
 
 
 def json_line(said: dict[str, Any]) -> bytes:
-    """An answer; nothing to say is no line at all."""
+    """An answer as a line; b"" if it is empty."""
     return (write_json(said) + "\n").encode("utf-8", "replace") if said else b""
 
 
 def text_of(data: dict[str, Any], *keys: str) -> str:
-    """The first of these that is a text, else ""."""
+    """The first of these values that is a text and not empty, else ""."""
     for key in keys:
         value = data.get(key)
         if type(value) is str and value:
@@ -52,7 +52,7 @@ def dict_of(data: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def paths_of(given: dict[str, Any]) -> tuple[str, ...]:
-    """Every path that a tool's arguments name, bounded, each once."""
+    """The paths in a tool's arguments, without repeats and limited in number."""
     found = [value for key in PATH_KEYS if type(value := given.get(key)) is str]
     for key in LIST_KEYS:
         value = given.get(key)
@@ -84,7 +84,7 @@ def old_text_of(given: dict[str, Any]) -> str:
 
 
 def replaced_by(given: dict[str, Any]) -> tuple[str, ...]:
-    """Every piece of text that an edit replaces; empty when one of them is not known."""
+    """Every text that an edit replaces; () if one of them is unknown."""
     edits = given.get("edits")
     pieces = [edit for edit in edits if type(edit) is dict] if type(edits) is list else [given]
     found = tuple(text_of(piece, "old_string", "old_str", "oldString") for piece in pieces)
@@ -92,7 +92,7 @@ def replaced_by(given: dict[str, Any]) -> tuple[str, ...]:
 
 
 def id_of_command(command: str) -> str:
-    """For a client whose calls have none: the same before a command and after it."""
+    """A call id for clients without one: the same before and after the command."""
     from zlib import crc32
 
     data = command.encode("utf-8", "replace")
@@ -100,7 +100,7 @@ def id_of_command(command: str) -> str:
 
 
 def event_of_tool(kind: str, *, is_before: bool) -> str:
-    """Our word for a call of a tool; "" for one that needs no attention then."""
+    """Our event for a tool call; "" if it does not concern us."""
     if is_before:
         return "" if kind == READ else _BEFORE.get(kind, hooks.BEFORE_OTHER)
     return _AFTER.get(kind, hooks.AFTER_OTHER)
@@ -112,7 +112,7 @@ _HEADS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move 
 
 
 def patch_paths(text: str) -> tuple[str, ...]:
-    """The files that an `apply_patch` text names, moved ones under both names."""
+    """The files in an `apply_patch` text; a moved one with both names."""
     found = []
     for line in text.split("\n"):
         if line.startswith("*** "):
@@ -121,12 +121,12 @@ def patch_paths(text: str) -> tuple[str, ...]:
 
 
 def patch_is_whole(text: str) -> bool:
-    """Does it write a whole file, over whatever is there?"""
+    """Does it write a whole file, even over an existing one?"""
     return "*** Add File: " in text
 
 
 def patch_replaced(text: str) -> tuple[str, ...]:
-    """The text that each part of a patch of one file replaces; empty where it does more than that."""
+    """The text that each hunk replaces, if the patch only updates one file; else ()."""
     hunks: list[list[str]] = [[]]
     heads = 0
     for line in text.split("\n"):
@@ -142,7 +142,7 @@ def patch_replaced(text: str) -> tuple[str, ...]:
 
 
 def patch_old_text(text: str) -> str:
-    """The first line that a patch takes away, as a place to look for."""
+    """The first line that a patch removes, to locate the edit."""
     for line in text.split("\n"):
         if line.startswith("-") and len(line) > 1:
             return line[1:2_000]

@@ -1,4 +1,4 @@
-"""Hooks in a client's JSON settings: ours go in beside the user's own, and out again alone."""
+"""Adds our hooks to a client's JSON settings beside the user's own, and removes only ours."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
     Entry = tuple[tuple[str, ...], Any]
 
-# Every command we install holds this, wherever the repository is.
+# Every command that we install contains this, wherever the repository is.
 MARK = "lineclear/hook"
-# A hook answers in milliseconds; a client waits this long for one that hangs, then goes on.
+# A hook answers in milliseconds; after this long a client gives up on one that hangs.
 TIMEOUT_S = 10
 
 
 def command_for(facts: SetupFacts, path: str, client: str, event: str) -> str:
-    """What the client runs. An absolute path only in a file that stays on this machine."""
+    """The command that the client runs. Has an absolute path only in a file that stays on this machine."""
     if is_private(facts, path):
         return shlex.join([facts.stub, client, event])
     return find_hook(client, event)
 
 
 def find_hook(client: str, event: str) -> str:
-    """A line of shell that finds the stub from where it runs, and ends at once where there is none."""
+    """A line of shell that finds the stub from the current directory, and exits at once if there is none."""
     return fill(
         "templates/find_hook.sh", FIND=fill("templates/find_git.sh").strip(), CLIENT=client, EVENT=event
     ).strip()
 
 
 def is_private(facts: SetupFacts, path: str) -> bool:
-    """Does the file stay on this machine: made by us, or never committed by its name?"""
+    """Does the file stay on this machine, since we made it or its name is never committed?"""
     if path in facts.shared:
         return False
     return path.endswith(".local.json") or facts.files.get(path) is None or _was_made(facts, path)
@@ -50,12 +50,12 @@ def _was_made(facts: SetupFacts, path: str) -> bool:
 
 
 def group(matcher: str, handler: Mapping[str, Any]) -> dict[str, Any]:
-    """A group as Claude Code has it; without a matcher it is for every tool."""
+    """A group in Claude Code's form; without a matcher it is for every tool."""
     return ({"matcher": matcher} if matcher else {}) | {"hooks": [dict(handler)]}
 
 
 def holds_ours(value: Any) -> bool:
-    """Is this item one that we put in: a handler with our command, or a group of nothing else?"""
+    """Did we add this item: a handler with our command, or a group with only such handlers?"""
     if not isinstance(value, dict):
         return False
     inner = value.get("hooks")
@@ -66,14 +66,14 @@ def holds_ours(value: Any) -> bool:
 
 
 def holds_server(value: Any) -> bool:
-    """Is this member the MCP server that we put in, also where the client has written it again?"""
+    """Did we add this MCP server? Recognises it even if the client has rewritten the file."""
     if not isinstance(value, dict):
         return False
     words = [value.get("command"), value.get("args")]
     return any(MARK in str(word) for word in words)
 
 
-# -- in ---------------------------------------------------------------------------------------
+# -- adding -----------------------------------------------------------------------------------
 
 
 def install(
@@ -84,9 +84,9 @@ def install(
     skeleton: str = "{}",
     servers: Sequence[Entry] = (),
 ) -> str:
-    """Append every entry where it belongs, and give the new text. Calling it again has no effect.
+    """Add entries and servers, and return the new text. Calling it again has no effect.
 
-    An entry is added to the array at its place, a server is put there by its name, if that is free.
+    An entry is appended to the array at its path. A server becomes a member at its path, if that is free.
     """
     before = facts.text(path)
     noted = facts.record.get("files", {}).get(path, {})
@@ -130,7 +130,7 @@ def _note(plan: SetupPlan, facts: SetupFacts, path: str, note: Mapping[str, Any]
 def _is_in(
     text: str, noted: Mapping[str, Any], entries: Sequence[Entry], servers: Sequence[Entry], path: str
 ) -> bool:
-    """Is all of it there as we would write it, though the client has written the file again?"""
+    """Is everything there as we would write it, even if the client has rewritten the file?"""
     if {where for where, _ in entries} != set(map(tuple, noted["where"])):
         return False
     if {where for where, _ in servers} != set(map(tuple, noted.get("servers", []))):
@@ -147,7 +147,7 @@ def _is_in(
 
 
 def _base(facts: SetupFacts, path: str, entries: Sequence[Entry], servers: Sequence[Entry]) -> str | None:
-    """The text without what an earlier set-up has put in."""
+    """The text without what an earlier set-up added."""
     text = facts.text(path)
     if text is None:
         return None
@@ -156,7 +156,7 @@ def _base(facts: SetupFacts, path: str, entries: Sequence[Entry], servers: Seque
 
 
 def _free(plan: SetupPlan, text: str, servers: Sequence[Entry], path: str) -> list[Entry]:
-    """Those whose name the user has not given to a server of their own."""
+    """The servers whose name the user does not use for their own server."""
     root, free = _parsed(text, path), []
     for where, value in servers:
         if jsonc.node_at(root, where) is None:
@@ -167,7 +167,7 @@ def _free(plan: SetupPlan, text: str, servers: Sequence[Entry], path: str) -> li
 
 
 def _missing(text: str, places: Sequence[tuple[str, ...]], path: str) -> list[list[str]]:
-    """The containers on the way that are not there yet, deepest first: ours to remove again."""
+    """The containers that do not exist yet, deepest first: we make them, and remove them again."""
     root = _parsed(text, path)
     missing: set[tuple[str, ...]] = set()
     for where in places:
@@ -197,11 +197,11 @@ def _grow(
         raise CannotSetUp(path, str(error)) from None
 
 
-# -- out --------------------------------------------------------------------------------------
+# -- removing ---------------------------------------------------------------------------------
 
 
 def remove(plan: SetupPlan, facts: SetupFacts, path: str, skeleton: str = "{}") -> None:
-    """The file as it was; where the user has edited it since, without our part alone."""
+    """Restore the file as it was or, if it was edited since, remove only our part."""
     text = facts.text(path)
     if text is None:
         return
@@ -220,7 +220,7 @@ def without_ours(
     where: Sequence[Sequence[str]],
     servers: Sequence[Sequence[str]] = (),
 ) -> str | None:
-    """The text as it was before us; None for a file that was not there."""
+    """The text as it was before us; None if there was no file."""
     noted = record.get("files", {}).get(path, {})
     if noted and digest(text) == noted["sha256"]:
         if not noted["pieces"]:
@@ -237,13 +237,13 @@ def without_ours(
     for keys in sorted({*map(tuple, servers), *map(tuple, noted.get("servers", []))}):
         text = jsonc.drop(text, keys, holds_server)
     for keys in noted.get("paths", []):
-        text = jsonc.drop_if_empty(text, keys)
+        text = jsonc.drop(text, keys, jsonc.is_empty)
     return text
 
 
 def _strip_one(text: str, keys: tuple[str, ...]) -> str:
     text = jsonc.strip(text, keys, holds_ours)
-    # A group that the user added a handler of their own to keeps that one.
+    # If the user added their own handler to our group, that one stays.
     array = jsonc.node_at(jsonc.parse(text), keys)
     for place in range(len(array.items) if array is not None and array.kind == "array" else 0):
         text = jsonc.strip(text, [*keys, place, "hooks"], holds_ours)
@@ -251,7 +251,7 @@ def _strip_one(text: str, keys: tuple[str, ...]) -> str:
 
 
 def _is_bare(text: str, path: str, skeleton: str) -> bool:
-    """Is nothing left but what we began with? `$schema` and `$version` are written by clients themselves."""
+    """Is only the skeleton left? Clients themselves write `$schema` and `$version`, which do not count."""
     root = _parsed(text, path).plain()
     left = {key: value for key, value in root.items() if key[:1] != "$"} if isinstance(root, dict) else root
     is_bare: bool = left == jsonc.parse(skeleton).plain()

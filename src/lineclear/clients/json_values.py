@@ -1,6 +1,6 @@
-"""Careful hands for JSON of other people: every answer has the type that was asked for.
+"""Safe access to other programs' JSON: every result has the expected type, and nothing raises.
 
-What is missing or of another type is empty (text, list, object) or -1 (number); nothing raises.
+A value that is missing or of another type is empty (text, list, object) or -1 (number).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """An object of which any part may be missing, or something else than expected."""
+    """An object in which any part may be missing or of an unexpected type."""
 
     raw: Given
 
@@ -43,7 +43,7 @@ class Json:
         return int(number(self.raw.get(name)))
 
     def total(self, *names: str) -> int:
-        """The sum of those that are there; -1 when none is."""
+        """The sum of the existing numbers; -1 if there is none."""
         known = [value for value in map(self.count, names) if value >= 0]
         return sum(known) if known else -1
 
@@ -63,20 +63,20 @@ class Json:
 
 
 def number(value: object) -> float:
-    """A number from zero to what a double holds exactly; -1 for anything else."""
+    """A number from zero to 2**53, which a double holds exactly; -1 for anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value <= _LARGEST else -1  # type: ignore[operator, return-value]
 
 
 def one_line(text: str, most_chars: int) -> str:
-    """Without colours, control characters and half surrogates, on one line, cut with three dots."""
+    """The text on one line, without colours, control characters and lone surrogates, cut with three dots."""
     clean = " ".join(_COLOURS.sub("", text[: most_chars * 4]).split())
     clean = "".join(char if char.isprintable() else "?" for char in clean)
     return clean if len(clean) <= most_chars else clean[: most_chars - 3].rstrip() + "..."
 
 
 def paths_in(given: object, worktree: str) -> tuple[str, ...]:
-    """The paths that the input of a call names, in order, each once."""
+    """The paths in the input of a call, in order and without repeats."""
     found: list[str] = []
     if isinstance(given, dict):
         found += [given[key] for key in _PATH_KEYS if isinstance(given.get(key), str)]
@@ -89,7 +89,7 @@ def paths_in(given: object, worktree: str) -> tuple[str, ...]:
 
 
 def summary_of(tool: str, given: object, paths: tuple[str, ...]) -> str:
-    """A few words for a person: the command, else the tool and its paths, else its first text."""
+    """A short summary for a person: the command, else the tool with its paths, else with its first text."""
     fields: Given = given if isinstance(given, dict) else {"input": given}
     command = fields.get("command") or fields.get("cmd")
     if isinstance(command, list):
@@ -108,7 +108,7 @@ def _paths_of_list(value: object) -> list[str]:
 
 
 def _paths_of_patch(value: object) -> list[str]:
-    """The files of a patch in the form that Codex and others use."""
+    """The files in a patch of the form that Codex and others use."""
     if not isinstance(value, str) or "*** " not in value:
         return []
     lines = value[:1_000_000].splitlines()

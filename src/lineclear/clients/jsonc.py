@@ -1,7 +1,7 @@
-"""JSON as people write it (comments, commas at the end), edited as text: only insertions and their removal.
+"""Edits JSON with comments and trailing commas as text: only inserts, and removes what was inserted.
 
-Everything that is not ours stays byte for byte: comments, order, indentation, line ends. Refuses nothing by
-itself: what cannot be read raises `UnreadableJson` with the reason.
+Everything else stays byte for byte: comments, order, indentation, line ends. Raises `UnreadableJson` with the
+reason if a text cannot be edited.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UnreadableJson(Exception):
 
 
 class JsonNode:
-    """A value in the text. `items` are (key, node) of an object in order, ("", node) of an array."""
+    """A value in the text. `items`: (key, node) of each member of an object, ("", node) in an array."""
 
     def __init__(self, kind: str, start: int) -> None:
         self.kind, self.start, self.end = kind, start, start
@@ -48,7 +48,7 @@ class JsonNode:
 
 
 def parse(text: str) -> JsonNode:
-    """The text as nodes with their places; an empty text is no JSON."""
+    """Parse the text into nodes that know their places. An empty text is not JSON."""
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, start, 0)
     if _skip(text, node.end) != len(text):
@@ -118,11 +118,11 @@ def _key(text: str, at: int, node: JsonNode) -> tuple[str, int]:
     return key, _skip(text, colon + 1)
 
 
-# -- putting in -------------------------------------------------------------------------------
+# -- inserting --------------------------------------------------------------------------------
 
 
 class Style:
-    """How the text is written: its line end, and one step of indentation."""
+    """The style of a text: its line end, and one step of indentation."""
 
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
@@ -135,7 +135,7 @@ class Style:
 
 
 def insert(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
-    """The insertions that append `value` to the array at `path`; what is missing on the way is made."""
+    """The insertions that append `value` to the array at `path`, and create missing containers."""
     node, missing = _reach(text, path[:-1])
     child = node.member(path[-1]) if not missing else None
     if child is None:
@@ -146,7 +146,7 @@ def insert(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
-    """The insertions that add a member under this name; the name must be free."""
+    """The insertions that add `value` as the member at `path`, which must not exist yet."""
     node, missing = _reach(text, path[:-1])
     if not missing and node.member(path[-1]) is not None:
         raise UnreadableJson(f'"{".".join(path)}" already exists')
@@ -154,7 +154,7 @@ def put(text: str, path: Sequence[str], value: Any) -> list[Insertion]:
 
 
 def _reach(text: str, path: Sequence[str]) -> tuple[JsonNode, list[str]]:
-    """The object that is as far along the path as there are any, and the names behind it."""
+    """The deepest existing object on the path, and the names that are missing below it."""
     node = parse(text)
     if node.kind != "object":
         raise UnreadableJson("it is not an object")
@@ -175,7 +175,7 @@ def _nested(names: Sequence[str], value: Any) -> tuple[str, Any]:
 
 
 def _append(text: str, node: JsonNode, style: Style, key: str, value: Any) -> list[Insertion]:
-    """As the last item. On one line where the container is on one; else on lines of its own."""
+    """Append as the last item: on the same line if the container is on one line, else on lines of its own."""
     name = json.dumps(key, ensure_ascii=False) + ": " if key else ""
     inside = text[node.start + 1 : node.end - 1]
     outer = _indent_of(text, node.start)
@@ -199,7 +199,7 @@ def _indent_of(text: str, at: int) -> str:
 
 
 def _end_of_comment(text: str, at: int) -> int:
-    """Behind a comment that follows on the same line, so that it stays with what it is about."""
+    """The end of a comment that follows on the same line, so that it stays with its item."""
     end = text.find("\n", at)
     rest = text[at : end if end >= 0 else len(text)].rstrip("\r")
     if rest.startswith(",") or not rest.lstrip(" \t").startswith("//"):
@@ -208,7 +208,7 @@ def _end_of_comment(text: str, at: int) -> int:
 
 
 class JsonPatch:
-    """A text that only grows, and the pieces it grew by, so that it can be what it was."""
+    """A text that only grows, and the inserted pieces, by which `shrink` can restore it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -230,7 +230,7 @@ class JsonPatch:
 
 
 def shrink(text: str, pieces: Sequence[Insertion]) -> str | None:
-    """The text before it grew by these pieces; None when they are not where they were."""
+    """The text without these pieces; None if one is not where it was inserted."""
     for at, piece in sorted(pieces, reverse=True):
         if text[at : at + len(piece)] != piece:
             return None
@@ -238,11 +238,11 @@ def shrink(text: str, pieces: Sequence[Insertion]) -> str | None:
     return text
 
 
-# -- taking out -------------------------------------------------------------------------------
+# -- removing ---------------------------------------------------------------------------------
 
 
 def strip(text: str, path: Sequence[str | int], is_ours: Callable[[Any], bool]) -> str:
-    """Without the items of the array at `path` that are ours."""
+    """The text without those items of the array at `path` that are ours."""
     while True:
         node = node_at(parse(text), path)
         if node is None or node.kind != "array":
@@ -253,19 +253,8 @@ def strip(text: str, path: Sequence[str | int], is_ours: Callable[[Any], bool]) 
         text = _without(text, node, place)
 
 
-def drop_if_empty(text: str, path: Sequence[str]) -> str:
-    """Without the member at `path`, if it holds nothing."""
-    parent = node_at(parse(text), path[:-1])
-    if parent is None or parent.kind != "object":
-        return text
-    for place, (key, node) in enumerate(parent.items):
-        if key == path[-1] and node.kind != "plain" and not node.items:
-            return _without(text, parent, place)
-    return text
-
-
 def drop(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -> str:
-    """Without the member at `path`, if it is ours."""
+    """The text without the member at `path`, if that is ours."""
     parent = node_at(parse(text), path[:-1])
     if parent is None or parent.kind != "object":
         return text
@@ -273,6 +262,11 @@ def drop(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -> str:
         if name == path[-1] and is_ours(node.plain()):
             return _without(text, parent, place)
     return text
+
+
+def is_empty(value: Any) -> bool:
+    """For `drop`: is this an empty object or array?"""
+    return value in ({}, [])
 
 
 def node_at(node: JsonNode | None, path: Sequence[str | int]) -> JsonNode | None:
@@ -287,7 +281,7 @@ def node_at(node: JsonNode | None, path: Sequence[str | int]) -> JsonNode | None
 
 
 def _without(text: str, node: JsonNode, place: int) -> str:
-    """The reverse of `_append`: an item goes with the comma before it, the first one with the one after."""
+    """The reverse of `_append`: remove an item with the comma before it, the first with the one after."""
     start, end = node.keys_at[place], node.items[place][1].end
     if place > 0:
         comma = _skip(text, node.items[place - 1][1].end)

@@ -1,4 +1,4 @@
-"""What a client's `start` is asked when a run begins, and what it answers: words, variables, input.
+"""What a client's `start` gets when a run begins (`Launch`), and what it returns (`WorkerCommand`).
 
 Plain values; the supervisor adds the agent's identity to the environment.
 """
@@ -11,26 +11,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# edit: edits in its own worktree, commits there, `lineclear` commands and the checks, without questions.
-# full: everything, without questions. none: the client's own default.
+# edit: may edit in its own worktree, commit there, and run `lineclear` commands and the checks without
+# asking. full: may do everything without asking. none: the client's own default.
 EDIT, FULL, NONE = "edit", "full", "none"
 PERMISSIONS = (EDIT, FULL, NONE)
 
-# What the process gets on its standard input: nothing, or the prompt and then the end.
+# The standard input of the process: empty, or the prompt.
 NO_INPUT, PROMPT_INPUT = "null", "prompt"
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=+@%")
 
-# Reading its own work and recording it. Nothing that reaches another branch or a remote.
+# Commands that read and record the agent's own work, but reach no other branch and no remote.
 GIT_COMMANDS = ("add", "commit", "diff", "log", "mv", "restore", "rm", "show", "status")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """`command`: the client's program, or the user's own words in its place. `session`: an id of our choice,
-    for clients that take one.
-
-    `git_dir` is the worktree's own part of the shared git directory, `common_dir`.
+    """`command`: the client's program, or the user's own command in its place. `session`: an id that we
+    chose, for clients that accept one. `git_dir`: the worktree's own part of the shared git directory
+    `common_dir`.
     """
 
     prompt: str
@@ -52,10 +51,8 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class WorkerCommand:
-    """How to start it. `env` is added to what the process inherits.
-
-    `session` is the id that this run will have, where that is known before the client says it.
-    """
+    """How to start the client. `env` is added to the inherited environment. `session`: the id of this run's
+    session, if we know it before the client reports it."""
 
     argv: list[str]
     env: dict[str, str] = field(default_factory=dict)
@@ -64,21 +61,21 @@ class WorkerCommand:
 
 
 def shell_prefixes(launch: Launch) -> list[str]:
-    """The beginnings of shell commands that an agent with `edit` may run without a question."""
+    """The prefixes of shell commands that an agent with `edit` may run without asking."""
     ours = [f"git {verb}" for verb in GIT_COMMANDS] + ["lineclear"]
     theirs = [_beginning(part) for command in launch.allowed_commands for part in _parts(command)]
     return list(dict.fromkeys([*ours, *filter(None, theirs)]))
 
 
 def _parts(command: str) -> list[str]:
-    """Clients ask about each command of `a && b; c | d` by itself."""
+    """Split `a && b; c | d`: clients check each command separately."""
     for operator in ("&&", "||", ";", "|"):
         command = command.replace(operator, "\n")
     return command.splitlines()
 
 
 def _beginning(command: str) -> str:
-    """The first words, up to one that would mean something else in a client's list of rules."""
+    """The first words, up to one with a character that has a meaning in a client's rules."""
     words: list[str] = []
     for word in command.split():
         if not _PLAIN.issuperset(word):
@@ -92,7 +89,7 @@ def option(name: str, value: str) -> list[str]:
 
 
 def in_session(argv: list[str], asked: Launch) -> WorkerCommand:
-    """For clients that take our session id, and that id again to go on."""
+    """For clients that accept our session id, and resume with it."""
     session = asked.resume_session or asked.session
     return WorkerCommand(
         [*argv, *option("--resume" if asked.resume_session else "--session-id", session)], session=session
@@ -100,10 +97,8 @@ def in_session(argv: list[str], asked: Launch) -> WorkerCommand:
 
 
 def filled(words: Sequence[str], launch: Launch) -> list[str]:
-    """A command with `{prompt}`, `{prompt_file}`, `{model}`, `{session}` and `{worktree}` replaced.
-
-    Replaced in one pass: a prompt that holds `{model}` stays as it is.
-    """
+    """A command with `{prompt}`, `{prompt_file}`, `{model}`, `{session}` and `{worktree}` replaced, in one
+    pass: a prompt that contains `{model}` stays as it is."""
     places = {
         "prompt": launch.prompt,
         "prompt_file": launch.prompt_file,

@@ -1,4 +1,4 @@
-"""Starts the real client for `setup --check`, with a model that is none; app/setup/checking.py judges."""
+"""Starts the real client for `setup --check`, with a fake model; app/setup/checking.py judges the result."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from lineclear.app.setup.clone import SetupClone
     from lineclear.clients.probe import Probe
 
-# A client starts in seconds; the slowest of them took thirty on a busy machine.
+# A client starts in seconds; the slowest one took thirty on a busy machine.
 LIMIT_S = 120.0
-# What marks an agent, or binds git to a place: the probe is started as a person starts it.
+# Variables that mark an agent or bind git to a repository: the probe must start as a person would start it.
 _LEFT_OUT = (*SIGNS, "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
 _LAST_WORDS = 300
 
-# As any client begins; the revision is one that every client of today understands.
+# The first message of any MCP client, with a protocol revision that all current clients support.
 _GREETING = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -38,7 +38,7 @@ _GREETING = {
 
 
 class MachineProbe:
-    """A client of this machine, in the main worktree of a clone."""
+    """Probes a client of this machine, in the main worktree of a clone."""
 
     def __init__(self, clone: SetupClone, name: str) -> None:
         client = CLIENTS[name]
@@ -67,7 +67,7 @@ class MachineProbe:
 
     def fire(self, *, waits_for_tools: bool) -> Fired:
         module = probe_of(self._name)
-        # Not below /tmp: Gemini CLI (0.61) believes no settings file in a place that others may write to.
+        # Not below /tmp: Gemini CLI (0.61) ignores settings files in directories that others may write to.
         private = tempfile.TemporaryDirectory(prefix="probe-", dir=self._clone.state)
         with private as directory, serving() as model:
             probe = module.probe(model.url)

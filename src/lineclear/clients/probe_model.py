@@ -1,7 +1,7 @@
-"""A model server without a model, for `setup --check`: it asks for one harmless command, then says "Done.".
+"""A fake model server for `setup --check`: it asks for one harmless command, then says "Done.".
 
-On a free port of the loopback, for one client, until the end of the block. It speaks the four protocols that
-coding agents ask models in; which one is meant is seen by the path. Nothing leaves the machine.
+It listens on a free loopback port, for one client, until the end of the block. It speaks the four protocols
+that coding agents use, chosen by the request's path. Nothing leaves the machine.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, Any]]
 
 COMMAND = "true"
-# Keeps the client busy until it shows the tools of a server.
+# Keeps the client busy until it offers the tools of our MCP server.
 PAUSE = "sleep 1"
-# Tools that run a command, by the names that clients give them.
+# The clients' names for tools that run a command.
 SHELLS = ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell", "Execute", "execute",
           "run_terminal_command", "run_commands")  # fmt: skip
 _SPENT = {"input_tokens": 1, "output_tokens": 1}
 
 
 def _command_for(name: str, command: str = COMMAND, *, is_text: bool = False) -> dict[str, Any]:
-    """`is_text`: of two clients with a tool of one name, goose takes a text, Codex words."""
+    """`is_text`: goose and Codex both have a tool `shell`; goose takes a text, Codex a list of words."""
     if name == "exec_command":
         return {"cmd": command}
     if name == "run_commands":
@@ -38,7 +38,7 @@ def _command_for(name: str, command: str = COMMAND, *, is_text: bool = False) ->
         return {"command": ["sh", "-c", command]}
     said = {"command": command, "description": "nothing"}
     if name == "Execute":
-        # droid wants to hear how dangerous it is.
+        # droid requires these fields.
         said |= {"summary": "Do nothing at all", "riskLevel": "low", "riskLevelReason": "It does nothing."}
     return said
 
@@ -127,7 +127,7 @@ def _chat(body: dict[str, Any], calls_more: int) -> list[Event]:
 
 
 def answer(path: str, body: dict[str, Any], calls_more: int = 0) -> list[Event] | None:
-    """The events of the answer; None for a path that no protocol has. `calls_more`: so many calls of a tool
+    """The events of the answer; None for a path of no protocol. `calls_more`: how many tool calls to make
     after the first one (chat completions only)."""
     path = path.partition("?")[0]
     if path.endswith("/messages"):
@@ -166,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(body, dict) and isinstance(self.server, _Server):
             events = answer(self.path, body, self.server.model.calls_more(body))
         if events is not None and isinstance(self.server, _Server):
-            self.server.model.heard.append(body)
+            self.server.model.requests.append(body)
         if events is None:
             self._send(404, "application/json", b'{"input_tokens": 1}')
         elif ":generateContent" in self.path or (self.path.endswith("completions") and len(events) == 1):
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(data)
         except ConnectionError:
-            self.close_connection = True  # the client was ended
+            self.close_connection = True  # we have ended the client
 
 
 class _Server(ThreadingHTTPServer):
@@ -212,46 +212,46 @@ class _Server(ThreadingHTTPServer):
         self.model = ProbeModel(f"http://127.0.0.1:{self.server_address[1]}")
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that is ended in the middle of a request is no news."""
+        """Ignored: we may end a client in the middle of a request."""
 
 
 class ProbeModel:
-    """Its address, and what clients asked it. `awaited`: the MCP server whose tools the client is given time
-    to show, for so many calls of a tool as `patience` says."""
+    """The server's address and the requests it got. `awaited`: the MCP server whose tools we wait for, during
+    at most `patience` more tool calls."""
 
     def __init__(self, url: str) -> None:
         self.url, self.awaited, self.patience = url, "", 0
-        self.heard: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
     def calls_more(self, body: dict[str, Any]) -> int:
         if not self.awaited:
             return 0
-        self.heard.append(body)
+        self.requests.append(body)
         is_there = self.shown(self.awaited) or self.may_search(self.awaited)
-        self.heard.pop()
+        self.requests.pop()
         return 0 if is_there else self.patience
 
     def shown(self, server: str) -> set[str]:
-        """The tools of an MCP server that it was told of, by their names there.
+        """The tools of an MCP server that the requests mention, without the server's name.
 
-        Clients put the server's name before a tool's, with a sign of their own between; where they hide tools
-        until they are searched for, they name them, too.
+        Clients put the server's name before a tool's, each with its own separator. Clients that hide tools
+        until they are searched for still name them.
         """
         name = re.compile(rf"(?:mcp_+)?(?:{re.escape(server)}(?:_{{1,3}}|-))+([^\W_]\w*)")
-        return {found for body in self.heard for found in name.findall(json.dumps(body))}
+        return {found for body in self.requests for found in name.findall(json.dumps(body))}
 
     def may_search(self, server: str) -> bool:
-        """Codex names servers only, in the tool that searches them; Grok does it in a message of its own."""
-        words = [json.dumps(tool) for body in self.heard for tool in body.get("tools") or []]
+        """Can the model search for this server's tools? Codex says so in a tool, Grok in a message."""
+        words = [json.dumps(tool) for body in self.requests for tool in body.get("tools") or []]
         if any('"tool_search"' in word and f"\\n- {server}: " in word for word in words):
             return True
-        said = [json.dumps(body.get("messages")) for body in self.heard]
-        return any(re.search(rf"\\n- {re.escape(server)} \(\d+ tools?\)", word) for word in said)
+        messages = [json.dumps(body.get("messages")) for body in self.requests]
+        return any(re.search(rf"\\n- {re.escape(server)} \(\d+ tools?\)", word) for word in messages)
 
 
 @contextmanager
 def serving() -> Iterator[ProbeModel]:
-    """The server, while the block lasts."""
+    """Run the server during the block."""
     with _Server() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()

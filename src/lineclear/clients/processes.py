@@ -1,4 +1,4 @@
-"""Clients as processes of this host, for the supervisor. Each run has a directory for its files."""
+"""Starts clients as processes of this host, for the supervisor. Each run has a directory for its files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lineclear.host.groups import ClientProcess
 
 PROMPT = "prompt.md"
-# Variables that tell a client that it runs inside another agent's session, or bind git to one repository.
+# Variables that would tell a client it runs inside another agent's session, or bind git to one repository.
 _FOREIGN = frozenset(
     (*SIGNS, "LINECLEAR_TOKEN", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX")
 )
@@ -33,7 +33,7 @@ _FOREIGN = frozenset(
 class ClientProcesses:
     """Starts clients, finds them again, and reads what they write.
 
-    `git_dir_of` gives the git directory of a worktree; `sandboxed(tree, argv, tmp, writable)` the command
+    `git_dir_of(worktree)` is its git directory; `sandboxed(tree, argv, tmp, writable)` returns the command
     line inside a sandbox; `checks` are commands that an agent may run itself.
     """
 
@@ -142,12 +142,12 @@ class ClientProcesses:
 
 
 def _mark(run: int, bond: str) -> str:
-    """In the environment of all that a run starts; the bond's random part tells two repositories apart."""
+    """The mark of a run's processes. The bond's random part makes it unique across repositories."""
     return f"{run}-{bond.rpartition('-')[2]}"
 
 
 def _path_with_us(environ: Mapping[str, str]) -> str:
-    """The agent's own `lineclear` commands work, also when ours is in a virtual environment."""
+    """The PATH, with our own directory if needed: `lineclear` must work even from a virtual environment."""
     ours = os.path.dirname(os.path.abspath(sys.argv[0]))
     path = environ.get("PATH", os.defpath)
     if os.path.exists(os.path.join(ours, "lineclear")) and ours not in path.split(os.pathsep):

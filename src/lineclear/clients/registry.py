@@ -1,7 +1,5 @@
-"""The clients: one row each. All code about a client is in the folder of its name, in the modules that its
-row lists as parts. A module is imported when it is needed: a hook loads its own client's `hook` and no other.
-
-A hook loads this module: no import here.
+"""The clients, one row each. All code about a client is in the folder of its name, in the modules that its
+row lists as parts. A module is imported when it is needed: a hook loads only its own client's `hook`.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
         def launch(self, asked: Launch, /) -> WorkerCommand: ...
 
     class StreamModule(Protocol):
-        """What a worker's output says; no I/O."""
+        """Reads a worker's output; no I/O."""
 
         def reader(self, worktree: str = "", before: Usage | None = None) -> StreamReader: ...
 
@@ -40,24 +38,24 @@ if TYPE_CHECKING:
         """How `setup --check` starts the client."""
 
         EVENT: str
-        """The hook that has to run."""
+        """The hook that the probe expects to run."""
 
         def probe(self, url: str, /) -> Probe: ...
 
 
 HOOK, SETUP, START, STREAM, PROBE = "hook", "setup", "start", "stream", "probe"
 
-HARD, AFTER, TOLD, NO = "hard", "after the fact", "told only", "no"
+HARD, AFTER, INSTRUCTED, NO = "hard", "after the fact", "instructions only", "no"
 AT_ONCE, SEARCHED = "at once", "by search"
-_ONE, _NONE = "one process for an edit", "no sign of them"
+_ONE, _REPORTED, _INVISIBLE = "one process for an edit", "reported", "not visible"
 _LATER = "after a tool, at the start"
 
 
 class Guarantees:
-    """What a coding agent can be held to, in the words of the reference page.
+    """What we can enforce with a coding agent, in the words of the reference page.
 
-    `seen`: tried with the real program, or only read about. `tools`: how it gets the tools of our MCP server
-    from set-up; `no` where set-up registers none.
+    `seen`: tried with the real program, or known only from its documentation. `tools`: how its model finds
+    the tools of our MCP server; `no` if set-up does not register the server.
     """
 
     __slots__ = ("closed", "context", "cost", "edits", "seen", "shell", "subagents", "tools")
@@ -73,9 +71,9 @@ class Guarantees:
 class Client:
     """One row. `parts`: the modules in the client's folder.
 
-    `program`: what is started when the settings name no command; "" where there is none. `install`: a command
-    that installs it. `home_paths`: what it writes in a person's home; a sandbox leaves these writable.
-    `tells_cost`: its output says what a run costs. `guarantees`: None for what is no coding agent.
+    `program`: started if the settings name no command; may be "". `install`: a command that installs it.
+    `home_paths`: what it writes in a person's home; a sandbox leaves these writable. `tells_cost`: its output
+    says what a run costs. `guarantees`: None if it is not a coding agent.
     """
 
     __slots__ = (
@@ -105,17 +103,17 @@ _ROWS = (
     Client(
         "codex", "Codex CLI", HOOK, SETUP, START, STREAM, PROBE,
         program="codex", install="npm install -g @openai/codex", home_paths=("~/.codex",),
-        guarantees=Guarantees(context="at every tool", subagents="told of", tools=SEARCHED),
+        guarantees=Guarantees(context="at every tool", subagents=_REPORTED, tools=SEARCHED),
     ),
     Client(
         "gemini", "Gemini CLI", HOOK, SETUP, START, STREAM, PROBE,
         program="gemini", install="npm install -g @google/gemini-cli", home_paths=("~/.gemini",),
-        guarantees=Guarantees(context="after a tool, at a prompt", subagents=_NONE, tools=AT_ONCE),
+        guarantees=Guarantees(context="after a tool, at a prompt", subagents=_INVISIBLE, tools=AT_ONCE),
     ),
     Client(
         "qwen", "Qwen Code", HOOK, SETUP, START, STREAM, PROBE,
         program="qwen", install="npm install -g @qwen-code/qwen-code", home_paths=("~/.qwen",),
-        guarantees=Guarantees(context="at every tool", subagents=_NONE, tools=SEARCHED),
+        guarantees=Guarantees(context="at every tool", subagents=_INVISIBLE, tools=SEARCHED),
     ),
     Client(
         "opencode", "opencode", HOOK, SETUP, START, STREAM, PROBE,
@@ -123,22 +121,22 @@ _ROWS = (
         home_paths=(
             "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode", "~/.config/opencode",
         ),
-        guarantees=Guarantees(context=_LATER, subagents=_NONE, tools=AT_ONCE),
+        guarantees=Guarantees(context=_LATER, subagents=_INVISIBLE, tools=AT_ONCE),
     ),
     Client(
         "copilot", "GitHub Copilot CLI", HOOK, SETUP, START, STREAM, PROBE,
         program="copilot", install="npm install -g @github/copilot", home_paths=("~/.copilot",),
-        guarantees=Guarantees(context="at every tool", subagents=_NONE, tools=AT_ONCE),
+        guarantees=Guarantees(context="at every tool", subagents=_INVISIBLE, tools=AT_ONCE),
     ),
     Client(
         "cursor", "Cursor", HOOK, SETUP, program="cursor-agent",
         guarantees=Guarantees(
-            context=_LATER, subagents="told of", closed="yes", seen="documentation", tools=AT_ONCE,
+            context=_LATER, subagents=_REPORTED, closed="yes", seen="documentation", tools=AT_ONCE,
         ),
     ),
     Client(
         "droid", "Factory droid", HOOK, SETUP, PROBE, program="droid",
-        guarantees=Guarantees(context=_LATER, subagents=_NONE, tools=SEARCHED),
+        guarantees=Guarantees(context=_LATER, subagents=_INVISIBLE, tools=SEARCHED),
     ),
     Client(
         "grok", "Grok Build", HOOK, SETUP, PROBE, program="grok",
@@ -147,7 +145,7 @@ _ROWS = (
     Client(
         "kimi", "Kimi Code", HOOK, SETUP, PROBE, program="kimi",
         guarantees=Guarantees(
-            context="at a prompt; otherwise a call is stopped once", subagents=_NONE, tools=AT_ONCE,
+            context="at a prompt; otherwise a call is stopped once", subagents=_INVISIBLE, tools=AT_ONCE,
         ),
     ),
     Client(
@@ -167,7 +165,7 @@ _ROWS = (
         "aider", "aider", SETUP, START, STREAM,
         program="aider", install="pipx install aider-chat", home_paths=("~/.aider",),
         guarantees=Guarantees(
-            edits=TOLD, context="AGENTS.md, if configured to read it", shell=TOLD, subagents=NO,
+            edits=INSTRUCTED, context="AGENTS.md, if configured to read it", shell=INSTRUCTED, subagents=NO,
             cost="nothing", seen="documentation",
         ),
     ),
@@ -186,12 +184,12 @@ def names_with(part: str) -> list[str]:
 
 
 def coding_agents() -> list[tuple[Client, Guarantees]]:
-    """Those of the reference page and of `setup --list`."""
+    """The clients on the reference page and in `setup --list`."""
     return [(row, row.guarantees) for row in _ROWS if row.guarantees is not None]
 
 
 def hook_of(name: str) -> HookModule | None:
-    """None for a client that has no hooks, or that we do not know."""
+    """None for an unknown client, or one without hooks."""
     row = CLIENTS.get(name)
     if row is None or HOOK not in row.parts:
         return None
@@ -200,7 +198,7 @@ def hook_of(name: str) -> HookModule | None:
 
 
 def setup_of(name: str) -> SetupModule:
-    """KeyError for a client that cannot be set up; so do the others for the part they give."""
+    """Raises KeyError if the client does not have this part; so do the functions below."""
     module: SetupModule = _module(name, SETUP)
     return module
 
@@ -224,12 +222,12 @@ def _module(name: str, part: str) -> Any:
     row = CLIENTS[name]
     if part not in row.parts:
         raise KeyError(name)
-    # `__import__` instead of importlib, which costs as much as a hook's module itself.
+    # `__import__`, since importlib would cost as much as the hook's module itself.
     return __import__(f"lineclear.clients.{row.folder}.{part}", fromlist=[part])
 
 
 def why_missing(name: str, program: str) -> str:
-    """What to tell a person when the program of a client could not be facts."""
+    """The message for a person when a client's program is missing."""
     row = CLIENTS[name]
     if not row.install or program != row.program:
         return f"{program} is not installed or not on the PATH"

@@ -1,4 +1,4 @@
-"""The files of the clients, and our records of them, on this disk: the only place that writes them."""
+"""Reads and writes the clients' files and our records of them: the only place that writes them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROGRAM_MODE = 0o755
 
 
 class DiskSetupFiles:
-    """`state`: our directory in the clone."""
+    """`state` is our directory in the clone."""
 
     def __init__(self, state: str) -> None:
         self._state = state
@@ -63,7 +63,7 @@ class DiskSetupFiles:
 
     def _put(self, change: SetupChange, data: bytes) -> None:
         os.makedirs(os.path.dirname(change.path), exist_ok=True)
-        # A link to settings that are kept elsewhere stays a link.
+        # If it is a link to settings kept elsewhere, it stays one.
         write_atomically(os.path.realpath(change.path), data)
         if change.is_program:
             os.chmod(change.path, _PROGRAM_MODE)

@@ -1,7 +1,7 @@
-"""Follows the output of one client, line by line, and gathers what it says into signs and one end.
+"""Reads the output of one client line by line, and turns it into signs and one end.
 
-A client module brings a function that understands one JSON line; nothing here raises, on any input.
-Memory is bounded: the caller cuts the output into lines, and what is too long or too much is left out.
+The client's module provides a function that understands one JSON line. Nothing here raises, whatever the
+input. Memory is bounded: the caller splits the output into lines, and whatever is too long is left out.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from lineclear.core.runs.signs import Sign
 
     Understand = Callable[[Json, "StreamReader"], None]
-    Hear = Callable[[str, "StreamReader"], None]
+    ReadText = Callable[[str, "StreamReader"], None]
 
-LONGEST_LINE_BYTES = 16 * 1024 * 1024  # a picture that a tool returns is one line
+LONGEST_LINE_BYTES = 16 * 1024 * 1024  # an image that a tool returns is one line
 _SAID_CHARS = 400
 _REASON_CHARS = 300
 _TAIL_LINES = 20
@@ -56,17 +56,20 @@ class StreamReader:
         client: str,
         understand: Understand | None,
         *,
-        hear: Hear | None = None,
+        edits: frozenset[str] = frozenset(),
+        shells: frozenset[str] = frozenset(),
+        read_text: ReadText | None = None,
         needs_end: bool = True,
         codes: dict[int, str] | None = None,
         worktree: str = "",
         before: Usage | None = None,
     ) -> None:
-        """`hear` gets the lines that are no JSON; `needs_end`: exit code 0 alone is no good end.
-
-        `before` is what earlier runs used in the session that this run goes on with.
+        """`edits`, `shells`: the tools that edit files, and those that run commands. `read_text` gets the
+        lines that are not JSON. `needs_end`: exit code 0 alone does not mean success. `before`: what earlier
+        runs of a resumed session used.
         """
-        self._client, self._understand, self._hear, self._worktree = client, understand, hear, worktree
+        self._client, self._understand, self._worktree = client, understand, worktree
+        self._edits, self._shells, self._read_text = edits, shells, read_text
         self._needs_end, self._codes = needs_end and understand is not None, codes or {}
         self._signs: list[Sign] = []
         self._tail: list[str] = []
@@ -82,7 +85,7 @@ class StreamReader:
     # -- for the supervisor -------------------------------------------------------------------
 
     def feed(self, line: bytes, *, is_error_output: bool = False) -> list[Sign]:
-        """What this line says. Lines of the error output only serve to explain a failure."""
+        """The signs in this line. Lines of the error output only serve to explain a failure."""
         self._signs = []
         event = None if is_error_output or self._understand is None else _event_of(line)
         if event is not None and self._understand is not None:
@@ -92,7 +95,7 @@ class StreamReader:
         return self._signs
 
     def finish(self, exit_code: int | None) -> RunEnd:
-        """The end, from what was said and how the process ended; None: unknown."""
+        """The end, by the output and the exit code (None: unknown)."""
         silently_well = exit_code == 0 and not self._needs_end and not self._trouble_text
         said_well = self._ended.ok if self._ended else silently_well
         if said_well and exit_code in (0, None):
@@ -115,7 +118,7 @@ class StreamReader:
 
     @property
     def last_trouble(self) -> str:
-        """The words of the last error from which the client has not recovered."""
+        """The text of the last error, unless the client has recovered from it."""
         return self._trouble_text
 
     # -- for the modules of the clients -------------------------------------------------------
@@ -130,23 +133,15 @@ class StreamReader:
             self._model = name
             self._signs.append(Model(one_line(name, 200)))
 
-    def call(
-        self,
-        id: str,
-        tool: str,
-        given: object,
-        *,
-        is_edit: bool = False,
-        is_shell: bool = False,
-        is_opaque: bool = False,
-    ) -> None:
-        """`is_opaque`: the client does not tell the whole input, so no two such calls are the same one."""
+    def call(self, id: str, tool: str, given: object, *, is_opaque: bool = False) -> None:
+        """`is_opaque`: the client does not report the whole input, so no two such calls count as equal."""
         self._calls += 1
         digest = normal_digest(tool, [self._calls, given] if is_opaque else given)
         if id and len(self._open_calls) < _OPEN_CALLS:
             self._open_calls[id] = digest
         paths = paths_in(given, self._worktree)
         summary = summary_of(tool, given, paths)
+        is_edit, is_shell = tool in self._edits, tool in self._shells
         self._signs.append(
             Call(one_line(tool, 100), digest, paths, summary, is_edit=is_edit, is_shell=is_shell)
         )
@@ -167,7 +162,7 @@ class StreamReader:
         tokens_cached: int = UNKNOWN,
         cost_micros: int = UNKNOWN,
     ) -> None:
-        """Totals. What is unknown leaves what was known; nothing ever gets less."""
+        """The run's totals. An unknown number leaves the known one; none ever decreases."""
         old = self._usage
         new = Usage(
             max(old.tokens_in, tokens_in),
@@ -182,7 +177,7 @@ class StreamReader:
     def used_more(
         self, tokens_in: int, tokens_out: int, tokens_cached: int = UNKNOWN, cost_micros: int = UNKNOWN
     ) -> None:
-        """One more answer of the model, on top of what was used before."""
+        """The usage of one more answer, added to the totals."""
         old = self._usage
         self.used_in_all(
             _plus(old.tokens_in, tokens_in),
@@ -198,7 +193,7 @@ class StreamReader:
         tokens_cached: int = UNKNOWN,
         cost_micros: int = UNKNOWN,
     ) -> None:
-        """Totals of the session: for one that was resumed, the earlier runs are in them."""
+        """The session's totals, which include the earlier runs of a resumed session."""
         before = self._before
         self.used_in_all(
             _minus(tokens_in, before.tokens_in),
@@ -210,7 +205,7 @@ class StreamReader:
     def used_since_last_report(
         self, tokens_in: int, tokens_out: int, tokens_cached: int, cost_micros: int
     ) -> None:
-        """One of several reports that together are the run. Better than what was counted on the way."""
+        """One of several reports that add up to the run. More exact than what we counted meanwhile."""
         settled = self._settled
         self._settled = Usage(
             _plus(settled.tokens_in, tokens_in),
@@ -222,7 +217,7 @@ class StreamReader:
         self.used_in_all(now.tokens_in, now.tokens_out, now.tokens_cached, now.cost_micros)
 
     def used_by_message(self, id: str, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
-        """One message that comes in several lines, each with what it has used so far."""
+        """A message in several lines, each with the message's usage so far."""
         if tokens_in <= 0 and tokens_out <= 0:
             return
         last, last_in, last_out, last_cached = self._message
@@ -247,7 +242,7 @@ class StreamReader:
         self._signs.append(self._ended)
 
     def answered(self) -> None:
-        """The model has answered again: an earlier trouble is not why this run will end."""
+        """The model has answered again, so an earlier error is not the reason if the run fails."""
         self._trouble, self._trouble_text, self._wait_s = OTHER, "", UNKNOWN
 
     # -- inside -------------------------------------------------------------------------------
@@ -257,13 +252,13 @@ class StreamReader:
         if text:
             self._tail = [*self._tail[1 - _TAIL_LINES :], text]
             self._unread_lines += not is_expected
-            if self._hear is not None:
-                self._hear(text, self)
+            if self._read_text is not None:
+                self._read_text(text, self)
 
     def _kind_of_end(self, reason: str) -> str:
         if self._trouble:
             return self._trouble
-        # The words of a command that we do not know are not ours to interpret.
+        # Do not interpret the output of a command that we do not know.
         if not self._needs_end or (self._ended and self._ended.ok):
             return OTHER
         return kind_of_trouble("\n".join([reason, *self._tail]) if not self._ended else reason)
@@ -286,13 +281,13 @@ class StreamReader:
 
 
 def micros_of(dollars: object) -> int:
-    """Money as the clients write it, a fraction of dollars; -1 when it is no such thing."""
+    """An amount in dollars as micro-dollars, rounded up; -1 if it is not a number."""
     amount = number(dollars)
     return UNKNOWN if amount < 0 else int(-(-amount * 1_000_000 // 1))
 
 
 def _event_of(line: bytes) -> Json | None:
-    """The JSON object that a line is; None for everything else."""
+    """The JSON object in a line; None for anything else."""
     trimmed = line.strip()
     if not trimmed.startswith(b"{") or len(trimmed) > LONGEST_LINE_BYTES:
         return None
@@ -316,6 +311,6 @@ def _minus(total: int, before: int) -> int:
 
 
 def _best_line(tail: list[str]) -> str:
-    """The last line that names a trouble or an error, else the last one."""
-    telling = [line for line in tail if kind_of_trouble(line) or "error" in line.lower()]
-    return (telling or tail or [""])[-1]
+    """The last line that mentions an error, else the last one."""
+    errors = [line for line in tail if kind_of_trouble(line) or "error" in line.lower()]
+    return (errors or tail or [""])[-1]

@@ -1,4 +1,4 @@
-"""Our MCP server in a client's TOML settings: a block of its own, beside the user's servers."""
+"""Adds our MCP server to a client's TOML settings, as a block beside the user's own servers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def install(
     plan: SetupPlan, facts: SetupFacts, path: str, block: str, *, private_lines: Sequence[str] = ()
 ) -> None:
-    """`private_lines`: for a file that stays on this machine alone. No server wanted: the block goes."""
+    """Add the block, or remove it if no server is wanted. `private_lines`: for private files only."""
     if not facts.has_server:
         text_blocks.remove(plan, facts, path, block)
         return
@@ -56,7 +56,7 @@ def parsed(path: str, text: str) -> dict[str, Any]:
 
 
 def check_toml(path: str, text: str) -> None:
-    """What we would write has to be TOML, and so has what was there."""
+    """Raise CannotSetUp if the file, with our block, would not be TOML."""
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

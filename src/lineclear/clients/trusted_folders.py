@@ -1,4 +1,4 @@
-"""A folder among those that a client trusts, in a JSON file of the user's that the client itself rewrites."""
+"""Adds a folder to those that a client trusts, in a JSON file of the user that the client itself rewrites."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def parsed(facts: SetupFacts, path: str) -> dict[str, object]:
-    """What the file says; {} when it is not there or blank."""
+    """The file's content; {} if it does not exist or is blank."""
     text = facts.text(path)
     try:
         said = jsonc.parse(text).plain() if text and text.strip() else {}
@@ -29,7 +29,7 @@ def parsed(facts: SetupFacts, path: str) -> dict[str, object]:
 def add(
     plan: SetupPlan, facts: SetupFacts, client: str, path: str, grow: Callable[[str], list[tuple[int, str]]]
 ) -> None:
-    """Put it in, and say so. `grow` gives the insertions for a text."""
+    """Add the folder, with a note to the user. `grow(text)` returns the insertions."""
     before = facts.text(path)
     is_blank = before is None or not before.strip()
     patch = jsonc.JsonPatch("{}\n" if before is None or is_blank else before)
@@ -48,7 +48,7 @@ def add(
 
 
 def tell(plan: SetupPlan, facts: SetupFacts, client: str, path: str) -> None:
-    """Trust is more than a file of ours: it holds for all that the project brings."""
+    """Tell the user that this trust covers everything in the project, not only our files."""
     plan.notes.append(
         f"{path} tells {client} to trust {facts.root}: it follows all of the project's files, "
         "not only our part; --remove undoes that"
@@ -56,14 +56,14 @@ def tell(plan: SetupPlan, facts: SetupFacts, client: str, path: str) -> None:
 
 
 def keep(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
-    """It is there; whether it was we who put it there is not forgotten."""
+    """The folder is already trusted: keep our record of whether we added it."""
     noted = facts.record.get("files", {}).get(path)
     if noted is not None:
         plan.record.setdefault("files", {})[path] = noted
 
 
 def remove(plan: SetupPlan, facts: SetupFacts, path: str, strip: Callable[[str], str]) -> None:
-    """Take out what we put in; `strip` does it where the file was changed since."""
+    """Remove what we added. `strip(text)` does so if the file was changed since."""
     noted, text = facts.record.get("files", {}).get(path), facts.text(path)
     if noted is None or text is None:
         return

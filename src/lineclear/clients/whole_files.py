@@ -1,4 +1,4 @@
-"""Files that are ours from the first byte to the last: made, brought up to date, removed."""
+"""Installs and removes files that are entirely ours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def install(plan: SetupPlan, facts: SetupFacts, path: str, text: str, *, is_program: bool = False) -> None:
-    """A file of that name which is not ours is never overwritten."""
+    """Write the file. Raise CannotSetUp if a file of that name exists and is not ours."""
     before = facts.text(path)
     if before is not None and not _is_ours(facts, path, before):
         raise CannotSetUp(path, "it already exists and is not ours")
@@ -24,7 +24,7 @@ def install(plan: SetupPlan, facts: SetupFacts, path: str, text: str, *, is_prog
 
 
 def remove(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
-    """Edited since, it stays: then it is somebody's work."""
+    """Remove the file, unless it was edited since we wrote it."""
     text = facts.text(path)
     if text is None:
         return

@@ -1,4 +1,4 @@
-"""Which agents a supervisor keeps at work: from the settings' workers and the clients that are installed."""
+"""Chooses the agents that a supervisor runs, from the workers in the settings and the installed clients."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def make_slots(settings: Settings, path: str, request: RunRequest) -> list[WorkerSlot]:
-    """One slot per agent, the kinds of workers in turn, so that fewer agents are still a mixed team.
+    """One slot per agent, alternating between the workers, so that even a few agents are a mixed team.
 
-    `path` is the PATH on which an installed client is looked for when none is named.
+    `path` is the PATH to search for an installed client if none is named.
     """
     workers = _workers(settings, path, request)
     if len(workers) == 1:
@@ -104,6 +104,6 @@ def _slot(settings: Settings, worker: Worker, agent: str, request: RunRequest) -
 
 
 def price_of(settings: Settings, worker: Worker, model: str) -> Price | None:
-    """By its model, else by its client."""
+    """The price for the model, else for the worker, else for its client."""
     prices = settings.prices
     return prices.get(model) or prices.get(worker.name) or prices.get(worker.client)

@@ -86,8 +86,8 @@ def test_only_ours_is_taken_out(text: str, after: str) -> None:
 
 
 def test_what_we_made_goes_when_it_is_empty() -> None:
-    assert jsonc.drop_if_empty('{"x": 1, "hooks": {}}', ["hooks"]) == '{"x": 1}'
-    assert jsonc.drop_if_empty('{"hooks": {"a": []}}', ["hooks"]) == '{"hooks": {"a": []}}'
+    assert jsonc.drop('{"x": 1, "hooks": {}}', ["hooks"], jsonc.is_empty) == '{"x": 1}'
+    assert jsonc.drop('{"hooks": {"a": []}}', ["hooks"], jsonc.is_empty) == '{"hooks": {"a": []}}'
     assert jsonc.drop('{"/srv": "TRUST", "x": 1}', ["/srv"], lambda said: said == "TRUST") == '{ "x": 1}'
 
 

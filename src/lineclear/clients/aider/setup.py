@@ -1,4 +1,4 @@
-"""aider: no hooks. It commits with --no-verify by default; we switch its commit hooks on."""
+"""aider has no hooks of its own, and commits with --no-verify by default: we turn git's hooks on."""
 
 from __future__ import annotations
 

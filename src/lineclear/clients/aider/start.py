@@ -1,4 +1,4 @@
-"""How aider is started: without sessions; it answers its own questions and runs no shell commands."""
+"""Starts aider, which has no sessions to resume."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUIET = ("--no-pretty", "--no-stream", "--no-check-update", "--no-show-release-
 
 
 def launch(asked: Launch) -> WorkerCommand:
-    """It has no sessions to go on with; `--yes-always` answers its questions, and runs no shell commands."""
+    """`--yes-always` answers aider's questions, but does not run shell commands."""
     argv = [*asked.command, *_QUIET]
     argv += [] if asked.permissions == NONE else ["--yes-always"]
     argv += option("--model", asked.model)

@@ -1,4 +1,4 @@
-"""aider: edits text without tools and commits it. Its output is for people; its exit code says little."""
+"""aider edits text without tools and commits it. Its output is for people; its exit code says little."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ if TYPE_CHECKING:
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("aider", None, hear=_hear, worktree=worktree, before=before)
+    return StreamReader(
+        "aider", None, edits=frozenset({"edit"}), read_text=_read_text, worktree=worktree, before=before
+    )
 
 
-def _hear(text: str, out: StreamReader) -> None:
-    """An error may be followed by another try, and is also how it ends, with exit code 0."""
+def _read_text(text: str, out: StreamReader) -> None:
+    """After an error aider may try again, or end with exit code 0."""
     if text.startswith("litellm."):
         out.trouble(text)
     elif text.startswith("Applied edit to "):
         path = text.removeprefix("Applied edit to ")
-        out.call("", "edit", {"path": path}, is_edit=True, is_opaque=True)
+        out.call("", "edit", {"path": path}, is_opaque=True)
     elif text.startswith("Tokens: "):
         out.answered()
         _usage(text, out)

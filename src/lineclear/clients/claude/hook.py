@@ -1,4 +1,4 @@
-"""Claude Code: hooks as it calls them. Seen with 2.1.325."""
+"""Claude Code's hooks. Tested with 2.1.325."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Event -> which tools it is to be installed for ("" is all of them).
+# Event -> the tools that the hook is installed for ("": all of them).
 EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
@@ -27,11 +27,11 @@ EVENTS = {
 
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     if event == "WorktreeCreate":
-        # For `--worktree NAME`, and for a sub-agent's isolation, where it is `agent-ID`.
+        # The name comes from `--worktree NAME`; it is `agent-ID` for an isolated sub-agent.
         session, cwd = text_of(data, "session_id"), text_of(data, "cwd")
         return HookCall("claude", WORKTREE_CREATE, session=session, cwd=cwd, name=text_of(data, "name"))
     call = claude_protocol.read_call("claude", event, data)
-    # A sub-agent's end has the sub-agent's id; without one it is the parent's own Stop.
+    # The end of a sub-agent has its id; without one it is the parent's own Stop.
     return None if call is not None and call.event == SUBAGENT_STOP and not call.subagent else call
 
 

@@ -1,9 +1,9 @@
-"""Claude Code: hooks in the project's local settings, which it reads in linked worktrees, too (2.1.325).
+"""Claude Code: hooks in the project's local settings, which also apply in linked worktrees (2.1.325).
 
 Our server goes where `claude mcp add --scope local` puts one: into the user's own file, under the main
-worktree's name, which holds in linked worktrees as well. The project's `.mcp.json` is for what is committed,
-and Claude Code asks before it starts what is named there. The entry is word for word the one of our plugin:
-of two servers that are started by the same words Claude Code starts one.
+worktree's path, which also applies in linked worktrees. Not into `.mcp.json`: that file is meant to be
+committed, and Claude Code asks before it starts servers from it. The entry is identical to the one in our
+plugin: of two servers with the same command, Claude Code starts only one.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from lineclear.clients.claude.hook import EVENTS
 if TYPE_CHECKING:
     from typing import Any
 
-# Its own switch: an edit is blocked where the hook fails.
+# Claude Code's own setting to block an edit if the hook fails.
 _FAIL_CLOSED = {"onFailure": "block"}
 IN_WORKTREES = False
-# A new worktree is provisioned, which may include the project's own set-up commands.
+# Making a worktree may include the project's own set-up commands.
 WORKTREE_TIMEOUT_S = 600
 
 
@@ -30,7 +30,7 @@ def files(facts: SetupFacts) -> list[str]:
 
 
 def server() -> dict[str, Any]:
-    """With `alwaysLoad` a model sees the tools at once; without it, it has to search for them."""
+    """With `alwaysLoad` the model sees the tools at once; otherwise it has to search for them."""
     return mcp_entry.entry(mcp_entry.anywhere(), alwaysLoad=True)
 
 

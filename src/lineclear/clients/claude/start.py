@@ -1,4 +1,4 @@
-"""How Claude Code is started: `claude -p`, the prompt on standard input."""
+"""Starts Claude Code: `claude -p`, with the prompt on standard input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def launch(asked: Launch) -> WorkerCommand:
-    """The prompt goes through standard input: one word of a command line holds at most 128 KiB on Linux."""
+    # The prompt goes to standard input: on Linux, one argument holds at most 128 KiB.
     argv = [*asked.command, "-p", "--output-format", "stream-json", "--verbose"]
     argv += _permissions(asked)
     argv += option("--model", asked.model)
@@ -24,5 +24,5 @@ def _permissions(asked: Launch) -> list[str]:
     if asked.permissions != EDIT:
         return []
     shells = [f"Bash({prefix}:*)" for prefix in shell_prefixes(asked)]
-    # A joined list: as several words it would swallow whatever is added behind it.
+    # As one argument: a list of several would swallow the arguments that follow.
     return ["--permission-mode", "acceptEdits", "--allowedTools", ",".join([*shells, "mcp__lineclear"])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.clients.error_words import LIMITED
 from lineclear.clients.stream_reader import StreamReader, micros_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ _READ = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("Claude Code", _understand, worktree=worktree, before=before)
+    return StreamReader(
+        "Claude Code", _understand, edits=EDITS, shells=SHELLS, worktree=worktree, before=before
+    )
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -55,11 +58,8 @@ def _assistant(event: Json, out: StreamReader) -> None:
         if part.text("type") == "text":
             out.said(part.text("text"))
         elif part.text("type") == "tool_use":
-            tool = part.text("name")
-            out.call(
-                part.text("id"), tool, part.value("input"), is_edit=tool in EDITS, is_shell=tool in SHELLS
-            )
-    # Each line of a message repeats its input; its output is not counted yet: the result line knows.
+            out.call(part.text("id"), part.text("name"), part.value("input"))
+    # Each line of a message repeats the input tokens. Output tokens are complete only in the result line.
     spent = message.inner("usage")
     cached = max(spent.count("cache_read_input_tokens"), 0)
     tokens_in = spent.total("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -74,14 +74,12 @@ def _tool_results(event: Json, out: StreamReader) -> None:
 
 def _rate_limit(info: Json, out: StreamReader) -> None:
     if info.text("status") == "rejected":
-        from lineclear.clients.error_words import LIMITED
-
         kind = info.text("rateLimitType").replace("_", " ")
         out.trouble(f"the {kind or 'usage'} limit is reached", kind=LIMITED)
 
 
 def _result(event: Json, out: StreamReader) -> None:
-    """Background agents make several, each with the totals so far. `subtype` says success for some errors."""
+    """With background agents there are several results. `subtype` is "success" even for some errors."""
     _totals(event, out)
     text = event.text("result")
     if not event.flag("is_error") and event.text("subtype") in ("success", ""):
@@ -95,7 +93,7 @@ def _result(event: Json, out: StreamReader) -> None:
 
 
 def _totals(event: Json, out: StreamReader) -> None:
-    """Since the last result; the totals beside it would hold the whole session, earlier runs included."""
+    """Uses the numbers since the last result: the totals cover the whole session, with earlier runs."""
     models = list(event.inner("model_usage_since_last_result").objects())
     if not models:
         return
@@ -103,7 +101,7 @@ def _totals(event: Json, out: StreamReader) -> None:
     read = sum(max(model.total(*_READ), 0) for model in models)
     written = sum(max(model.count("outputTokens"), 0) for model in models)
     cost_micros = sum(max(micros_of(model.value("costUSD")), 0) for model in models)
-    # A model whose price the client does not know counts nothing: that is unknown, not free.
+    # A model whose price the client does not know counts 0, which means unknown, not free.
     out.used_since_last_report(read, written, cached, cost_micros or -1)
 
 

@@ -1,8 +1,8 @@
-"""Cline: one program for each event, arguments as its tools got them. Seen with the CLI 3.0.65.
+"""Cline: one program for each event, with the tool's arguments as JSON. Tested with the CLI 3.0.65.
 
-`cancel` would end its whole run. So a call is denied by taking its arguments away: the tool refuses the empty
-ones, the run goes on, and the reason comes beside it as context. Nothing that is said at the start of a task
-reaches its model; what is said before and after a tool does.
+`cancel` would end the whole run. So we deny a call by removing its arguments: the tool refuses empty ones,
+the run goes on, and the reason reaches the model as context. Cline passes on what we say before and after a
+tool, but not at the start of a task.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAMES = {
 }  # fmt: skip
 _TOOLS = {
     "editor": "Edit", "apply_patch": "apply_patch", "read_files": "Read", "run_commands": "Bash",
-    # The extension's, by its documentation.
+    # The extension's tools, by its documentation.
     "write_to_file": "Write", "replace_in_file": "Edit", "read_file": "Read", "execute_command": "Bash",
 }  # fmt: skip
 _TELLING = frozenset(("PreToolUse", "PostToolUse"))
@@ -49,7 +49,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
         given["command"] = "\n".join(one for one in commands if type(one) is str)
     child = text_of(data, "agent_id") if text_of(data, "parent_agent_id") else ""
     filled: dict[str, Any] = {
-        # A sub-agent has a task of its own, in the session of its parent.
+        # A sub-agent has its own task in the session of its parent.
         "session_id": text_of(dict_of(data, "sessionContext"), "rootSessionId") or data.get("taskId"),
         "agent_id": child,
         "cwd": roots[0] if type(roots) is list and roots else text_of(data, "cwd"),
@@ -64,7 +64,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     if call is not None and tool == "editor":
         call.old_text = text_of(given, "old_text")[:2_000]
         call.replaced = (text_of(given, "old_text"),)
-        # Without a place to put it, the text is the whole file.
+        # Without a place to insert it, the text is the whole file.
         call.is_whole_write = type(given.get("old_text")) is not str and given.get("insert_line") is None
     return call
 

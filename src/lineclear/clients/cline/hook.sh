@@ -1,3 +1,3 @@
 #!/bin/sh
-# Made by `lineclear setup cline`: Cline's @EVENT@ asks lineclear; without lineclear Cline goes on.
+# Made by `lineclear setup cline`: asks lineclear at Cline's @EVENT@. Without lineclear, Cline goes on.
 @COMMAND@

@@ -10,7 +10,7 @@ EVENT = "PreToolUse"
 
 
 def probe(url: str) -> Probe:
-    """Its data in a place of its own; no hub, which would stay behind."""
+    """With its own provider settings, and without Cline's hub process, which would keep running."""
     settings = {"provider": "openai-compatible", "apiKey": KEY, "model": "m1", "baseUrl": url + "/v1"}
     said = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
     providers = {"version": 1, "lastUsedProvider": "openai-compatible"}

@@ -1,7 +1,7 @@
-"""Cline: one program for each event in the project's folder of hooks. A user's own program is not touched.
+"""Cline: one program for each event in the project's hooks folder. A user's own program stays.
 
-Seen with the CLI 3.0.65, which runs them without asking. Its MCP servers stand in a file for all projects, so
-ours is not put in.
+Tested with the CLI 3.0.65, which runs them without asking. Cline keeps MCP servers in one file for all
+projects, so we do not add ours.
 """
 
 from __future__ import annotations

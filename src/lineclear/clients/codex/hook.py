@@ -1,4 +1,4 @@
-"""Codex: Claude's protocol; edits come as patches, files are read by commands. Seen with 0.166.0."""
+"""Codex: Claude's protocol; edits come as patches, and files are read by commands. Tested with 0.166.0."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Codex: hooks in the project's own file. They run in silence or not at all: the project has to be trusted,
-and each hook by the hash of its words, both in Codex's config.toml. Our server is in the config.toml of the
-project, of each worktree its own, which is read where the main worktree is trusted. Seen with 0.166.0.
+"""Codex: hooks in the project's own file. Codex silently skips them unless its config.toml trusts both the
+project and each hook, by a hash. Our server is in the project's config.toml, in each worktree its own, which
+Codex reads if the main worktree is trusted. Tested with 0.166.0.
 
-In a linked worktree Codex reads the main checkout's file, under that file's name, but only where the
-worktree has a `.codex/hooks.json` as well; so worktrees get a copy, and trusting once covers all.
+In a linked worktree Codex reads the hooks of the main worktree, under that file's path, but only if the
+linked one also has a `.codex/hooks.json`. So worktrees get a copy, and trusting once covers all.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
 
 
 def _serve(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
-    """Codex waits only for a `required` server; in a file that others clone ours is not required."""
+    """Codex waits only for a `required` server. In a file that others may clone, ours is not required."""
     if path == _config(facts):
         if facts.has_server:
             plan.notes.append(
@@ -58,7 +58,8 @@ def _serve(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
 
 
 def _offer_root(plan: SetupPlan, facts: SetupFacts) -> None:
-    """Hooks run outside of Codex's sandbox; what the model runs is inside, where `.git` is read-only."""
+    """Hooks run outside Codex's sandbox, but the model's commands run inside it, where `.git` is
+    read-only."""
     plan.notes.append(
         "in Codex's sandbox hooks work, but its own commits and `lineclear` commands cannot write; "
         f"start it with `--add-dir {shlex.quote(facts.git_dir)}` to let them"
@@ -66,7 +67,7 @@ def _offer_root(plan: SetupPlan, facts: SetupFacts) -> None:
 
 
 def _trust(plan: SetupPlan, facts: SetupFacts, path: str, text: str) -> None:
-    """The block for Codex's settings: what is said there already is not said again."""
+    """Add a block to Codex's settings, without what they already contain."""
     config = _config(facts)
     known = parsed(
         config, text_blocks.without_block(facts.text(config) or "", config, facts.record, _name(facts)) or ""
@@ -96,7 +97,7 @@ def _project_lines(plan: SetupPlan, facts: SetupFacts, known: dict[str, Any]) ->
 
 
 def trusted_hashes(path: str, text: str) -> dict[str, str]:
-    """Codex's key and hash for each of our hooks, by their places in the file."""
+    """Codex's key and hash for each of our hooks. The key contains the hook's place in the file."""
     groups = jsonc.parse(text).plain()["hooks"]
     hashes = {}
     for event in EVENTS:
@@ -141,5 +142,5 @@ def plan_remove(facts: SetupFacts) -> SetupPlan:
 
 
 def _name(facts: SetupFacts) -> str:
-    """Every repository has a block of its own in there."""
+    """The name of our block: each repository has its own."""
     return f"codex in {facts.root}"

@@ -1,4 +1,4 @@
-"""How Codex CLI is started: `codex exec --json` in its sandbox."""
+"""Starts Codex CLI: `codex exec --json` in its sandbox."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from lineclear.clients.launch import Launch
 
 
-# A login shell would forget the PATH and the variables that the supervisor has set.
+# A login shell would replace the PATH and other variables that the supervisor has set.
 _OUR_SHELL = ("--config", "allow_login_shell=false")
 
 
 def launch(asked: Launch) -> WorkerCommand:
-    """Options stand before `resume`, which does not know all of them; `-` reads the prompt from the input."""
+    """Options come before `resume`, which does not know all of them; `-` reads the prompt from the input."""
     argv = [*asked.command, "exec", "--json", *_permissions(asked)]
     argv += option("--model", asked.model)
     if asked.resume_session:
@@ -33,15 +33,16 @@ def _permissions(asked: Launch) -> list[str]:
 
 
 def _writable_roots(asked: Launch) -> list[str]:
-    """A commit in a linked worktree, and every `lineclear` command, writes to the shared git directory.
+    """The shared git directory, to which commits and `lineclear` commands write, and the worktree's part of
+    it.
 
-    The worktree's own part of it has to be named as well: Codex (0.166) follows the `.git` file of the
-    worktree and makes what it points to read-only, unless exactly that is a root.
+    That part must be named, too: Codex (0.166) follows the worktree's `.git` file and makes its target
+    read-only unless exactly that is a root.
     """
     own = asked.git_dir or (asked.common_dir and f"{asked.common_dir}/worktrees/{_last(asked.worktree)}")
     return option("--add-dir", asked.common_dir) + option("--add-dir", own)
 
 
 def _last(path: str) -> str:
-    """The name that git gives to a worktree, unless that was taken. A root that is not there does no harm."""
+    """Git's usual name for a worktree. If git chose another one, a missing root does no harm."""
     return path.rstrip("/").rpartition("/")[2]

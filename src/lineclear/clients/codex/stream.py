@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from lineclear.core.runs.signs import Usage
 
 
+EDITS = frozenset({"file_change"})
+SHELLS = frozenset({"command_execution"})
+
+
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("Codex", _understand, worktree=worktree, before=before)
+    return StreamReader("Codex", _understand, edits=EDITS, shells=SHELLS, worktree=worktree, before=before)
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -50,9 +54,8 @@ def _item(item: Json, out: StreamReader, *, is_over: bool) -> None:
 
 def _step(item: Json, out: StreamReader, tool: str, given: object, answer: str, is_over: bool) -> None:
     if not is_over:
-        is_edit, is_shell = tool == "file_change", tool == "command_execution"
         # Codex reports only the paths of an edit.
-        out.call(item.text("id"), tool, given, is_edit=is_edit, is_shell=is_shell, is_opaque=is_edit)
+        out.call(item.text("id"), tool, given, is_opaque=tool in EDITS)
     else:
         out.call_done(item.text("id"), item.text("status") not in ("failed", "declined"), item.value(answer))
 
@@ -67,7 +70,7 @@ def _unwrapped(command: str) -> str:
 
 
 def _usage(spent: Json, out: StreamReader) -> None:
-    # A sum over the session, cached tokens included in the input. No cost: see `[prices]`.
+    # Sums of the session; the input includes cached tokens. Codex does not report costs: see `[prices]`.
     if spent.raw:
         out.used_in_session(
             spent.count("input_tokens"), spent.count("output_tokens"), spent.count("cached_input_tokens")

@@ -1,4 +1,4 @@
-"""Copilot CLI: names in camel case, answers at the top level of the JSON. Seen with 1.0.102."""
+"""Copilot CLI: names in camel case, answers at the top level of the JSON. Tested with 1.0.102."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVENTS = {
     "sessionEnd": "",
 }
 
-# Claude Code's names of its events.
+# Its events -> Claude Code's.
 _NAMES = {
     "sessionStart": "SessionStart",
     "userPromptSubmitted": "UserPromptSubmit",

@@ -1,5 +1,5 @@
-"""Copilot CLI: a file of our own among the project's hooks, and our server in the project's `.mcp.json`;
-skipped until the folder is trusted.
+"""Copilot CLI: our own file among the project's hooks, and our server in the project's `.mcp.json`. Copilot
+skips both until the folder is trusted.
 """
 
 from __future__ import annotations

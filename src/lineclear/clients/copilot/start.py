@@ -1,4 +1,4 @@
-"""How GitHub Copilot CLI is started."""
+"""Starts GitHub Copilot CLI."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def launch(asked: Launch) -> WorkerCommand:
     argv = [*asked.command, "--output-format", "json", "--no-color", *_permissions(asked)]
     argv += option("--model", asked.model)
-    # One option for both: an id that is unknown begins a session.
+    # One option for both: an unknown id starts a new session.
     argv += option("--session-id", asked.resume_session or asked.session)
     return WorkerCommand(argv, session=asked.resume_session or asked.session)
 
@@ -23,7 +23,7 @@ def _permissions(asked: Launch) -> list[str]:
         return ["--allow-all-tools", "--allow-all-paths"]
     if asked.permissions != EDIT:
         return []
-    # Of other commands than git it knows only the program, not what it is asked to do.
+    # Except for git, Copilot's rules know only the program, not its subcommand.
     rules = [
         prefix if prefix.startswith("git ") else prefix.partition(" ")[0] for prefix in shell_prefixes(asked)
     ]

@@ -15,7 +15,9 @@ SHELLS = frozenset({"bash", "write_bash"})
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("Copilot CLI", _understand, worktree=worktree, before=before)
+    return StreamReader(
+        "Copilot CLI", _understand, edits=EDITS, shells=SHELLS, worktree=worktree, before=before
+    )
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -25,14 +27,7 @@ def _understand(event: Json, out: StreamReader) -> None:
     elif kind == "assistant.message":
         out.said(data.text("content"))
     elif kind == "tool.execution_start":
-        tool = data.text("toolName")
-        out.call(
-            data.text("toolCallId"),
-            tool,
-            data.value("arguments"),
-            is_edit=tool in EDITS,
-            is_shell=tool in SHELLS,
-        )
+        out.call(data.text("toolCallId"), data.text("toolName"), data.value("arguments"))
     elif kind == "tool.execution_complete":
         _tool_result(data, out)
     elif kind in ("session.error", "model.call_failure"):
@@ -49,7 +44,7 @@ def _tool_result(data: Json, out: StreamReader) -> None:
 
 
 def _result(event: Json, out: StreamReader) -> None:
-    """The only line with the session's id. Tokens are nowhere."""
+    """Only this line has the session's id. No line reports tokens."""
     out.session(event.text("sessionId"))
     code = event.count("exitCode")
     out.ended(code == 0, "" if code == 0 else out.last_trouble)

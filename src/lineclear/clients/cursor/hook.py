@@ -1,4 +1,4 @@
-"""Cursor: Claude's fields under its own names of events. By its documentation; it was not run."""
+"""Cursor: Claude's fields, its own event names. Written by its documentation, not tested."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
 
 
 def write_answer(event: str, answer: HookAnswer) -> bytes:
-    """Its tools are denied by `permission`, and by `decision` where an older release reads that."""
+    """A denial is `permission`, and `decision` for older releases."""
     said: dict[str, Any] = {}
     if answer.is_denied and event == "preToolUse":
         said = {

@@ -1,6 +1,4 @@
-"""Cursor: hooks and our server in the project's files. By its documentation; not run here, since it cannot be
-installed.
-"""
+"""Cursor: hooks and our server in the project's files. Written by its documentation, not tested."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from lineclear.app.setup.plan import SetupFacts, SetupPlan
 from lineclear.clients import json_settings, mcp_entry
 from lineclear.clients.cursor.hook import EVENTS
 
-# Its own switch: an edit is blocked where the hook fails.
+# Cursor's own setting to block an edit if the hook fails.
 _FAIL_CLOSED = {"failClosed": True}
 IN_WORKTREES = True
 _SKELETON = '{\n  "version": 1\n}'

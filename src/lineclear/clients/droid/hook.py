@@ -1,7 +1,7 @@
-"""Factory droid: Claude's protocol, its own names of tools. Seen with 0.225.2.
+"""Factory droid: Claude's protocol, its own tool names. Tested with 0.225.2.
 
-What is said before a tool does not reach its model, and a command that fails has no end: `PostToolUse` comes
-for those that went well. A call has no id; a command is known by its words.
+What we say before a tool does not reach the model. A failed command has no end: `PostToolUse` comes only
+after a success. Calls have no id; we identify a command by its text.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ EVENT = "PreToolUse"
 
 
 def probe(url: str) -> Probe:
-    """With its own switch for a machine without a network: no account is asked, and no server of its own."""
+    """With droid's own switch for a machine without network, so that it contacts no account and no server."""
     model = {
         "model": "m1",
         "displayName": "m1",
@@ -19,7 +19,7 @@ def probe(url: str) -> Probe:
         "apiKey": KEY,
         "maxOutputTokens": 8000,
     }
-    # It does not wait for a server; one that comes too late is not shown to the model in this turn.
+    # By default droid does not wait for an MCP server, and the model would not see its tools in this turn.
     said = json.dumps({"customModels": [model], "blockOnMcpLoad": True})
     return Probe(
         ["droid", "exec", "--auto", "low", "--model", "custom:m1", "go"],

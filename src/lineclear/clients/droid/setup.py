@@ -1,7 +1,7 @@
-"""Factory droid: hooks in the project's settings, our server in its `mcp.json`. Seen with 0.225.2.
+"""Factory droid: hooks in the project's settings, our server in its `mcp.json`. Tested with 0.225.2.
 
-There may be a `hooks.json` as well, without a `hooks` around its events. An event that is named there counts
-in there alone: so each of ours goes where the user's own of that event are.
+There may also be a `hooks.json`, with the events at the top level. If it names an event, droid ignores that
+event's hooks in the settings. So each of our hooks goes into the file that has the user's own for that event.
 """
 
 from __future__ import annotations

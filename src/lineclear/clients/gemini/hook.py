@@ -1,5 +1,5 @@
-"""Gemini CLI: its own names of events and its own answers; what is said before a tool does not reach the
-model unless it denies. Seen with 0.61.0.
+"""Gemini CLI: its own event names and answers. What we say before a tool reaches the model only with a
+denial. Tested with 0.61.0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EVENTS = {
     "SessionEnd": "",
 }
 
-# Claude Code's names of its events.
+# Its events -> Claude Code's.
 _NAMES = {
     "BeforeAgent": "UserPromptSubmit",
     "BeforeTool": "PreToolUse",

@@ -10,7 +10,7 @@ EVENT = "BeforeTool"
 
 
 def probe(url: str) -> Probe:
-    """The system's settings stand above the user's: there we say how it logs in, and nothing else."""
+    """The system settings override the user's: we use them only to set how it logs in."""
     said = json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}})
     return Probe(
         ["gemini", "-m", "gemini-3-pro", "-p", "go", "--approval-mode", "yolo"],

@@ -1,7 +1,6 @@
-"""Gemini CLI: hooks and our server in the project's settings; a folder has to be trusted, or they are skipped
-in silence.
+"""Gemini CLI: hooks and our server in the project's settings, silently skipped unless the folder is trusted.
 
-Seen with 0.61.0: `--skip-trust` lets it start in a folder nobody trusted, and runs no hook there.
+Tested with 0.61.0, in which `--skip-trust` starts in an untrusted folder, but runs no hooks there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How Gemini CLI is started."""
+"""Starts Gemini CLI."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def launch(asked: Launch) -> WorkerCommand:
     argv += option("--model", asked.model)
     started = in_session(argv, asked)
     if asked.permissions in (EDIT, FULL):
-        # A fresh worktree is a folder that nobody has trusted, and there every mode is lowered to asking.
-        # Not `--skip-trust`: with that one (0.61) the hooks of the project are skipped, in silence.
+        # Nobody has trusted a new worktree yet, and in an untrusted folder every mode falls back to asking.
+        # Not `--skip-trust`: it (0.61) silently skips the project's hooks.
         started.env["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
     return started
 

@@ -15,7 +15,10 @@ SHELLS = frozenset({"run_shell_command"})
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("Gemini CLI", _understand, hear=_hear, worktree=worktree, before=before)
+    return StreamReader(
+        "Gemini CLI", _understand, edits=EDITS, shells=SHELLS, read_text=_read_text,
+        worktree=worktree, before=before,
+    )  # fmt: skip
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -26,16 +29,9 @@ def _understand(event: Json, out: StreamReader) -> None:
     elif kind == "message" and event.text("role") == "assistant":
         out.said(event.text("content"))
     elif kind == "tool_use":
-        tool = event.text("tool_name")
-        out.call(
-            event.text("tool_id"),
-            tool,
-            event.value("parameters"),
-            is_edit=tool in EDITS,
-            is_shell=tool in SHELLS,
-        )
+        out.call(event.text("tool_id"), event.text("tool_name"), event.value("parameters"))
     elif kind == "tool_result":
-        # A command that failed is a success here, and says so only in its output.
+        # A failed command counts as a success here; only its output shows the failure.
         failed = "Command exited with code:" in event.text("output")
         ok = event.text("status") == "success" and not failed
         out.call_done(event.text("tool_id"), ok, event.value("output"))
@@ -57,7 +53,7 @@ def _result(event: Json, out: StreamReader) -> None:
     out.ended(False, why)
 
 
-def _hear(text: str, out: StreamReader) -> None:
-    """It tries again for minutes without an event; only its error output tells."""
+def _read_text(text: str, out: StreamReader) -> None:
+    """Gemini CLI retries for minutes without an event; only its error output shows it."""
     if text.startswith("Attempt ") and " failed" in text:
         out.trouble(text)

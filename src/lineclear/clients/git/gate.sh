@@ -1,6 +1,6 @@
 #!/bin/sh
-# Made by `lineclear setup git`; git's hooks end here. Only a clear no stops git: where lineclear is missing
-# or broken, git goes on.
+# Made by `lineclear setup git`. Git's hooks call this file. It stops git only on a clear refusal: if lineclear is
+# missing or fails, git goes on.
 if [ -n "$LINECLEAR_PROBE" ]; then
     echo "git $1" >>"$LINECLEAR_PROBE"
     exit 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lineclear: nothing of ours happens here; the hook that core.hooksPath named before goes on as it did.
+# lineclear: only calls the hook from the earlier core.hooksPath.
 kept=@KEPT@
 [ ! -x "$kept" ] || exec "$kept" "$@"
 exit 0

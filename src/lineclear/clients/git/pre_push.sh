@@ -1,5 +1,5 @@
 #!/bin/sh
-# lineclear: the gate before git's @NAME@; `lineclear setup git --remove` takes it away.
+# lineclear: the gate before git's @NAME@; `lineclear setup git --remove` removes it.
 here=${0%/*}
 gate=$here/@GATE@
 kept=@KEPT@

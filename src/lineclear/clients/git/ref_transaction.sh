@@ -1,6 +1,6 @@
 #!/bin/sh
-# lineclear: the gate before git's @NAME@; `lineclear setup git --remove` takes it away.
-# It runs at every move of every ref, so whatever is not guarded is let through by the shell alone.
+# lineclear: the gate before git's @NAME@; `lineclear setup git --remove` removes it.
+# Git calls it whenever any ref moves, so the shell itself lets through whatever is not guarded.
 here=${0%/*}
 gate=$here/@GATE@
 kept=@KEPT@
@@ -17,7 +17,7 @@ while IFS= read -r line; do
     *' '@MAIN@) guarded=${guarded:-main} ;;
     esac
 done
-# In the main worktree everybody commits to what is checked out there; whoever has another one lands.
+# In the main worktree everybody may commit to main; from a linked worktree, work has to land.
 if [ "$guarded" = main ]; then
     case $(git rev-parse --git-dir) in
     */worktrees/*) ;;

@@ -1,8 +1,8 @@
-"""Git's hooks as a gate: stubs of ours before the user's own hooks, which go on as they did.
+"""Git's hooks as a gate: our stubs run before the user's own hooks, which still run.
 
-Two ways. Where hooks lie in the repository's own directory, a hook of the same name is moved aside and
-called by ours. Where `core.hooksPath` names another directory (husky, a committed folder), nothing in there
-is touched: we put a directory of our own before it, with a stub for every hook that git knows.
+There are two ways. In the repository's own hooks directory ("beside"), we rename an existing hook, and our
+stub calls it. If `core.hooksPath` names another directory ("before": husky, a committed folder), we change
+nothing in it, but set `core.hooksPath` to a directory of ours, with a stub for every hook that git knows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def stub(name: str, *, gate: str, kept: str, main_ref: str) -> bytes:
 
 
 def files(facts: SetupFacts) -> list[str]:
-    """Both ways' hooks, since either may be wanted now and either may have been taken before."""
+    """The hooks of both ways: either may be needed now, and either may have been used before."""
     directories = dict.fromkeys([f"{facts.git_dir}/hooks", facts.record.get("directory", _chain(facts))])
     beside = [path for directory in directories for path in looked_at(directory)]
     before = [f"{_chain(facts)}/{name}" for name in (*GUARDED, *OTHERS)]
@@ -55,7 +55,7 @@ def files(facts: SetupFacts) -> list[str]:
 
 
 def _chain(facts: SetupFacts) -> str:
-    """Our directory before another one."""
+    """Our directory for the way "before"."""
     return f"{facts.state}/git-hooks"
 
 
@@ -75,7 +75,7 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
         plan = plan_before(chain, facts.files, main_ref, old["former"], old["quoted"])
     else:
         plan = plan_beside(f"{facts.git_dir}/hooks", facts.files, main_ref, old)
-    # Closed: every answer but a clear yes stops git.
+    # With `on_error = "closed"`, everything but exit code 0 stops git.
     stops = "[!0]*" if facts.is_closed else "3 | 4 | 7"
     text = fill("git/gate.sh", PYTHON=shlex.quote(facts.python), STOPS=stops).encode()
     plan.change_bytes(_gate(facts), facts.files.get(_gate(facts)), text, is_program=True)
@@ -101,7 +101,7 @@ def plan_remove(facts: SetupFacts) -> SetupPlan:
 def plan_beside(
     directory: str, files: Mapping[str, bytes | None], main_ref: str, record: Mapping[str, Any]
 ) -> SetupPlan:
-    """`files`: what each guarded hook's path holds now, and its kept one's."""
+    """`files`: the current content of each guarded hook, and of the user's hook that we renamed."""
     plan = SetupPlan()
     plan.own_record = {"way": "beside", "directory": directory, "moved": list(record.get("moved", []))}
     for name in GUARDED:
@@ -117,7 +117,7 @@ def plan_beside(
 
 
 def plan_beside_remove(files: Mapping[str, bytes | None], record: Mapping[str, Any]) -> SetupPlan:
-    """Ours go; the kept ones come back to where ours stood, also where another tool had moved ours."""
+    """Remove our stubs, even if another tool renamed them, and put the user's hooks back in their place."""
     plan, directory = SetupPlan(), record["directory"]
     for name in GUARDED:
         kept = f"{directory}/{name}{KEPT}"
@@ -137,7 +137,7 @@ def plan_beside_remove(files: Mapping[str, bytes | None], record: Mapping[str, A
 
 
 def _places(directory: str, name: str) -> tuple[str, ...]:
-    """`pre-commit install` moves the hook that it finds to NAME.legacy, and calls it."""
+    """Where our stub may be: `pre-commit install` renames an existing hook to NAME.legacy, and calls it."""
     return f"{directory}/{name}", f"{directory}/{name}.legacy", f"{directory}/{name}.old"
 
 
@@ -151,8 +151,8 @@ def looked_at(directory: str) -> list[str]:
 def plan_before(
     directory: str, files: Mapping[str, bytes | None], main_ref: str, former: str, quoted: str
 ) -> SetupPlan:
-    """`former` is what core.hooksPath says in this repository ("" when only the user's own settings say
-    it), `quoted` the directory it means, for a shell."""
+    """`former`: core.hooksPath in this repository's settings ("" if only the user's global settings have it);
+    `quoted`: the directory that it names, quoted for a shell."""
     plan = SetupPlan()
     plan.own_record = {"way": "before", "directory": directory, "former": former, "quoted": quoted}
     for name in (*GUARDED, *OTHERS):

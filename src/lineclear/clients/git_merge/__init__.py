@@ -1,1 +1,1 @@
-"""Lineclear as git's merge driver and mergetool."""
+"""lineclear as git's merge driver and mergetool."""

@@ -1,4 +1,4 @@
-"""Git's merge driver and mergetool: settings of one repository, shared by its worktrees, and no file."""
+"""Git's merge driver and mergetool: settings of the repository, shared by its worktrees, without any file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from lineclear.core.words.refusals import refuse
 
 IN_WORKTREES = False
 CONFIG = {
-    "merge.lineclear.name": "lineclear: what is safe, else named conflicts",
+    "merge.lineclear.name": "lineclear: merges what is safe and explains conflicts",
     "merge.lineclear.driver": "lineclear merge-file %O %A %B --path %P -o %A",
     "mergetool.lineclear.cmd": (
         'lineclear merge-file "$BASE" "$LOCAL" "$REMOTE" --path "$MERGED" -o "$MERGED"'
     ),
     "mergetool.lineclear.trustExitCode": "true",
-    # For paths without a merge attribute: what .gitattributes says about a file stays in force.
+    # Applies to paths without a merge attribute; .gitattributes still takes precedence.
     "merge.default": "lineclear",
 }
 GIT_SETTINGS = tuple(CONFIG)
@@ -36,7 +36,7 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
 
 
 def plan_remove(facts: SetupFacts) -> SetupPlan:
-    """A default that names another driver is the user's own."""
+    """Keep a default that names another driver: it is the user's."""
     current = facts.git_settings
     is_ours = current["merge.default"] == CONFIG["merge.default"]
     ours = [key for key in CONFIG if current[key] and (key != "merge.default" or is_ours)]

@@ -1,9 +1,9 @@
-"""goose: names of events like Claude's, tools of its own. Seen with 1.52.0; 1.34.0 runs the hooks as well,
-but ignores their answers.
+"""goose: Claude's event names, its own tools. Tested with 1.52.0; 1.34.0 also runs the hooks, but ignores
+their answers.
 
-Its model hears us where a call is denied and where it wants to stop, and nowhere else. A denial is said to be
-final ("do not retry"), so nothing is held back to tell something. Its sub-agents run no hooks: what they did
-is looked at like a command's doing, when they are done.
+Our words reach the model only when we deny a call and when it wants to stop. goose presents a denial as final
+("do not retry"), so we never hold a call back just to pass on a message. Sub-agents run no hooks: after they
+end, we look for their changes as for those of a shell command.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# It compares by a regular expression, anywhere in the name.
+# goose searches for this regular expression anywhere in the tool's name.
 _CHANGING = "^((developer__)?(edit|write|shell)|delegate)$"
 EVENTS = {
     **claude_protocol.PLAIN_EVENTS,
@@ -41,7 +41,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
         call.replaced = (text_of(given, "before"),)
         call.is_deaf = True
         if call.command and not call.call_id:
-            call.call_id = id_of_command(call.command)  # 1.34 has none
+            call.call_id = id_of_command(call.command)  # 1.34 sends none
     return call
 
 

@@ -1,5 +1,5 @@
-"""goose: a plugin of our own in the project, with hooks and our server. Seen with 1.52.0; 1.34.0 reads the
-hooks alone, and ignores their answers.
+"""goose: our own plugin in the project, with hooks and our server. Tested with 1.52.0; 1.34.0 reads only the
+hooks, and ignores their answers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from lineclear.app.setup.plan import SetupFacts, SetupPlan
 from lineclear.clients import json_settings, mcp_entry, whole_files
 from lineclear.clients.goose.hook import EVENTS
 
-# Its own switch: an edit is blocked where the hook fails.
+# goose's own setting to block an edit if the hook fails.
 _FAIL_CLOSED = {"on_failure": "block"}
 IN_WORKTREES = True
 _MANIFEST = {

@@ -1,4 +1,4 @@
-"""How goose is started: `goose run`, the prompt on standard input."""
+"""Starts goose: `goose run`, with the prompt on standard input."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def launch(asked: Launch) -> WorkerCommand:
     argv += option("--model", asked.model)
     if asked.resume_session:
         argv += ["--resume", "--session-id", asked.resume_session]
-    # It asks about everything or about nothing, and there is no person to answer.
+    # goose asks about everything or about nothing, and nobody is there to answer.
     env = {} if asked.permissions == NONE else {"GOOSE_MODE": "auto"}
     return WorkerCommand(argv, env)

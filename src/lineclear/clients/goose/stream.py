@@ -17,7 +17,10 @@ _FAILURES = ("Ran into this error:", "Network error:")
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("goose", _understand, hear=_hear, worktree=worktree, before=before)
+    return StreamReader(
+        "goose", _understand, edits=EDITS, shells=SHELLS, read_text=_read_text,
+        worktree=worktree, before=before,
+    )  # fmt: skip
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -38,8 +41,7 @@ def _part(part: Json, out: StreamReader, *, is_answer: bool) -> None:
         _text(part.text("text"), out)
     elif kind == "toolRequest":
         asked = part.inner("toolCall", "value")
-        tool = asked.text("name")
-        out.call(id, tool, asked.value("arguments"), is_edit=tool in EDITS, is_shell=tool in SHELLS)
+        out.call(id, asked.text("name"), asked.value("arguments"))
     elif kind == "toolResponse":
         answer = part.inner("toolResult")
         value = answer.inner("value")
@@ -48,7 +50,7 @@ def _part(part: Json, out: StreamReader, *, is_answer: bool) -> None:
 
 
 def _text(text: str, out: StreamReader) -> None:
-    """goose reports a failed request as if the model had said it."""
+    """goose reports a failed request as if it were text from the model."""
     if text.startswith(_FAILURES):
         out.trouble(text)
     else:
@@ -61,8 +63,8 @@ def _complete(event: Json, out: StreamReader) -> None:
     out.ended(not out.last_trouble, out.last_trouble)
 
 
-def _hear(text: str, out: StreamReader) -> None:
-    """The session's id stands in the greeting: `20261115_1 · /srv/shop`."""
+def _read_text(text: str, out: StreamReader) -> None:
+    """The greeting contains the session's id: `20261115_1 · /srv/shop`."""
     words = text.replace("\\____)", " ").split()
     if len(words) >= 3 and words[1] == "·" and words[0].replace("_", "").isdigit():
         out.session(words[0])

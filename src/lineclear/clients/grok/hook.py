@@ -1,7 +1,7 @@
-"""Grok Build: Claude's protocol, its own names of tools. Seen with 1.0.41.
+"""Grok Build: Claude's protocol, its own tool names. Tested with 1.0.41.
 
-What is said at the start and at a prompt does not reach its model; what is said before and after a tool does.
-A sub-agent has a session of its own: only its parent's `SubagentStart` says whose it is.
+What we say before and after a tool reaches the model, but not what we say at the start and at a prompt. A
+sub-agent has its own session: only its parent's `SubagentStart` says whose sub-agent it is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# It compares whole names.
+# Grok compares whole names.
 _CHANGING = "search_replace|write|run_terminal_command|monitor"
 EVENTS = {
     **claude_protocol.PLAIN_EVENTS,
@@ -32,14 +32,14 @@ _TELLING = frozenset(("PreToolUse", "PostToolUse", "PostToolUseFailure"))
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     is_child = bool(text_of(data, "subagentType"))
     if event == "Stop" and data.get("reason") == "shutdown":
-        return None  # once more, after the session has ended
+        return None  # a second Stop, after the session has ended
     if event == "UserPromptSubmit" and is_child:
-        return None  # it may come before we know whose child it is
+        return None  # may come before we know whose sub-agent it is
     call = claude_protocol.read_call("grok", event, data, _TELLING)
     if call is None:
         return None
     if event == "SubagentStart":
         call.subagent = call.child_session = text_of(data, "subagentId")
     elif event == "SubagentStop":
-        call.event = STOP  # the child's own session ends after it
+        call.event = STOP  # the sub-agent's own session ends afterwards
     return call

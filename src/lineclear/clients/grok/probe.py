@@ -8,7 +8,7 @@ EVENT = "PreToolUse"
 
 
 def probe(url: str) -> Probe:
-    # It asks its maker's server for other things, too.
+    # Grok also asks its vendor's server for other things.
     bases = ("GROK_MODELS_BASE_URL", "GROK_XAI_API_BASE_URL", "GROK_CLI_CHAT_PROXY_BASE_URL")
     env = {
         **dict.fromkeys(bases, url + "/v1"),

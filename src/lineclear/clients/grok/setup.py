@@ -1,7 +1,7 @@
-"""Grok Build: a file of our own among the project's hooks, our server in the project's config.toml; both are
-skipped in silence until the folder is trusted. Seen with 1.0.41.
+"""Grok Build: our own file among the project's hooks, our server in the project's config.toml. Grok silently
+skips both until the folder is trusted. Tested with 1.0.41.
 
-A linked worktree has files of its own; that the main one is trusted counts there, too.
+A linked worktree has its own files; trust in the main worktree covers it.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _trust(plan: SetupPlan, facts: SetupFacts) -> None:
 
 
 def _lines(facts: SetupFacts) -> list[str]:
-    """Grok itself notes when somebody decided: without that it is ours, also where Grok has written the file
-    again, without our marks."""
+    """Grok's own entries also have the time of the decision. So we recognise ours even if Grok rewrites the
+    file without our marks."""
     return [f"[folders.{json.dumps(facts.root)}]", "trusted = true"]
 
 
@@ -91,5 +91,5 @@ def _forget(plan: SetupPlan, facts: SetupFacts, path: str) -> None:
 
 
 def _name(facts: SetupFacts) -> str:
-    """Every repository has a block of its own in there."""
+    """The name of our block: each repository has its own."""
     return f"grok in {facts.root}"

@@ -1,8 +1,8 @@
-"""Kimi Code: Claude's names of events and tools, answers of its own. Seen with 2.1.0.
+"""Kimi Code: Claude's names of events and tools, its own answers. Tested with 2.1.0.
 
-Its model hears us at a prompt, where a call is denied, and where it wants to stop. Kimi does not wait for the
-hook after a tool and drops its answer, so we hold the next call back, once, to pass on what the model has to
-know. Its commands have no variable that says who runs them, and nothing marks its sub-agents.
+Our words reach the model at a prompt, when we deny a call, and when it wants to stop. Kimi does not wait for
+the hook after a tool and drops its answer. So we deny the next call once, to pass on what the model has to
+know. No variable tells its commands which agent runs them, and nothing marks sub-agents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# It compares by a regular expression, anywhere in the name.
+# Kimi searches for this regular expression anywhere in the tool's name.
 _CHANGING = "^(Edit|Write|Bash)$"
 EVENTS = {
     **claude_protocol.PLAIN_EVENTS,
@@ -31,7 +31,7 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     call = claude_protocol.read_call("kimi", event, data, _TELLING)
     if call is None:
         return None
-    # The end of a command may be reported after the next call.
+    # Kimi may report the end of a command after the next call.
     call.is_nameless = call.is_end_unsure = True
     if call.is_whole_write and dict_of(data, "tool_input").get("mode") == "append":
         call.is_whole_write = False

@@ -8,7 +8,7 @@ EVENT = "PreToolUse"
 
 
 def probe(url: str) -> Probe:
-    """A model of its own by variables; the user's settings, where the hooks are, stay as they are."""
+    """Sets the model by variables, since the hooks are in the user's settings."""
     env = {
         "KIMI_MODEL_NAME": "m1",
         "KIMI_MODEL_PROVIDER_TYPE": "openai",

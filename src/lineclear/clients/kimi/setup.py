@@ -1,6 +1,6 @@
-"""Kimi Code: hooks in its own settings in the home directory, which hold in every repository; ours end at
-once where no lineclear is set up. Our server is in a file of the project, which Kimi reads in folders that it
-trusts. Seen with 2.1.0.
+"""Kimi Code: hooks in its settings in the home directory, which apply to every repository; ours exit at once
+in a repository without lineclear. Our server is in a file of the project, which Kimi reads in trusted
+folders. Tested with 2.1.0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lineclear.clients.json_settings import MARK, TIMEOUT_S, find_hook
 from lineclear.clients.kimi.hook import EVENTS
 
 IN_WORKTREES = True
-# How long a folder's name may be in the name of the file that says it is trusted.
+# Kimi cuts a folder's name to this length in the name of its trust file.
 _LONGEST_NAME = 40
 
 
@@ -34,7 +34,7 @@ def _config(facts: SetupFacts) -> str:
 
 
 def _trust_file(facts: SetupFacts) -> str:
-    """A file of this name says that the folder is trusted, whatever stands in it."""
+    """The folder is trusted if this file exists, whatever its content."""
     name = re.sub(r"[^a-z0-9._-]+", "-", facts.root.rpartition("/")[2].lower()).strip("-")[:_LONGEST_NAME]
     name = name.strip("-")
     key = hashlib.sha256(facts.root.encode()).hexdigest()[:12]
@@ -60,11 +60,11 @@ def plan_install(facts: SetupFacts) -> SetupPlan:
 
 
 def _install_hooks(plan: SetupPlan, facts: SetupFacts) -> None:
-    """Every repository has a block of its own in there, so that one can go alone; Kimi runs the same words of
-    several hooks once."""
+    """Each repository has its own block, so that each can be removed alone. Kimi runs identical commands of
+    several hooks only once."""
     path, lines = _config(facts), []
     for event, matcher in EVENTS.items():
-        # Never the path of one repository: the file is read in all of them.
+        # Never the path of one repository: the file applies to all of them.
         lines += ["[[hooks]]", f'event = "{event}"']
         lines += [f"matcher = {json.dumps(matcher)}"] if matcher else []
         lines += [f"command = {json.dumps(find_hook('kimi', event))}", f"timeout = {TIMEOUT_S}"]
@@ -77,7 +77,7 @@ def _install_hooks(plan: SetupPlan, facts: SetupFacts) -> None:
 
 
 def _trust(plan: SetupPlan, facts: SetupFacts) -> None:
-    """A folder that the user trusts already is left as it is, and the trust is theirs."""
+    """Trust the folder, unless the user already does: then the trust is theirs, and --remove keeps it."""
     path = _trust_file(facts)
     text = json.dumps({"root": facts.root, "trustedAt": 0})
     if facts.text(path) is None:
@@ -110,8 +110,8 @@ def plan_remove(facts: SetupFacts) -> SetupPlan:
 
 
 def _remove_rewritten(plan: SetupPlan, facts: SetupFacts, path: str, text: str) -> None:
-    """Kimi rewrites the file, without comments, when its settings are changed in its menus: then ours are
-    known by their command. Another repository's block, which still has its marks, is not touched."""
+    """Kimi's menus rewrite the file without comments: then we recognise our hooks by their command. If
+    another repository's block still has its marks, change nothing."""
     if (
         path not in facts.record.get("files", {})
         or text_blocks.marks("kimi in ")[0].partition(":")[0] in text

@@ -1,1 +1,1 @@
-"""Any command that writes our lines of JSON."""
+"""Any command that writes our JSON lines."""

@@ -1,4 +1,4 @@
-"""How a command that writes our lines of JSON is started: like any other command."""
+"""Starts a command that writes our JSON lines, like any other command."""
 
 from __future__ import annotations
 

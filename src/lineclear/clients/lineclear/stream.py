@@ -1,4 +1,4 @@
-"""Our own lines of JSON, for scripts and for clients that we do not know.
+"""Our own JSON lines, for scripts and for clients that we do not know.
 
 {"type":"session","id":"..."}   {"type":"model","name":"..."}   {"type":"say","text":"..."}
 {"type":"call","id":"1","tool":"edit","input":{...}}   {"type":"done","id":"1","ok":true,"output":"..."}
@@ -24,8 +24,9 @@ SHELLS = frozenset({"bash", "shell"})
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
     return StreamReader(
-        "the command", _understand, needs_end=False, codes=stream.CODES, worktree=worktree, before=before
-    )
+        "the command", _understand, edits=EDITS, shells=SHELLS, needs_end=False, codes=stream.CODES,
+        worktree=worktree, before=before,
+    )  # fmt: skip
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -37,8 +38,7 @@ def _understand(event: Json, out: StreamReader) -> None:
     elif kind == "say":
         out.said(event.text("text"))
     elif kind == "call":
-        tool = event.text("tool")
-        out.call(event.text("id"), tool, event.value("input"), is_edit=tool in EDITS, is_shell=tool in SHELLS)
+        out.call(event.text("id"), event.text("tool"), event.value("input"))
     elif kind == "done":
         out.call_done(event.text("id"), event.flag("ok"), event.value("output"))
     elif kind == "usage":

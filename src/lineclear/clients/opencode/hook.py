@@ -1,4 +1,4 @@
-"""opencode: our plugin in it speaks Claude's protocol to us. Seen with 1.18.33."""
+"""opencode: our plugin in it speaks Claude's protocol. Tested with 1.18.33."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // Made by `lineclear setup opencode`: asks lineclear (.git/lineclear/hook) before and after each tool.
-// Without lineclear, or when it fails, opencode goes on as if this file were not there.
+// Without lineclear, or if it fails, opencode goes on as if this file did not exist.
 import { spawnSync } from "node:child_process"
 
 const find = @FIND@

@@ -1,4 +1,4 @@
-"""opencode: a plugin of ours in the project, which calls the hook; our server in the project's settings."""
+"""opencode: our plugin in the project, which calls the hook, and our server in the project's settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How opencode is started: `opencode run`, its permissions in a variable."""
+"""Starts opencode: `opencode run`, with its permissions in a variable."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ def launch(asked: Launch) -> WorkerCommand:
     argv += option("--model", asked.model)
     argv += option("--session", asked.resume_session)
     env = {"OPENCODE_PERMISSION": _permissions(asked)} if asked.permissions == EDIT else {}
-    # It takes its directory from this variable, not from where it was started.
+    # opencode takes its directory from this variable, not from the current directory.
     return WorkerCommand(argv, env | ({"PWD": asked.worktree} if asked.worktree else {}))
 
 
 def _permissions(asked: Launch) -> str:
-    """Later patterns win, so the general rule stands first.
-
-    `deny` tells the model and goes on; `ask` ends the whole run when nobody is there.
+    """Later patterns win, so the general rule comes first. With `deny` the model gets an error and goes on;
+    `ask` would end the whole run, since nobody is there to answer.
     """
     allowed = [form for prefix in shell_prefixes(asked) for form in (prefix, f"{prefix} *")]
     shells = {"*": "deny"} | dict.fromkeys(allowed, "allow")

@@ -15,7 +15,7 @@ SHELLS = frozenset({"bash"})
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("opencode", _understand, worktree=worktree, before=before)
+    return StreamReader("opencode", _understand, edits=EDITS, shells=SHELLS, worktree=worktree, before=before)
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -36,10 +36,9 @@ def _understand(event: Json, out: StreamReader) -> None:
 
 
 def _tool(part: Json, out: StreamReader) -> None:
-    """Told once, when the tool has answered."""
-    tool, state = part.text("tool"), part.inner("state")
-    id = part.text("callID")
-    out.call(id, tool, state.value("input"), is_edit=tool in EDITS, is_shell=tool in SHELLS)
+    """opencode reports a call only once, when the tool has answered."""
+    id, state = part.text("callID"), part.inner("state")
+    out.call(id, part.text("tool"), state.value("input"))
     ok = state.text("status") == "completed" and state.inner("metadata").count("exit") <= 0
     out.call_done(id, ok, state.value("output") or state.value("error"))
 
@@ -49,7 +48,7 @@ def _step(part: Json, out: StreamReader) -> None:
     read, written = spent.inner("cache").count("read"), spent.inner("cache").count("write")
     tokens_in = max(spent.count("input"), 0) + max(read, 0) + max(written, 0)
     tokens_out = max(spent.total("output", "reasoning"), 0)
-    # It writes 0 for a model whose price it does not know: that is unknown, not free.
+    # A model whose price opencode does not know counts 0, which means unknown, not free.
     out.used_more(tokens_in, tokens_out, max(read, 0), micros_of(part.value("cost")) or -1)
     if part.text("reason") == "stop":
         out.ended(True)

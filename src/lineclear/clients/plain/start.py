@@ -1,4 +1,4 @@
-"""How any command is started."""
+"""Starts any command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def launch(asked: Launch) -> WorkerCommand:
-    """The prompt comes where the command names it; a command that does not, gets it as its input."""
+    """Put the prompt where the command names it; if it does not, pass it on standard input."""
     argv = filled(asked.command, asked)
     names_it = any("{prompt}" in word or "{prompt_file}" in word for word in asked.command)
     return WorkerCommand(argv, stdin=NO_INPUT if names_it else PROMPT_INPUT)

@@ -1,6 +1,6 @@
-"""Any command: its output is for people, its exit code is its end.
+"""Any command: its output is for people, and only its exit code says how it ended.
 
-75 ("try again later") and 77 ("no permission"), codes of sysexits.h, are no failures of the work.
+The codes 75 ("try again later") and 77 ("no permission") of sysexits.h do not mean that the work failed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Qwen Code: Claude's protocol and names of events. Seen with 0.24.4."""
+"""Qwen Code: Claude's protocol and event names. Tested with 0.24.4."""
 
 from __future__ import annotations
 

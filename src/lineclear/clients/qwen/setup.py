@@ -1,4 +1,4 @@
-"""Qwen Code: hooks, in Claude Code's words, and our server in the project's settings; `timeout` is in
+"""Qwen Code: hooks in Claude Code's format and our server, both in the project's settings. `timeout` is in
 milliseconds.
 """
 

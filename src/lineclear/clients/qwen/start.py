@@ -1,4 +1,4 @@
-"""How Qwen Code is started."""
+"""Starts Qwen Code."""
 
 from __future__ import annotations
 

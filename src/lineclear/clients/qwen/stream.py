@@ -1,4 +1,4 @@
-"""Qwen Code: a relative of Gemini CLI whose stream looks like that of Claude Code."""
+"""Qwen Code: a fork of Gemini CLI whose stream looks like Claude Code's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ SHELLS = frozenset({"run_shell_command"})
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:
-    return StreamReader("Qwen Code", _understand, worktree=worktree, before=before)
+    return StreamReader(
+        "Qwen Code", _understand, edits=EDITS, shells=SHELLS, worktree=worktree, before=before
+    )
 
 
 def _understand(event: Json, out: StreamReader) -> None:
@@ -38,10 +40,7 @@ def _assistant(message: Json, out: StreamReader) -> None:
         elif part.text("type") == "text":
             out.said(part.text("text"))
         elif part.text("type") == "tool_use":
-            tool = part.text("name")
-            out.call(
-                part.text("id"), tool, part.value("input"), is_edit=tool in EDITS, is_shell=tool in SHELLS
-            )
+            out.call(part.text("id"), part.text("name"), part.value("input"))
     spent = message.inner("usage")
     out.used_by_message(
         message.text("id"),

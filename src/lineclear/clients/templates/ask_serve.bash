@@ -1,22 +1,22 @@
-# Asks the server whose door is "$0" what a hook is to answer; "$@" is the command that answers without a server, its
-# last two words the client and the event; the host's words come on standard input. Whatever is not exactly as expected:
-# that command, with the same words. Keeps to what bash 3.2 has, macOS's own.
-# An error of the shell itself must not be taken for a refusal.
+# Asks the server with the address file "$0" for a hook's answer. "$@" is the command that answers without a server; its
+# last two words are the client and the event. The client's JSON comes on standard input. If anything is not exactly as
+# expected, runs that command with the same input. Uses only what bash 3.2 (macOS) has.
+# Clients must not take an error of the shell itself for a refusal.
 trap 'exit 0' EXIT
 said=$(LC_ALL=C cat)
 
 # Sets answer. Nothing here takes longer than a few seconds.
 ask_server() {
     local LC_ALL=C host port key pid name value line length= is_whole= request client=${@: -2:1} event=${@: -1}
-    # More might not fit into the socket, and a server that hangs would never take it.
+    # More might not fit into the socket's buffer, and a server that hangs would never read it.
     [ ${#said} -le 30000 ] || return 1
     { read -r host && read -r port && read -r key && read -r line && read -r pid; } <"$0" || return 1
-    # A server that was killed has left its door, and its port may be somebody else's by now.
+    # A killed server leaves its address file behind, and another program may have its port by now.
     kill -0 "$pid" || return 1
     case $client$event in *[!A-Za-z_-]*) return 1 ;; esac
     case $PWD in *[[:cntrl:]]* | *' ') return 1 ;; esac
 
-    # Under this id a server that dies after the work has kept its answer.
+    # If the server dies after the work, its stored answer is found again by this id.
     export LINECLEAR_CALL=$$-$RANDOM$RANDOM$RANDOM
     case $host in *:*) line=[$host] ;; *) line=$host ;; esac
     request="POST /hook/$client/$event HTTP/1.0"$'\r\n'"Host: $line:$port"$'\r\n'"Authorization: Bearer $key"$'\r\n'
@@ -24,7 +24,7 @@ ask_server() {
     for name in @NAMES@ ${!LINECLEAR_*}; do
         value=${!name}
         case $name in
-        # Long, and of no meaning for a hook.
+        # Long, and no hook needs it.
         LINECLEAR_PROMPT) continue ;;
         *) case $value in *[[:cntrl:]]*) return 1 ;; esac ;;
         esac
@@ -57,7 +57,7 @@ ask_server() {
     [ ${#answer} = "$length" ]
 }
 
-# A server that goes away while we write to it must not take us with it.
+# A server that ends while we write to it must not end us, too.
 trap '' PIPE
 if ask_server "$@" 2>/dev/null; then
     printf '%s' "$answer" 2>/dev/null
@@ -65,6 +65,6 @@ if ask_server "$@" 2>/dev/null; then
 fi
 trap - PIPE
 exec 3>&-
-# Should the interpreter be gone, we go on to our own end, which is no refusal.
+# If the interpreter is gone, go on to our own exit, which is not a refusal.
 shopt -s execfail
 exec "$@" <<<"$said"

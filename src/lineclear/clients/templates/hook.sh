@@ -1,11 +1,11 @@
 #!/bin/sh
-# Made by `lineclear setup`; a client's hook ends here. Without lineclear the client goes on as if it had none.
-# Copilot, Grok and Cursor run the hooks of Claude Code as well; theirs are installed under their own names.
+# Made by `lineclear setup`. Clients' hooks call this file; without lineclear the client goes on as if it had no hook.
+# Copilot, Grok and Cursor also run Claude Code's hooks; ignore those calls: they have their own hooks.
 if [ "$1" = claude ] && [ -z "$CLAUDECODE$CLAUDE_CODE_SESSION_ID" ]; then
     exit 0
 fi
-# A client starts our MCP server this way, too: this file alone names an interpreter. `-P`: nothing that lies in the
-# repository is taken for a module of ours.
+# Clients start our MCP server through this file, too, since only this file names an interpreter. `-P` keeps Python from
+# importing modules from the repository.
 if [ "$1" = mcp ]; then
     exec @PYTHON@ -P -m lineclear "$@"
 fi
@@ -14,10 +14,11 @@ if [ -n "$LINECLEAR_PROBE" ]; then
     exit 0
 fi
 [ -x @PYTHON@ ] || exit 0
-# Clients take some exit codes for a refusal: an error of the shell itself must not become one.
+# Clients take some exit codes for a refusal; an error of the shell itself must not be one.
 trap 'exit 0' EXIT
 unset LINECLEAR_CALL
-# droid tells its shell no session; what a hook writes into this file at the start, it sets there.
+# droid does not tell its shell commands the session, but sets the variables that a hook writes into this file at the
+# start.
 if [ "$1 $2" = "droid SessionStart" ] && [ -n "$CLAUDE_ENV_FILE" ]; then
     said=$(LC_ALL=C cat)
     session=${said#'{"session_id":"'}
@@ -30,7 +31,7 @@ if [ "$1 $2" = "droid SessionStart" ] && [ -n "$CLAUDE_ENV_FILE" ]; then
 $said
 END
 fi
-# A server answers in a fraction of the time. Making a worktree takes longer than we wait for it.
+# A server answers much faster. Making a worktree takes longer than we wait for a server.
 state=${0%/*}
 if [ -f "$state/serve/door" ] && [ "$2" != WorktreeCreate ] && [ -x @BASH@ ]; then
     exec @BASH@ -p -c @ASK@ "$state/serve/door" @PYTHON@ -I -S -c @PROGRAM@ "$@"
