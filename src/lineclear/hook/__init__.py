@@ -1,1 +1,1 @@
-"""The surface that coding agents' hooks call: fast, bounded in time, never in an agent's way by accident."""
+"""What coding agents' hooks call: fast, limited in time, and never a hindrance because of our own errors."""

@@ -1,7 +1,7 @@
-"""One call of a client's hook, from the host's bytes to the answer in the host's own protocol.
+"""Handles one call of a client's hook: reads the client's JSON, and answers in the client's own protocol.
 
-The same for a process that does nothing else (entry.py) and for one that stays (serving.py): the clock, the
-streams and the environment are theirs.
+Used by a process for a single call (entry.py) and by a server (serving.py), which bring the time limit, the
+streams and the environment.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ if TYPE_CHECKING:
     from lineclear.wiring.store_pool import StorePool
 
 MOST_INPUT_BYTES = 16 << 20
-# A new worktree is provisioned, by the project's own commands, too.
+# Making a worktree may include the project's own set-up commands.
 WORKTREE_LIMIT_S = 570.0
 ERROR_LOG, MOST_LOG_BYTES = "hook-errors.log", 64 * 1024
 
 
 class Elsewhere(Exception):
-    """The call is about another repository than the one that is served."""
+    """The call is about a repository other than the one we serve."""
 
 
 class Situation:
-    """What is asked, and how far we came, for whoever has to end it.
+    """One call and how far we got with it, so that an error can be handled at any point.
 
-    `limit` sets a time limit where there is one to set. `only`: the
-    repository that is served, by its git directory; "" for any. `saves`: what the agent changed is put into a
-    snapshot where nobody else does that.
+    `limit(seconds)` sets a time limit; None in a server. `only`: the git directory of the repository we
+    serve; "" for any. `saves`: take snapshots of the agent's changes, since no other process does.
     """
 
     __slots__ = (
@@ -59,7 +58,7 @@ class Situation:
 
 
 class _Mirror:
-    """The files for agents that only read files, where somebody switched them on; loaded when needed."""
+    """The files for agents that only read files, if the settings enable them; imported when needed."""
 
     __slots__ = ("is_stale",)
 
@@ -77,7 +76,7 @@ class _Mirror:
 
 
 def answer(now: Situation, read: Callable[[], bytes]) -> tuple[bytes, int]:
-    """(output, exit code). Never the host's "block" code. Raises what goes wrong: see `after_error`."""
+    """(output, exit code), never the client's "block" code. Lets errors rise: see `after_error`."""
     from lineclear.clients.registry import hook_of
 
     now.hooking = hook_of(now.client)
@@ -122,7 +121,7 @@ def is_worktree_wanted(now: Situation) -> bool:
 
 
 def plain_worktree(now: Situation) -> bytes:
-    """A client that asks for a worktree gets one, with or without us."""
+    """Make a plain worktree: a client that asks for one needs it even if we fail."""
     try:
         from lineclear.core.agents.hooks import HookAnswer
         from lineclear.wiring.hooks import make_plain_worktree
@@ -137,7 +136,7 @@ def plain_worktree(now: Situation) -> bytes:
 
 
 def publish(now: Situation) -> None:
-    """Others see what we did in their files at once."""
+    """Update the files of agents that only read files, so that they see our change at once."""
     from lineclear.mirror.publishing import publish_quietly
     from lineclear.wiring.repo import Repo, open_store
 
@@ -154,7 +153,7 @@ def publish(now: Situation) -> None:
 
 
 def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
-    """Written down; the call passes, or an edit is denied in words where the repository wants that."""
+    """Log the error. The call passes, or an edit is denied with a reason if the settings say "closed"."""
     try:
         log(now, error)
         if now.hooking is not None and _is_closed(now):
@@ -163,7 +162,7 @@ def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
 
             words = str(refuse("hook.failed", error=type(error).__name__))
             return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words)), 0
-    except BaseException:  # noqa: BLE001  an agent never suffers from our error
+    except BaseException:  # noqa: BLE001  our error must never stop an agent
         pass
     return b"", 0
 

@@ -1,7 +1,7 @@
-"""`lineclear hook CLIENT EVENT`: reads the host's JSON, answers in the host's own protocol.
+"""`lineclear hook CLIENT EVENT`: reads the client's JSON, answers in the client's own protocol.
 
-Never raises to the host and never exits with its "block" code: on any error of ours the call passes
-(or, with `on_error = "closed"`, an edit is denied in words), and the error is in hook-errors.log.
+Never raises, and never exits with the client's "block" code. On any error of ours the call passes (or, with
+`on_error = "closed"`, an edit is denied with a reason), and the error goes into hook-errors.log.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import NoReturn
 
-# Until the settings are read, and for reading the host's words.
+# For reading the client's JSON and the settings, which contain the real limit.
 FIRST_LIMIT_S = 5.0
 
 
 class OutOfTime(BaseException):
-    """Our own time limit: no `except Exception` on the way may take it for something else."""
+    """Our own time limit. Not an Exception, so that no `except Exception` catches it."""
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
-    """The exit code: 0, or 1 for a wrong command line, which every host takes for "go on"."""
+    """Return the exit code: 0, or 1 for a wrong command line, on which every client goes on."""
     if len(argv) != 2:
-        os.write(2, b"usage: lineclear hook CLIENT EVENT < the host's JSON\n")
+        os.write(2, b"usage: lineclear hook CLIENT EVENT < the client's JSON\n")
         return 1
     now = Situation(argv[0], argv[1], environ, _here(), limit=_limit_time, saves=True)
     try:
         _limit_time(FIRST_LIMIT_S)
         output, code = answering.answer(now, _read_input)
         _limit_time(0)
-    except BaseException as error:  # noqa: BLE001  the one boundary: an agent never suffers from our error
+    except BaseException as error:  # noqa: BLE001  the one boundary: our error must never stop an agent
         _stop_clock()
         output, code = answering.after_error(now, error)
     if now.hooking is None:
@@ -46,7 +46,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         while output:
             output = output[os.write(1, output) :]
     except OSError:
-        pass  # the host no longer listens
+        pass  # the client no longer reads
     if now.mirror is not None and now.mirror.is_stale:
         _publish(now)
     return code
@@ -56,11 +56,11 @@ def _here() -> str:
     try:
         return os.getcwd()
     except OSError:
-        return ""  # removed meanwhile
+        return ""  # the directory was removed
 
 
 def _publish(now: Situation) -> None:
-    """The answer is out, so that nothing here can harm it."""
+    """Runs after the answer is written, so that an error here cannot affect it."""
     try:
         _limit_time(now.settings.hooks_timeout_ms / 1000 if now.settings is not None else FIRST_LIMIT_S)
         answering.publish(now)
@@ -87,8 +87,8 @@ def _read_input() -> bytes:
 
 
 def _limit_time(seconds: float) -> None:
-    """Raise OutOfTime then. Should that be swallowed, a second later the process ends without a word."""
-    # The module behind `signal`, which itself costs an import of `enum`.
+    """Raise OutOfTime after this time; 0 cancels it. If something catches that, exit a second later."""
+    # `_signal`, since `signal` itself imports `enum`.
     from _signal import (  # type: ignore[import-not-found]
         ITIMER_REAL,
         SIGALRM,
@@ -115,13 +115,13 @@ def _out_of_time(_number: int, _frame: object) -> None:
 def _stop_clock() -> None:
     try:
         _limit_time(0)
-    except BaseException:  # noqa: BLE001  the alarm may go off at this very moment
+    except BaseException:  # noqa: BLE001  the alarm may fire at this very moment
         pass
 
 
 def run(argv: list[str], environ: Mapping[str, str]) -> NoReturn:
-    """As a program: nothing is collected on the way and nothing taken down at the end, which a process of a
-    few milliseconds would pay for dearly. All output is written; the store is closed."""
+    """Run as a program, without garbage collection and interpreter shutdown, which cost a process of a few
+    milliseconds too much. By then all output is written and the store is closed."""
     import gc
 
     gc.disable()

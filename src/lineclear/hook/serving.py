@@ -1,7 +1,7 @@
-"""Hooks in a process that stays: the same answers, from a warm interpreter and a warm store.
+"""Answers hooks in a server: the same answers, from a running interpreter and an open store.
 
-Nothing of one call is left for the next but opened stores. Any number of threads may ask at once. There is no
-time limit here: who asks gives up when it is tired of waiting, and asks in its own process.
+Calls share only open stores, and any number of threads may call at once. There is no time limit here: a
+client that has waited long enough answers in its own process.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["Elsewhere", "Hooks"]
 
 
 class Hooks:
-    """Answers for one repository, which is given by its git directory (the one that all worktrees share)."""
+    """Answers hooks of one repository. `common_dir`: the git directory that all its worktrees share."""
 
     def __init__(self, common_dir: str, *, saves: bool = False) -> None:
-        """`saves`: as for a hook alone, since nobody beside us keeps every worktree safe."""
+        """`saves`: take snapshots as a single hook does, since no other process takes them."""
         self._common_dir, self._saves = common_dir, saves
         self._stores = StorePool()
 
@@ -32,8 +32,8 @@ class Hooks:
     ) -> tuple[bytes, int]:
         """(output, exit code) for one event, in the client's own protocol.
 
-        `environ` is the hook's own environment, `cwd` where it was started. An error is written down, and the
-        call passes. Raises `Elsewhere` for a call from another repository: it has to be asked directly.
+        `environ` and `cwd` are those of the hook's process. An error is logged, and the call passes. Raises
+        `Elsewhere` for a call from another repository, which the hook's own process has to answer.
         """
         now = Situation(
             client, event, environ, cwd, stores=self._stores, only=self._common_dir, saves=self._saves
@@ -57,5 +57,5 @@ class Hooks:
 def _publish(now: Situation) -> None:
     try:
         answering.publish(now)
-    except Exception as error:  # noqa: BLE001  the answer is out
+    except Exception as error:  # noqa: BLE001  the answer was already given
         answering.log(now, error)
