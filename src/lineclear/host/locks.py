@@ -85,8 +85,8 @@ def lock(fd: int, wait_s: float | None) -> bool:
 
 
 def share(fd: int) -> bool:
-    """Take a shared lock if nobody holds the exclusive one. Two processes that only ask do so both with
-    shared locks, and never mistake each other for the holder."""
+    """Take a shared lock if nobody holds the exclusive one. Shared locks coexist, so two processes that
+    only ask never mistake each other for the holder."""
     return _try(fd, fcntl.LOCK_SH)
 
 
