@@ -105,6 +105,12 @@ def test_no_entry_is_a_metaphor_that_a_reader_would_have_to_learn() -> None:
     assert [term for term in TERMS if metaphors & set(words_of(term))] == []
 
 
+def test_no_name_in_the_code_is_a_metaphor() -> None:
+    # To look is what functions do; only the noun is a metaphor.
+    metaphors = {singular(word) for word in METAPHORS} - {"look"}
+    assert sorted(name for name in all_names() if metaphors & set(name)) == []
+
+
 def test_what_is_wrong_is_found() -> None:
     assert entries_in("**check tree**: a tree.\n\ntext\n**bond**: a lock.\n") == [
         ("check tree", "a tree."),

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lineclear.git.layout import Layout
 
 
-class GitDesk:
-    """The `Desk` of app/worktrees/syncing.py for one worktree; `lock` is held. Close it.
+class WorktreeSyncGit:
+    """The `SyncGit` of app/worktrees/syncing.py for one worktree; `lock` is held. Close it.
 
     Its journals lie in the worktree's own git directory: they go when it goes.
     """

@@ -45,10 +45,10 @@ class RemoteCommands:
         for call in self._running:
             call.stop()
 
-    async def answer(self, visitor: Requester, body: bytes, receive: Receive, send: Send) -> None:
-        if visitor.proof != LOCAL:
+    async def answer(self, requester: Requester, body: bytes, receive: Receive, send: Send) -> None:
+        if requester.proof != LOCAL:
             raise refuse("serve.call", why="a token is valid for tools and hooks, not for commands")
-        words, call = _read(body, visitor)
+        words, call = _read(body, requester)
         answer, out = _Answer(send), io.StringIO()
         err = _Lines(lambda text: from_thread.run(answer.send, frame(ERR, _encode(text))))
 

@@ -24,7 +24,7 @@ from lineclear.git.landing import LandingLock, commit_of
 from lineclear.git.layout import find_layout
 from lineclear.git.merging_state import unmerged_paths
 from lineclear.git.run import GitFailed
-from lineclear.git.syncing import GitDesk
+from lineclear.git.syncing import WorktreeSyncGit
 from lineclear.host.spreading import spread
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.merging import touches_at
@@ -51,49 +51,51 @@ def sync(
     `Conflicted` without `keep`: nothing has changed. With `keep` the merge is left in the worktree as git
     leaves one. Whatever is in the way is a Refusal, and nothing has changed.
     """
-    with _desk(repo, caller, "", wait_s) as desk:
-        result = syncing.sync(desk, spread, _message(repo, caller, desk.branch, task), keep=keep)
-        return _with_sides(repo, desk, result, task)
+    with _sync_git(repo, caller, "", wait_s) as git:
+        result = syncing.sync(git, spread, _message(repo, caller, git.branch, task), keep=keep)
+        return _with_sides(repo, git, result, task)
 
 
 def preview(repo: Repo, caller: Caller, *, task: int = 0, wait_s: float = WAIT_S) -> Synced | Conflicted:
     """What it would come to. Nothing moves."""
-    with _desk(repo, caller, "", wait_s) as desk:
-        result = syncing.preview(desk, spread, _message(repo, caller, desk.branch, task))
-        return _with_sides(repo, desk, result, task)
+    with _sync_git(repo, caller, "", wait_s) as git:
+        result = syncing.preview(git, spread, _message(repo, caller, git.branch, task))
+        return _with_sides(repo, git, result, task)
 
 
 def prepare_conflict(repo: Repo, caller: Caller, worktree_path: str, *, task: int = 0) -> list[str]:
     """For the next attempt of work that came back: its branch with main merged in, and what does not fit
     left open there. Gives the open paths; none when all of it fits. Repeating it is harmless."""
-    with _desk(repo, caller, worktree_path, WAIT_S) as desk:
-        desk.repair()
-        if desk.step():
+    with _sync_git(repo, caller, worktree_path, WAIT_S) as git:
+        git.repair()
+        if git.step():
             return unmerged_paths(worktree_path)
-        words = _message(repo, caller, desk.branch, task)
-        result = syncing.sync(desk, spread, words, keep=True)
+        words = _message(repo, caller, git.branch, task)
+        result = syncing.sync(git, spread, words, keep=True)
         return result.open_paths if isinstance(result, Conflicted) else []
 
 
 def repair(repo: Repo, caller: Caller, worktree_path: str) -> str:
     """Finish or undo what a killed sync left half done there; what was done, "" when there was nothing."""
-    with _desk(repo, caller, worktree_path, WAIT_S) as desk:
-        return desk.repair()
+    with _sync_git(repo, caller, worktree_path, WAIT_S) as git:
+        return git.repair()
 
 
 def main_name(repo: Repo) -> str:
     return strays_of(repo).main()[0].removeprefix("refs/heads/")
 
 
-def _with_sides(repo: Repo, desk: GitDesk, result: Synced | Conflicted, task: int) -> Synced | Conflicted:
+def _with_sides(
+    repo: Repo, git: WorktreeSyncGit, result: Synced | Conflicted, task: int
+) -> Synced | Conflicted:
     """Main is the left side, but in a merge that is left in the worktree: there the branch is, as for git."""
     if isinstance(result, Conflicted):
-        main, tip = desk.ends()
-        agent = repo.store.read(lambda view: agent_on(view, desk.branch)) if task else ""
-        ends = [SideEnd(commit=main), SideEnd(commit=tip, branch=desk.branch, owner=owner_from(task, agent))]
+        main, tip = git.ends()
+        agent = repo.store.read(lambda view: agent_on(view, git.branch)) if task else ""
+        ends = [SideEnd(commit=main), SideEnd(commit=tip, branch=git.branch, owner=owner_from(task, agent))]
         if result.is_kept:
             ends.reverse()
-        result.conflicts = add_sides(touches_at(desk.place), repo.store, result.conflicts, *ends)
+        result.conflicts = add_sides(touches_at(git.place), repo.store, result.conflicts, *ends)
     return result
 
 
@@ -112,7 +114,7 @@ def _message(repo: Repo, caller: Caller, branch: str, task: int) -> str:
 
 
 @contextmanager
-def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitDesk]:
+def _sync_git(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[WorktreeSyncGit]:
     layout = find_layout(path, {}) if path else repo.layout
     _refuse_stranger(repo, caller, layout)
     lock = LandingLock(repo.state_directory, f"sync-{layout.tree}.lock")
@@ -122,8 +124,8 @@ def _desk(repo: Repo, caller: Caller, path: str, wait_s: float) -> Iterator[GitD
         ref, main = strays_of(repo).main()
         target = _target(repo, main)
         maker = lock_maker_by_settings(repo, lambda: target or commit_of(layout.worktree, ref))
-        with closing(GitDesk(layout, ref, lock, target=target, maker=maker)) as desk:
-            yield desk
+        with closing(WorktreeSyncGit(layout, ref, lock, target=target, maker=maker)) as git:
+            yield git
     except GitFailed as error:
         raise git_failed(error.command[0], error.stderr) from error
     finally:

@@ -2,7 +2,7 @@
 
 Main is the left side of the merge, as when the branch lands: what is settled in order (a migration's
 number, a line after another's) is settled here as it will be there. Everything that touches git comes
-through the `Desk` port; the caller holds the worktree's lock.
+through the `SyncGit` port; the caller holds the worktree's lock.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         why: str
         files: list[str]
 
-    class Desk(Protocol):
+    class SyncGit(Protocol):
         """One worktree's git, with its lock held. `branch` is "" where HEAD is on none."""
 
         @property
@@ -88,73 +88,73 @@ class SyncPlan:
         self.conflicts = list(conflicts)
 
 
-def sync(desk: Desk, spread: Spread, message: str, *, keep: bool = False) -> Synced | Conflicted:
+def sync(git: SyncGit, spread: Spread, message: str, *, keep: bool = False) -> Synced | Conflicted:
     """Merge and move; what does not fit is left alone, or with `keep` in the worktree. A Refusal where
     somebody's work is in the way; then nothing has changed."""
-    desk.repair()
+    git.repair()
     for _ in range(MOST_TRIES):
-        plan = look(desk, spread, message)
+        plan = look(git, spread, message)
         if plan.how == UP_TO_DATE or (plan.conflicts and not keep):
-            return _outcome(desk, plan)
-        result, moved = _carry_out(desk, plan, message)
+            return _outcome(git, plan)
+        result, moved = _carry_out(git, plan, message)
         if moved.how == "moved":
             return result
         if moved.how == "blocked":
-            raise _refusal(desk, moved)
-    raise refuse("sync.moving", branch=desk.branch)
+            raise _refusal(git, moved)
+    raise refuse("sync.moving", branch=git.branch)
 
 
-def preview(desk: Desk, spread: Spread, message: str) -> Synced | Conflicted:
+def preview(git: SyncGit, spread: Spread, message: str) -> Synced | Conflicted:
     """What it would come to; nothing moves."""
-    return _outcome(desk, look(desk, spread, message))
+    return _outcome(git, look(git, spread, message))
 
 
-def look(desk: Desk, spread: Spread, message: str) -> SyncPlan:
-    main, tip = _ends(desk)
-    bases = desk.history.bases(main, tip)
+def look(git: SyncGit, spread: Spread, message: str) -> SyncPlan:
+    main, tip = _ends(git)
+    bases = git.history.bases(main, tip)
     if not bases:
-        raise refuse("land.unrelated", branch=desk.branch, main=desk.main)
+        raise refuse("land.unrelated", branch=git.branch, main=git.main)
     if bases == [main]:
         return SyncPlan(UP_TO_DATE, main, tip, tip)
     if bases == [tip]:
         return SyncPlan(FAST_FORWARD, main, tip, main)
-    labels = Labels(desk.main, "base", desk.branch)
-    report = merge_two_trees(desk.trees, desk.history.base_of(bases), main, tip, labels, spread, desk.maker)
+    labels = Labels(git.main, "base", git.branch)
+    report = merge_two_trees(git.trees, git.history.base_of(bases), main, tip, labels, spread, git.maker)
     conflicts = landing_results.conflicts_of(report)
     if conflicts:
         return SyncPlan(MERGE, main, tip, report=report, conflicts=conflicts)
-    _refuse_twins(desk, tip, report["tree"])
-    return SyncPlan(MERGE, main, tip, desk.commit(report["tree"], [tip, main], message), report)
+    _refuse_twins(git, tip, report["tree"])
+    return SyncPlan(MERGE, main, tip, git.commit(report["tree"], [tip, main], message), report)
 
 
-def _ends(desk: Desk) -> tuple[str, str]:
+def _ends(git: SyncGit) -> tuple[str, str]:
     """(main, tip) where there is something to sync; everything else is refused, in words."""
-    step = desk.step()
+    step = git.step()
     if step:
-        raise sync_in_progress(step, desk.place)
-    if not desk.branch:
-        raise refuse("land.detached", path=desk.place)
-    if desk.branch == desk.main:
-        raise refuse("sync.main", main=desk.main)
-    main, tip = desk.ends()
+        raise sync_in_progress(step, git.place)
+    if not git.branch:
+        raise refuse("land.detached", path=git.place)
+    if git.branch == git.main:
+        raise refuse("sync.main", main=git.main)
+    main, tip = git.ends()
     if not main:
-        raise refuse("land.unborn", main=desk.main)
+        raise refuse("land.unborn", main=git.main)
     if not tip:
-        raise refuse("branch.unknown", branch=desk.branch, task="")
+        raise refuse("branch.unknown", branch=git.branch, task="")
     return main, tip
 
 
-def _refuse_twins(desk: Desk, tip: str, tree: str) -> None:
+def _refuse_twins(git: SyncGit, tip: str, tree: str) -> None:
     """Two names that are one file on this file system: git would check out only one."""
-    paths = desk.history.folded_paths(tree)
-    for old, new in landing_results.folded_twins(paths, desk.history.changed(tip, tree)[1]) if paths else ():
+    paths = git.history.folded_paths(tree)
+    for old, new in landing_results.folded_twins(paths, git.history.changed(tip, tree)[1]) if paths else ():
         raise refuse("sync.case", name=new, other=old)
 
 
-def _outcome(desk: Desk, plan: SyncPlan) -> Synced | Conflicted:
+def _outcome(git: SyncGit, plan: SyncPlan) -> Synced | Conflicted:
     if plan.conflicts:
         return Conflicted(plan.conflicts)
-    files, _ = desk.history.changed(plan.tip, plan.commit)
+    files, _ = git.history.changed(plan.tip, plan.commit)
     return Synced(plan.how, plan.commit, files=files, notes=_notes(plan))
 
 
@@ -163,20 +163,20 @@ def _notes(plan: SyncPlan) -> list[str]:
     return [*notes_of(report), *(f"then run {command}" for command in report.get("commands", ()))]
 
 
-def _carry_out(desk: Desk, plan: SyncPlan, message: str) -> tuple[Synced | Conflicted, BranchMoved]:
+def _carry_out(git: SyncGit, plan: SyncPlan, message: str) -> tuple[Synced | Conflicted, BranchMoved]:
     if not plan.conflicts:
-        return _outcome(desk, plan), desk.move(plan.tip, plan.commit)
-    left = _as_git_leaves_it(desk, plan)
-    _refuse_twins(desk, plan.tip, left.tree)
+        return _outcome(git, plan), git.move(plan.tip, plan.commit)
+    left = _as_git_leaves_it(git, plan)
+    _refuse_twins(git, plan.tip, left.tree)
     result = Conflicted(left.conflicts, is_kept=True, open_paths=sorted(left.stages), notes=_notes(plan))
-    return result, desk.keep(plan.tip, left.tree, plan.main, left.stages, message)
+    return result, git.keep(plan.tip, left.tree, plan.main, left.stages, message)
 
 
-def _refusal(desk: Desk, moved: BranchMoved) -> Exception:
+def _refusal(git: SyncGit, moved: BranchMoved) -> Exception:
     if moved.why == STAGED:
         return refuse("sync.staged", files=moved.files)
     if moved.files:
-        return refuse("sync.overlaps", files=moved.files, path=desk.place, why=moved.why)
+        return refuse("sync.overlaps", files=moved.files, path=git.place, why=moved.why)
     return refuse("sync.blocked", why=moved.why)
 
 
@@ -192,18 +192,18 @@ class Left:
     conflicts: list[dict[str, Any]]
 
 
-def _as_git_leaves_it(desk: Desk, plan: SyncPlan) -> Left:
+def _as_git_leaves_it(git: SyncGit, plan: SyncPlan) -> Left:
     """What is settled as it will land; what is open once more with the branch's own side first."""
     report = plan.report or {}
     open_files = {file["path"]: file for file in report["files"] if not file["clean"]}
     settled = {file["path"] for file in report["files"]} - open_files.keys()
-    git_tree, found = desk.trees.merge("", plan.tip, plan.main)
+    git_tree, found = git.trees.merge("", plan.tip, plan.main)
     stages = {path: rows for path, rows in found.items() if path not in settled}
-    results = _merge_again(desk, stages)
+    results = _merge_again(git, stages)
     files: dict[str, tuple[str, bytes | None]] = {
-        path: (mode, None) for path, mode in _modes(desk, report["tree"], open_files).items()
+        path: (mode, None) for path, mode in _modes(git, report["tree"], open_files).items()
     }
-    files |= _contents(desk, git_tree, stages)
+    files |= _contents(git, git_tree, stages)
     told = []
     for path in sorted(stages):
         result = results.get(path)
@@ -216,14 +216,14 @@ def _as_git_leaves_it(desk: Desk, plan: SyncPlan) -> Left:
             if result is not None:
                 mode = files[path][0] if path in files else stages[path][2][0]
                 files[path] = (mode, result.text.encode())
-    tree = desk.trees.write(report["tree"], files) if files else report["tree"]
+    tree = git.trees.write(report["tree"], files) if files else report["tree"]
     return Left(tree, stages, landing_results.conflicts_of({**report, "files": told}))
 
 
-def _merge_again(desk: Desk, stages: Stages) -> dict[str, MergeResult]:
-    labels = Labels(desk.branch, "base", desk.main)
+def _merge_again(git: SyncGit, stages: Stages) -> dict[str, MergeResult]:
+    labels = Labels(git.branch, "base", git.main)
     texts = {path: rows for path, rows in stages.items() if is_mergeable(rows)}
-    blobs = desk.trees.read({oid for rows in texts.values() for _, oid in rows.values()})
+    blobs = git.trees.read({oid for rows in texts.values() for _, oid in rows.values()})
     results = {}
     for path, rows in texts.items():
         try:
@@ -234,14 +234,14 @@ def _merge_again(desk: Desk, stages: Stages) -> dict[str, MergeResult]:
     return results
 
 
-def _modes(desk: Desk, tree: str, paths: Iterable[str]) -> dict[str, str]:
+def _modes(git: SyncGit, tree: str, paths: Iterable[str]) -> dict[str, str]:
     """Files only: a submodule that is open stays as it is."""
-    entries = desk.entries(tree, sorted(paths))
+    entries = git.entries(tree, sorted(paths))
     return {path: mode for path, (mode, _) in entries.items() if mode != _SUBMODULE}
 
 
-def _contents(desk: Desk, tree: str, stages: Stages) -> dict[str, tuple[str, bytes | None]]:
+def _contents(git: SyncGit, tree: str, stages: Stages) -> dict[str, tuple[str, bytes | None]]:
     """Open files as git's own merge has them."""
-    entries = desk.entries(tree, sorted(stages))
-    blobs = desk.trees.read({oid for mode, oid in entries.values() if mode != _SUBMODULE})
+    entries = git.entries(tree, sorted(stages))
+    blobs = git.trees.read({oid for mode, oid in entries.values() if mode != _SUBMODULE})
     return {path: (mode, blobs[oid]) for path, (mode, oid) in entries.items() if mode != _SUBMODULE}

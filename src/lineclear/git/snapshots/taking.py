@@ -95,13 +95,14 @@ class Content:
         self.to_hash: list[tuple[bytes, str, os.stat_result]] = []
 
 
-class _Crew:
-    """The gits that a snapshot needs after status, started at once: to start is most of their work."""
+class _StartedGits:
+    """The git processes that a snapshot needs after `git status`. Starting them is most of what they cost, so
+    they start together; those that nobody took are closed at the end."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, Started] = {}
 
-    def __enter__(self) -> _Crew:
+    def __enter__(self) -> _StartedGits:
         return self
 
     def __exit__(
@@ -153,9 +154,9 @@ class Snapshots:
                 try:
                     state = State.load(self._state_path)
                     content = self._look_around(state, SnapshotLimits())
-                    with _Crew() as crew:
-                        self._hash(content, crew, _HASH_ONLY)
-                        return content.head, self._tree(content, crew), content.left_out
+                    with _StartedGits() as gits:
+                        self._hash(content, gits, _HASH_ONLY)
+                        return content.head, self._tree(content, gits), content.left_out
                 except _Moved:
                     continue
                 except GitFailed as failed:
@@ -189,23 +190,22 @@ class Snapshots:
             content = self._look_around(state, limits)
             if not content.to_hash and self._is_held(state, agent, content, why):
                 return None
-            with _Crew() as crew:
-                self._call(crew, content)
-                self._hash(content, crew, _HASH)
+            with _StartedGits() as gits:
+                self._start_needed(gits, content)
+                self._hash(content, gits, _HASH)
                 if self._is_held(state, agent, content, why):
                     return None
-                return self._keep(content, crew, state, agent, task, why, at_s)
+                return self._keep(content, gits, state, agent, task, why, at_s)
         except (GitFailed, OSError) as error:
             raise self._failure(error) from error
 
-    def _call(self, crew: _Crew, content: Content) -> None:
-        """Start what will be needed: to start is most of what it costs."""
+    def _start_needed(self, gits: _StartedGits, content: Content) -> None:
         if any(mode != _SYMLINK for _, mode, _ in content.to_hash):
-            crew.add(_HASH, self._start(_HASH))
+            gits.add(_HASH, self._start(_HASH))
         paths = [*content.changes, *(path for path, _, _ in content.to_hash)]
         content.trees = KnownTrees(self._trees_path, content.head)
         if not content.trees.found.keys() >= set(directories(paths)):
-            crew.add(_READ, self._start(_READ))
+            gits.add(_READ, self._start(_READ))
 
     def _is_held(self, state: State, agent: str, content: Content, why: str) -> bool:
         """Is all of this in the agent's last snapshot, and is that as lasting as the new one would be?"""
@@ -218,10 +218,10 @@ class Snapshots:
         return True
 
     def _keep(
-        self, content: Content, crew: _Crew, state: State, agent: str, task: int, why: str, at_s: int
+        self, content: Content, gits: _StartedGits, state: State, agent: str, task: int, why: str, at_s: int
     ) -> Snapshot:
         """Objects first, then the ref, then our memory of it: killed in between, nothing is half there."""
-        tree = self._tree(content, crew)
+        tree = self._tree(content, gits)
         words = message(agent=agent, task=task, tree=self._layout.tree, why=why, left_out=content.left_out)
         who, parents = nobody(at_s), [content.head] if content.head else []
         commit = content.objects.add(COMMIT, format_commit(tree, parents, words, author=who, committer=who))
@@ -336,11 +336,11 @@ class Snapshots:
 
     # -- objects ------------------------------------------------------------------------------
 
-    def _hash(self, content: Content, crew: _Crew, words: Sequence[str]) -> None:
+    def _hash(self, content: Content, gits: _StartedGits, words: Sequence[str]) -> None:
         """Give every file its object id, through git's filters; links are their target's name."""
         looked_ns = time.time_ns()
         files = [path for path, mode, _ in content.to_hash if mode != _SYMLINK]
-        oids = dict(zip(files, self._hash_files(files, crew, words), strict=True))
+        oids = dict(zip(files, self._hash_files(files, gits, words), strict=True))
         for path, mode, found in content.to_hash:
             oid = self._hash_link(path, content.objects) if mode == _SYMLINK else oids[path]
             if not oid:
@@ -350,13 +350,13 @@ class Snapshots:
             if is_settled(self._place(path), found, looked_ns):
                 content.signatures[path] = signature_of(found)
 
-    def _hash_files(self, files: Sequence[bytes], crew: _Crew, words: Sequence[str]) -> list[str]:
+    def _hash_files(self, files: Sequence[bytes], gits: _StartedGits, words: Sequence[str]) -> list[str]:
         """Object ids in order, "" for a file that could not be read. Git stops at such a file: what it
         printed before counts, and it goes on behind it."""
         done: list[str] = []
         while len(done) < len(files):
             asked = b"".join(_quoted(path) + b"\n" for path in files[len(done) :])
-            started = crew.take(words) or self._start(words)
+            started = gits.take(words) or self._start(words)
             done += started.finish(asked, check=False, timeout_s=_SLOW_S).decode().split()
             if len(done) < len(files):
                 done.append(self._hash_raw(files[len(done)], words))
@@ -378,14 +378,14 @@ class Snapshots:
         except OSError:
             return ""
 
-    def _tree(self, content: Content, crew: _Crew) -> str:
+    def _tree(self, content: Content, gits: _StartedGits) -> str:
         """The root tree, made from HEAD's; HEAD must still be where status saw it."""
         cache = content.trees or KnownTrees(self._trees_path, content.head)
         places = directories(content.changes)
         unknown = [place for place in places if place not in cache.found]
         head = head_in_files(self._layout) if not unknown else None
         if head is None:
-            head, more = self._read_trees(content.head, unknown, crew)
+            head, more = self._read_trees(content.head, unknown, gits)
             if more:
                 cache.add(more)
         if head != content.head:
@@ -396,11 +396,11 @@ class Snapshots:
         return edit_trees(content.objects, trees, content.changes)
 
     def _read_trees(
-        self, head: str, places: Sequence[bytes], crew: _Crew
+        self, head: str, places: Sequence[bytes], gits: _StartedGits
     ) -> tuple[str, dict[bytes, bytes | None]]:
         """(where HEAD is now, the directories' trees at the given commit)."""
         asked = [b"HEAD", *(head.encode() + b":" + place for place in places if head)]
-        started = crew.take(_READ) or self._start(_READ)
+        started = gits.take(_READ) or self._start(_READ)
         answers = _answers(started.finish(b"".join(name + b"\0" for name in asked)), asked)
         kind, now, _ = answers[0]
         trees = {
