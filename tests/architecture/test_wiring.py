@@ -14,7 +14,6 @@ STILL_DO_MORE = {
     "integrator.py",
     "saving.py",
     "saving_beside.py",
-    "shards.py",
     "starting.py",
     "sync.py",
 }

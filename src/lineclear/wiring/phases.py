@@ -15,12 +15,13 @@ from lineclear.core.words.computed.queue import git_failed
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.integration import CloneIntegrationGit
 from lineclear.git.run import GitFailed
+from lineclear.host.full_check import ShardedFullCheck
 from lineclear.host.spreading import spread
-from lineclear.wiring.checks import check_runner, check_trees, repo_at
+from lineclear.settings.stated_checks import full_check
+from lineclear.wiring.checks import check_pool, check_runner, check_trees, repo_at, require_trusted
 from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.queue import landings_of
-from lineclear.wiring.shards import ShardedFullCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def phase_work_of(repo: Repo) -> PhaseWork:
     tools = PhaseTools(
         hold_bond=lambda: repo.bonds.hold(_BOND),
         open_git=lambda: _open_git(repo),
-        full_check=lambda main: ShardedFullCheck(repo, main),
+        full_check=lambda main: _full_check_at(repo, main),
         spread=spread,
         submit=submit,
         remake=lambda commit, path, command: _remake(repo, commit, path, command),
@@ -48,6 +49,21 @@ def phase_work_of(repo: Repo) -> PhaseWork:
         may=lambda path: not commit_gate_of(repo).judge_landing(INTEGRATOR, [path]),
     )
     return PhaseWork(repo.store, repo.settings.rules, integrator, tools)
+
+
+def _full_check_at(repo: Repo, main: str) -> ShardedFullCheck | None:
+    at_main = repo_at(repo, main)
+    check = full_check(at_main.settings)
+    if check is None:
+        return None
+    return ShardedFullCheck(
+        check=check,
+        main=main,
+        parts=at_main.settings.checks_shards,
+        provisioning=check_trees(at_main).provisioning_digest(),
+        require_trusted=lambda checks: require_trusted(at_main, checks),
+        open_pool=lambda places: check_pool(repo, places, lambda _: at_main.settings),
+    )
 
 
 @contextmanager

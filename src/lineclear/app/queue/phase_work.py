@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseTools:
     """What the work needs from outside. `hold_bond` refuses while another process works. `full_check` takes
-    main's commit and refuses if its settings have no full check. `may`: would the queue let the integrator
-    land a change of this path?"""
+    main's commit and returns None if its settings have no full check. `may`: would the queue let the
+    integrator land a change of this path?"""
 
     hold_bond: Callable[[], TurnBond]
     open_git: Callable[[], AbstractContextManager[FullCheckGit]]
-    full_check: Callable[[str], FullCheck]
+    full_check: Callable[[str], FullCheck | None]
     spread: Spread
     submit: Submit
     remake: Remake
@@ -57,14 +57,14 @@ class PhaseWork:
         """
         with self._alone(), self._tools.open_git() as git:
             if phase == TEST:
-                self._tools.full_check(_main(git)).require_trust()
+                self._full_check(_main(git)).require_trust()
             self.settle()
             answer = phases.begin(self._store, caller, self._rules, phase, note)
             answer |= {"results": [], "test": None}
             if phase == INTEGRATE:
                 answer["results"] = integrating.integrate(self._integration(git))
             elif phase == TEST:
-                check = self._tools.full_check(git.main())
+                check = self._full_check(git.main())
                 answer["test"] = full_checks.run_all(
                     full_checks.FullRun(
                         self._store,
@@ -93,10 +93,16 @@ class PhaseWork:
     def _tested(self, git: FullCheckGit) -> dict[str, int]:
         main = git.main()
         try:
-            check = self._tools.full_check(main)
+            check = self._full_check(main)
         except Refusal:  # main no longer states a full check
             return {}
         return self._store.read(lambda view: full_checks.progress(view, check, git.tree_of(main)))
+
+    def _full_check(self, main: str) -> FullCheck:
+        check = self._tools.full_check(main)
+        if check is None:
+            raise refuse("phase.no_check")
+        return check
 
     def _integration(self, git: FullCheckGit) -> integrating.IntegrationTools:
         _main(git)
