@@ -92,6 +92,7 @@ HOOK_MODULES = (
     "git.run",
     "git.shell_watch",
     "git.snapshots",
+    "git.snapshots.detached",
     "git.snapshots.marks",
     "git.status",
     "hook",
@@ -121,7 +122,6 @@ HOOK_MODULES = (
     "wiring",
     "wiring.hooks",
     "wiring.repo",
-    "wiring.saving_beside",
 )
 # Each costs as much as, or a multiple of, starting the interpreter.
 COSTLY = frozenset(

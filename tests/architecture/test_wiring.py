@@ -12,8 +12,6 @@ WIRING = Path(__file__).parents[2] / "src" / "lineclear" / "wiring"
 STILL_DO_MORE = {
     "gc.py",
     "integrator.py",
-    "saving.py",
-    "saving_beside.py",
     "starting.py",
     "sync.py",
 }

@@ -14,6 +14,7 @@ from lineclear.git.hook_tree import TreeFiles
 from lineclear.git.layout import find_layout, is_check_tree
 from lineclear.git.places import WorktreePaths
 from lineclear.git.shell_watch import GitShellWatch
+from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.names import person_name
 from lineclear.host.session_marks import SessionMarks, time_of
 from lineclear.host.sessions import SESSIONS, SessionFile, Writes
@@ -214,7 +215,19 @@ class SessionWorktree:
     def saved_ns(self) -> int:
         return time_of(mark_of(self._repo, self._repo.tree))
 
-    def save_beside(self, agent: str) -> None:
-        from lineclear.wiring.saving_beside import save_beside
+    def is_served(self) -> bool:
+        from lineclear.host.server_address import is_held
 
-        save_beside(self._repo, agent)
+        return self._repo.settings.serve_snapshots and is_held(self._repo.state_directory)
+
+    def is_supervised(self) -> bool:
+        return self._repo.bonds.is_held(SUPERVISOR)
+
+    def save_beside(self, agent: str) -> None:
+        from lineclear.git.snapshots.detached import start_snapshot
+
+        repo = self._repo
+        start_snapshot(
+            mark_of(repo, repo.tree), repo.settings.snapshots_every_ms, repo.environ,
+            agent=agent, path=repo.layout.worktree,
+        )  # fmt: skip

@@ -11,8 +11,8 @@ import pytest
 from lineclear.app.worktrees.salvage import Salvage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import BEFORE_REMOVAL
-from lineclear.wiring.repo import Repo, open_repo
-from lineclear.wiring.saving_beside import start_detached
+from lineclear.git.snapshots.detached import start_snapshot
+from lineclear.wiring.repo import Repo, mark_of, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import salvage_at, saved_work_in, worktrees_in
 from tests.repository import TemporaryRepo
@@ -173,13 +173,18 @@ def test_a_patch_brings_everything_back(
     assert repo.git("write-tree") == kept.tree
 
 
+def start_one(opened: Repo, tree: Path) -> bool:
+    every_ms = opened.settings.snapshots_every_ms
+    return start_snapshot(mark_of(opened, "w"), every_ms, opened.environ, agent="ada", path=str(tree))
+
+
 def test_a_detached_one_is_started_once_when_it_is_due(opened: Repo, tree: Path) -> None:
     (tree / "new.txt").write_text("new\n")
-    started = [start_detached(opened, agent="ada", tree="w", path=str(tree)) for _ in range(5)]
+    started = [start_one(opened, tree) for _ in range(5)]
     assert started == [True, False, False, False, False]
     os.wait()
     assert [kept.why for kept in salvage(opened).kept("ada")] == ["at work"]
     mark = Path(opened.state_directory, "snapshots/w.mark")
     os.utime(mark, (time.time() - 60, time.time() - 60))
-    take(opened)  # whoever takes one leaves nothing to do for hooks
-    assert not start_detached(opened, agent="ada", tree="w", path=str(tree))
+    take(opened)  # after a snapshot there is nothing to do for hooks
+    assert not start_one(opened, tree)

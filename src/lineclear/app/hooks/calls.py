@@ -112,8 +112,8 @@ def _near(place: HookPlace, call: HookCall, memory: Memory, changed: list[str]) 
 
 
 def _save_beside(place: HookPlace, call: HookCall, agent: str) -> None:
-    """Start a snapshot in another process, if the session has changed files since the last one and enough
-    time has passed."""
+    """Start a snapshot in another process, if the session has changed files since the last one, enough
+    time has passed, and nobody else saves them."""
     is_edit, now_ns = call.event == AFTER_EDIT, place.clock.now().wall_ns
     changed_ns = now_ns if is_edit else place.session_files.edited_ns()
     saved_ns = place.worktree.saved_ns()
@@ -121,8 +121,20 @@ def _save_beside(place: HookPlace, call: HookCall, agent: str) -> None:
         return
     try:
         if now_ns - saved_ns >= place.rules.every_ms * 1_000_000:
-            place.worktree.save_beside(agent.partition("/")[0])
+            if not _is_kept_safe(place):
+                place.worktree.save_beside(agent.partition("/")[0])
         elif is_edit:
             place.session_files.note_edit()  # a later call takes the snapshot
     except OSError:
         pass  # the answer is more important
+
+
+def _is_kept_safe(place: HookPlace) -> bool:
+    """Does a server, or the supervisor whose agent works here, save this worktree?"""
+    if place.worktree.is_served():
+        return True
+    if not place.worktree.is_supervised():
+        return False
+    from lineclear.app.runs.records import live_runs
+
+    return place.tree in [run.tree for run in place.store.read(live_runs)]

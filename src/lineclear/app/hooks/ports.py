@@ -70,8 +70,14 @@ if TYPE_CHECKING:
         def saved_ns(self) -> int:
             """The wall-clock time at which the last snapshot of this worktree began; 0 for never."""
 
+        def is_served(self) -> bool:
+            """Does a server run that takes snapshots of this clone's worktrees?"""
+
+        def is_supervised(self) -> bool:
+            """Does a supervisor run in this clone? It saves the worktrees of its own agents."""
+
         def save_beside(self, agent: str, /) -> None:
-            """Start a snapshot in another process, unless a server or supervisor takes them."""
+            """Start a snapshot in a process of its own, unless another call has just done so."""
 
     class ShellLook(Protocol):
         """The worktree after some commands. `changed`: the paths that they, or others at the same time,

@@ -100,6 +100,14 @@ class Supervision:
         """What the live supervisor last wrote about its agents; None if no supervisor runs."""
         return self._status.read() if self.is_running() else None
 
+    def saved_trees(self) -> set[str]:
+        """The worktrees that this clone's supervisor saves; none after its death, though its agents may go
+        on working."""
+        if not self.is_running():
+            return set()
+        runs = self._store.read(records.live_runs)
+        return {run.tree for run in runs if run.tree and self._traces.is_of_this_clone(run)}
+
     def ask_and_wait(self, caller: Caller, agent: str, what: str, wait_s: float = 30) -> dict[str, Any]:
         """Ask an agent to stop, pause or resume, and wait until its supervisor has done it.
 
