@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lineclear.app.ports import Caller
@@ -16,6 +17,7 @@ from lineclear.app.queue.sides import SideEnd, add_sides
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.computed.queue import git_failed
 from lineclear.git import queue as git_queue
+from lineclear.git.integrator import SETTING, IntegratorWorktree
 from lineclear.git.landing import LandingLock
 from lineclear.git.main_files import CloneMainFiles
 from lineclear.git.pull_requests import PullRequestBranches
@@ -29,11 +31,12 @@ from lineclear.host.spreading import spread
 from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.checks import check_pool, committed_settings, repo_by
 from lineclear.wiring.commit_gate import commit_gate_of
-from lineclear.wiring.integrator import IntegratorWorktree
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.merging import merging_at, touches_at
 from lineclear.wiring.reviewer import CommandReviewer
 from lineclear.wiring.strays import strays_of
+from lineclear.wiring.trust import trust_of
+from lineclear.wiring.worktrees import sandboxed, workplace_of, worktrees_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,13 +99,29 @@ class RepoQueueTools:
     def follow_up(self, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
         main = self.git.clone.commit_of(self.git.clone.ref)
         at_main = repo_by(self._repo, self._settings.at(main)) if main else self._repo
-        place = IntegratorWorktree(at_main, main)
+        place = _integrator(at_main, main)
 
         def submit(branch: str) -> str:
             by = Caller(INTEGRATOR, tree=at_main.tree)
             return str(landings_of(at_main).submit(by, branch=branch, agent=INTEGRATOR)["candidate"])
 
         return after_landing(self._repo.store, place, submit, caller, landed, tree=self._repo.tree)
+
+
+def _integrator(at_main: Repo, main: str) -> IntegratorWorktree:
+    """`at_main` goes by the settings of `main`, a commit."""
+    settings = at_main.settings
+
+    def wrap(path: str, words: list[str], tmp: str) -> list[str]:
+        return sandboxed(at_main, path, words, tmp=tmp)
+
+    return IntegratorWorktree(
+        layout=at_main.layout, state_directory=at_main.state_directory, environ=at_main.environ, main=main,
+        command=settings.queue_integrator, timeout_s=settings.budgets_run_time_ms / 1_000,
+        worktrees=worktrees_in(at_main), require_trust=lambda: trust_of(at_main).require([SETTING]),
+        hold_bond=lambda: at_main.bonds.hold(INTEGRATOR), workplace=partial(workplace_of, at_main),
+        wrap=wrap if settings.worktrees_sandbox == "bwrap" else None,
+    )  # fmt: skip
 
 
 def queue_git_of(repo: Repo) -> CloneQueueGit:

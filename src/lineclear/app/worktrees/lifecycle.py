@@ -249,6 +249,11 @@ class Worktrees:
         row = self.reader.current(self.store.read(lambda view: rows.known_worktree(view, tree)))
         return ReadyWorktree(row, self.environment(row), is_new=False, notes=[])
 
+    def made_for(self, agent: str) -> list[ReadyWorktree]:
+        """The worktrees that this clone has for an agent."""
+        found = self.store.read(lambda view: rows.worktrees_of(view, agent))
+        return [self.find(row.name) for row in found if self.owns(row)]
+
     def base_warning(self, made: ReadyWorktree) -> str:
         """A warning if a new worktree lacks uncommitted changes of the main worktree; else ""."""
         if not made.is_new or self.branches.commit_of("HEAD") != made.base:
