@@ -116,3 +116,9 @@ def identity(cwd: str) -> dict[str, str]:
         roles = ("AUTHOR", "COMMITTER")
         return {f"GIT_{role}_{field}": value for role in roles for field, value in _FALLBACK.items()}
     return {}
+
+
+def root_commit(cwd: str) -> str:
+    """The first commit of all, of several the last that git lists; "" before there is one."""
+    roots = git(["rev-list", "--max-parents=0", "HEAD"], cwd, check=False).decode().split()
+    return roots[-1] if roots else ""

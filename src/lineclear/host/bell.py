@@ -78,9 +78,12 @@ class PipeBell:
     def __init__(self, directory: str) -> None:
         self._directory = directory
 
+    def make_directory(self) -> None:
+        os.makedirs(self._directory, mode=0o700, exist_ok=True)
+
     def listen(self) -> PipeListener:
         try:
-            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+            self.make_directory()
         except OSError:
             pass  # the listener then sleeps instead
         return PipeListener(f"{self._directory}/{os.getpid()}.{os.urandom(8).hex()}")

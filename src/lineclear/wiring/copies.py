@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lineclear.app.log import copy_log
 from lineclear.store import copies
-from lineclear.wiring.starting import write_repo_id
+from lineclear.wiring.starting import new_repo
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store
@@ -25,7 +25,7 @@ def copy_store(repo: Repo, target: str) -> dict[str, Any]:
 
 def _new_store(repo: Repo, target: str) -> Store:
     if target.startswith(POSTGRES):
-        return copies.new_postgres(target, repo.settings.repo_id or write_repo_id(repo.layout))
+        return copies.new_postgres(target, new_repo(repo.layout, repo.settings).shared_id())
     return copies.new_sqlite(os.path.abspath(target))
 
 

@@ -163,7 +163,11 @@ def open_sqlite(directory: str) -> Store:
     _load_apsw()
     from lineclear.store.sqlite.engine import SqliteStore
 
-    return SqliteStore(directory, HostClock().now, PipeBell(os.path.join(directory, "bells")))
+    return SqliteStore(directory, HostClock().now, bell_in(directory))
+
+
+def bell_in(directory: str) -> PipeBell:
+    return PipeBell(os.path.join(directory, "bells"))
 
 
 def _load_apsw() -> None:

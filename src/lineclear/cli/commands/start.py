@@ -9,13 +9,14 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.row import FAILED
+from lineclear.host.files import remove_tree
 from lineclear.mirror.checking import examine_files
 from lineclear.mirror.switching import take_away
 from lineclear.serve.installing import uninstall as uninstall_service
 from lineclear.settings.showing import show
 from lineclear.wiring.doctor import examine
 from lineclear.wiring.setup import open_clone
-from lineclear.wiring.starting import find_settings, init_repo, plan_uninstall, remove_all
+from lineclear.wiring.starting import find_settings, init_repo, plan_uninstall
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -84,7 +85,8 @@ def uninstall(context: Context, args: Namespace) -> None:
     context.close()
     if args.yes:
         applying.remove_all(open_clone(context.cwd, context.environ))
-        remove_all(plan["paths"])
+        for path in plan["paths"]:
+            remove_tree(path)
     verb = "removed" if args.yes else "would remove"
     lines = [f"{verb} what `lineclear setup {name}` added" for name in plan["clients"]]
     lines += [f"{verb} {path}" for path in plan["paths"]]
