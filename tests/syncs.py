@@ -9,8 +9,9 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.core.words.refusals import Refusal
-from lineclear.wiring import sync as wired
+from lineclear.core.worktrees.syncing import Conflicted, Synced
 from lineclear.wiring.repo import open_repo
+from lineclear.wiring.sync import sync_in
 from tests.landings import Team
 from tests.repository import TemporaryRepo
 
@@ -22,13 +23,11 @@ BASE = {
 }
 
 
-def sync(
-    team: Team, agent: str = "ada", *, keep: bool = False, task: int = 0
-) -> wired.Synced | wired.Conflicted:
+def sync(team: Team, agent: str = "ada", *, keep: bool = False, task: int = 0) -> Synced | Conflicted:
     """As the agent itself would, standing in its worktree."""
     repo = open_repo(str(team.tree_of(agent)), team.git.environment)
     try:
-        return wired.sync(repo, Caller(agent, tree=agent), keep=keep, task=task)
+        return sync_in(repo, Caller(agent, tree=agent)).sync(keep=keep, task=task)
     finally:
         repo.close()
 

@@ -11,7 +11,6 @@ WIRING = Path(__file__).parents[2] / "src" / "lineclear" / "wiring"
 # These still tell a story. The list only gets shorter.
 STILL_DO_MORE = {
     "gc.py",
-    "sync.py",
 }
 # A store that cannot be opened, and git's own failure in our words.
 MAY_SAY = ("store.",)

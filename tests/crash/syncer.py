@@ -9,8 +9,8 @@ import os
 
 from lineclear.app.ports import Caller
 from lineclear.git import branch_moves, commits, landing, merging_state, restoring, touches, trees
-from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
+from lineclear.wiring.sync import sync_in
 from tests.crash.lander import Steps, serve
 
 
@@ -18,7 +18,7 @@ def _sync(last: int, path: str) -> int:
     steps = Steps(last)
     os.chdir(path)
     steps.count_all(branch_moves, commits, landing, merging_state, restoring, touches, trees)
-    wired.sync(open_repo(path, os.environ), Caller("anna", is_person=True), keep=True)
+    sync_in(open_repo(path, os.environ), Caller("anna", is_person=True)).sync(keep=True)
     return steps.count
 
 

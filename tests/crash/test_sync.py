@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.app.ports import Caller
-from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.starting import init_repo
+from lineclear.wiring.sync import sync_in
 from tests.crash.test_landing import KILLED, Lander, copy_of
 from tests.repository import TemporaryRepo
 from tests.sampling import some_of
@@ -45,7 +45,7 @@ def sample(repo: TemporaryRepo, request: pytest.FixtureRequest) -> TemporaryRepo
 
 def repaired(git: TemporaryRepo) -> dict[str, object]:
     repo = open_repo(str(git.path), git.environment)
-    wired.repair(repo, PERSON, str(git.path))
+    sync_in(repo, PERSON, str(git.path)).repair()
     repo.close()
     assert leftovers(git, git.path) == []
     return state_of(git, git.path)

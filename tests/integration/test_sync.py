@@ -9,10 +9,11 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.core.queue.landing_results import Landed
+from lineclear.core.worktrees.syncing import Synced
 from lineclear.git import branch_moves
 from lineclear.git.landing import LandingLock
-from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
+from lineclear.wiring.sync import sync_in
 from lineclear.wiring.worktrees import worktrees_in
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
@@ -30,9 +31,9 @@ def team(repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]
         yield team
 
 
-def synced(team: Team, agent: str = "ada") -> wired.Synced:
+def synced(team: Team, agent: str = "ada") -> Synced:
     result = sync(team, agent)
-    assert isinstance(result, wired.Synced), result.conflicts
+    assert isinstance(result, Synced), result.conflicts
     assert leftovers(team.git, team.tree_of(agent)) == []
     return result
 
@@ -201,7 +202,7 @@ def test_a_tree_without_a_branch_is_refusal_of(team: Team) -> None:
 
 
 def test_main_itself_is_refusal_of(team: Team) -> None:
-    assert refusal_of(lambda: wired.sync(team.repo, team.person)).code == "sync.main"
+    assert refusal_of(lambda: sync_in(team.repo, team.person).sync()).code == "sync.main"
 
 
 def test_a_branch_with_another_beginning_is_refusal_of(team: Team) -> None:
@@ -235,7 +236,7 @@ def test_a_second_sync_at_the_same_time_is_refusal_of(team: Team) -> None:
     lock = LandingLock(team.repo.state_directory, "sync-ada.lock")
     assert lock.take(0)
     repo = open_repo(str(team.tree_of("ada")), team.git.environment)
-    assert refusal_of(lambda: wired.sync(repo, team.person, wait_s=0.1)).code == "sync.busy"
+    assert refusal_of(lambda: sync_in(repo, team.person).sync(wait_s=0.1)).code == "sync.busy"
     lock.free()
     repo.close()
 
@@ -255,11 +256,11 @@ def test_another_agent_may_not_sync_it_and_a_person_may(team: Team) -> None:
     worktrees_in(team.repo).adopt(team.person, str(team.tree_of("ada")), agent="ada")
     team.git.commit("Meanwhile", {"a.txt": "ONE\n"})
     repo = open_repo(str(team.tree_of("ada")), team.git.environment)
-    refusal = refusal_of(lambda: wired.sync(repo, Caller("ben", tree="ada")))
+    refusal = refusal_of(lambda: sync_in(repo, Caller("ben", tree="ada")).sync())
     assert (refusal.code, refusal.facts["holder"]) == ("worktree.not_yours", "ada")
-    assert isinstance(wired.sync(repo, Caller("ada/helper", tree="ada")), wired.Synced)
+    assert isinstance(sync_in(repo, Caller("ada/helper", tree="ada")).sync(), Synced)
     team.git.commit("Again", {"a.txt": "TWO\n"})
-    assert isinstance(wired.sync(repo, team.person), wired.Synced)
+    assert isinstance(sync_in(repo, team.person).sync(), Synced)
     repo.close()
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from lineclear.app.ports import Caller
 from lineclear.core.queue.landing_results import Landed
+from lineclear.core.worktrees.syncing import Conflicted
 from lineclear.git import branch_moves
 from lineclear.git.merging_state import Keeper
-from lineclear.wiring import sync as wired
 from lineclear.wiring.repo import open_repo
+from lineclear.wiring.sync import sync_in
 from tests.landings import Team, land, open_team
 from tests.repository import TemporaryRepo
 from tests.syncs import BASE, files_of, git_dir, leftovers, refusal_of, state_of, sync
@@ -43,9 +44,9 @@ def place(team: Team) -> Path:
     return team.tree_of("ada")
 
 
-def conflicted(team: Team, *, keep: bool) -> wired.Conflicted:
+def conflicted(team: Team, *, keep: bool) -> Conflicted:
     result = sync(team, keep=keep)
-    assert isinstance(result, wired.Conflicted)
+    assert isinstance(result, Conflicted)
     assert result.is_kept == keep
     assert leftovers(team.git, team.tree_of("ada")) == []
     return result
@@ -311,17 +312,17 @@ def test_a_branch_that_moved_meanwhile_is_merged_again(team: Team, place: Path) 
 
 def test_a_worktree_is_prepared_for_the_next_attempt(team: Team, place: Path) -> None:
     ada = Caller("ada", tree="ada")
-    assert wired.prepare_conflict(team.repo, ada, str(place)) == ["login.py"]
+    assert sync_in(team.repo, ada, str(place)).prepare_conflict() == ["login.py"]
     assert stages(team, place) == {"login.py": [1, 2, 3]}
     before = state_of(team.git, place)
-    assert wired.prepare_conflict(team.repo, ada, str(place)) == ["login.py"]
+    assert sync_in(team.repo, ada, str(place)).prepare_conflict() == ["login.py"]
     assert state_of(team.git, place) == before
 
 
 def test_a_worktree_whose_work_fits_is_brought_up_to_main(team: Team, place: Path) -> None:
     team.git.git("reset", "-q", "--hard", "HEAD~1", at=place)
     team.work("ada", {"b.txt": "mine\n"})
-    assert wired.prepare_conflict(team.repo, Caller("ada", tree="ada"), str(place)) == []
+    assert sync_in(team.repo, Caller("ada", tree="ada"), str(place)).prepare_conflict() == []
     assert team.git.git("status", "--porcelain", at=place) == ""
     assert team.git.git("merge-base", "main", "ada") == team.main
 
@@ -331,11 +332,13 @@ def test_the_stated_branch_is_what_a_worktree_is_brought_up_to(team: Team, place
     team.git.git("reset", "-q", "--hard", "main~1")
     (team.git.path / "lineclear.toml").write_text('[queue]\nbranch = "trunk"\n')
     repo = open_repo(str(team.git.path), team.git.environment)
-    assert wired.prepare_conflict(repo, team.person, str(place)) == ["login.py"]
+    assert sync_in(repo, team.person, str(place)).prepare_conflict() == ["login.py"]
     repo.close()
     assert ">>>>>>> trunk" in (place / "login.py").read_text()
 
 
 def test_a_worktree_that_is_gone_is_refused(team: Team, place: Path) -> None:
     shutil.rmtree(place)
-    assert refusal_of(lambda: wired.prepare_conflict(team.repo, team.person, str(place))).code == "repo.none"
+    assert (
+        refusal_of(lambda: sync_in(team.repo, team.person, str(place)).prepare_conflict()).code == "repo.none"
+    )

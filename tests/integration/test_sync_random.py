@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.words.refusals import Refusal
+from lineclear.core.worktrees.syncing import Conflicted
 from lineclear.git import branch_moves
-from lineclear.wiring import sync as wired
 from tests.integration.test_landing_random import START, change
 from tests.landings import open_team
 from tests.repository import TemporaryRepo
@@ -55,7 +55,7 @@ def sync_one(git: TemporaryRepo, dice: random.Random) -> str:
             return "refused"
         finally:
             assert leftovers(git, place) == []
-        if isinstance(result, wired.Conflicted):
+        if isinstance(result, Conflicted):
             git.git("merge", "--abort", at=place)
             assert state_of(git, place) == before
             return "conflict, taken back"

@@ -49,6 +49,9 @@ class Strays:
         ref = landing_ref(self._layout)
         return ref, commit_of(self._layout.worktree, ref)
 
+    def main_name(self) -> str:
+        return landing_ref(self._layout).removeprefix("refs/heads/")
+
     def find(self) -> Stray | None:
         """The agent that moved main last, from where to where; None if a person or a landing did."""
         return self._newest(landing_ref(self._layout))

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from lineclear.core.words.computed.queue import git_failed
+from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import Mover, head_ref, step_in_progress
-from lineclear.git.landing import CloneGit
-from lineclear.git.merging_state import Keeper
+from lineclear.git.landing import CloneGit, LandingLock, commit_of
+from lineclear.git.merging_state import Keeper, unmerged_paths
+from lineclear.git.run import GitFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lineclear.app.queue.lock_making import LockMaker
     from lineclear.git.branch_moves import BranchMove
-    from lineclear.git.landing import LandingLock
     from lineclear.git.layout import Layout
+    from lineclear.git.strays import Strays
+
+
+@contextmanager
+def open_sync_git(
+    layout: Layout,
+    state_directory: str,
+    strays: Strays,
+    make_maker: Callable[[Callable[[], str]], LockMaker],
+    wait_s: float,
+) -> Iterator[WorktreeSyncGit]:
+    """The git of a worktree with its lock held. Refuses if that is not free within `wait_s`. `make_maker`
+    takes what gives main's commit."""
+    lock = LandingLock(state_directory, f"sync-{layout.tree}.lock")
+    if not lock.take(wait_s):
+        raise refuse("sync.busy", waited_s=int(wait_s))
+    try:
+        ref, main = strays.main()
+        stray = strays.find()
+        # While an agent's own move of main stands, the commit counts that main will be put back to.
+        target = stray.old if stray is not None and stray.new == main else ""
+        maker = make_maker(lambda: target or commit_of(layout.worktree, ref))
+        with closing(WorktreeSyncGit(layout, ref, lock, target=target, maker=maker)) as git:
+            yield git
+    except GitFailed as error:
+        raise git_failed(error.command[0], error.stderr) from error
+    finally:
+        lock.free()
 
 
 class WorktreeSyncGit:
@@ -29,10 +60,10 @@ class WorktreeSyncGit:
         main_ref: str,
         lock: LandingLock,
         *,
-        target: str = "",
-        maker: LockMaker | None = None,
+        target: str,
+        maker: LockMaker,
     ) -> None:
-        """`target`: the commit that counts as main, where main itself was moved by somebody who may not."""
+        """`target`: the commit that counts as main if an agent has moved main itself; else ""."""
         self.place, self.maker = layout.worktree, maker
         self._git_dir, self._target = layout.git_dir, target
         self._main_ref = main_ref
@@ -46,6 +77,9 @@ class WorktreeSyncGit:
 
     def step(self) -> str:
         return step_in_progress(self._git_dir)
+
+    def open_paths(self) -> list[str]:
+        return unmerged_paths(self.place)
 
     def ends(self) -> tuple[str, str]:
         main, tip = self._clone.objects.commits_of([self._main_ref, self._ref])

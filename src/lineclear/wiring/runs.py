@@ -26,9 +26,9 @@ from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, Status
 from lineclear.host.threads import Jobs
 from lineclear.host.tokens import new_secret
 from lineclear.settings.stated_checks import stated_checks
-from lineclear.wiring import returning
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo, settings_root
+from lineclear.wiring.returning import returned_work_of
 from lineclear.wiring.strays import strays_of
 from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import sandboxed, saved_work_in, workplace_of, worktree_files, worktrees_in
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from lineclear.app.runs.ports import OutputReader
     from lineclear.app.runs.supervisor import RunNews, Supervisor
     from lineclear.app.runs.workers import RunRequest
-    from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.landing_results import NeedsYou, Stray
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
@@ -119,7 +118,7 @@ def _local_host(
 
 
 def _ports_of(repo: Repo, *, lands: bool, strayed: dict[str, str]) -> RunPorts:
-    made, returned = _Worktrees(repo), _Returned(repo)
+    made, returned = _Worktrees(repo), returned_work_of(repo)
     return RunPorts(
         store=repo.store,
         liveness=repo.liveness,
@@ -243,23 +242,6 @@ class _Snapshots:
         return RunSnapshot(found.commit, found.tree) if found is not None else None
 
 
-class _Returned:
-    def __init__(self, repo: Repo) -> None:
-        self._repo = repo
-
-    def candidate(self, task: Task) -> Candidate | None:
-        return returning.returned_work_of(self._repo).candidate(task)
-
-    def bring_main(self, caller: Caller, path: str, task: int) -> None:
-        returning.bring_main(self._repo, caller, path, task)
-
-    def end_sync(self, caller: Caller, path: str) -> None:
-        returning.end_sync(self._repo, caller, path)
-
-    def tell(self, task: Task, path: str) -> str:
-        return returning.returned_work_of(self._repo).tell(task, path)
-
-
 class _Queue:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
@@ -280,7 +262,7 @@ class _Main:
         self._repo = repo
 
     def name(self) -> str:
-        return strays_of(self._repo).main()[0].removeprefix("refs/heads/")
+        return strays_of(self._repo).main_name()
 
     def find_stray(self) -> Stray | None:
         return strays_of(self._repo).find()

@@ -1,5 +1,5 @@
-"""Work that the queue sent back: where its next attempt starts, and what its author should know. Only
-reads."""
+"""Work that the queue sent back: where its next attempt starts, and what its author should
+know."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from lineclear.core.log.tables import CANDIDATE, LOG
 from lineclear.core.queue.candidates import BY_CHECK, BY_CONFLICT, BY_GATE, BY_REVIEW, SENT_BACK, show_number
 from lineclear.core.queue.sending_back import Brief, render, symbols_of
 from lineclear.core.tasks.states import show_id
+from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from lineclear.app.ports import Store, View
+    from lineclear.app.ports import Caller, Store, View
+    from lineclear.app.worktrees.worktree_sync import WorktreeSync
     from lineclear.core.log.events import Event
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.sides import Touch
@@ -40,8 +42,12 @@ class ReturnedGit(Protocol):
 
 
 class ReturnedWork:
-    def __init__(self, store: Store, git: ReturnedGit) -> None:
-        self._store, self._git = store, git
+    """`sync_at` gives the sync of the worktree at a path, in a caller's name."""
+
+    def __init__(
+        self, store: Store, git: ReturnedGit, sync_at: Callable[[Caller, str], WorktreeSync]
+    ) -> None:
+        self._store, self._git, self._sync_at = store, git, sync_at
 
     def candidate(self, task: Task) -> Candidate | None:
         """The candidate of the last attempt, if it was sent back and its commits still exist."""
@@ -52,6 +58,20 @@ class ReturnedWork:
             return None
         row = newest[0]
         return row if row.attempt == task.attempt - 1 and self._git.has(row.tip) else None
+
+    def bring_main(self, caller: Caller, path: str, task: int) -> None:
+        """Merge main into the fresh worktree at `path`, and leave conflicts open."""
+        try:
+            self._sync_at(caller, path).prepare_conflict(task=task)
+        except Refusal:
+            pass  # what the author reads says that the merge is not prepared
+
+    def end_sync(self, caller: Caller, path: str) -> None:
+        """Repair what an agent that was killed during a sync left half done there."""
+        try:
+            self._sync_at(caller, path).repair()
+        except Refusal:
+            pass  # the next sync there repairs it, or says why it cannot
 
     def tell(self, task: Task, path: str) -> str:
         """Why the work came back, for the author in the worktree at this path; "" if it did not."""

@@ -55,6 +55,9 @@ if TYPE_CHECKING:
         def step(self) -> str:
             """The merge, rebase or the like that is in progress; "" when there is none."""
 
+        def open_paths(self) -> list[str]:
+            """The paths with conflicts that nobody has resolved yet."""
+
         def ends(self) -> tuple[str, str]:
             """The commits of main and of the branch; "" where there is none."""
 

@@ -11,8 +11,9 @@ from lineclear.core.queue.sides import tell_places
 from lineclear.core.words.computed.worktrees import sync_conflicts
 from lineclear.core.words.row import FINDINGS
 from lineclear.core.worktrees.syncing import Conflicted
-from lineclear.wiring import sync as wired
 from lineclear.wiring.queue import branch_here
+from lineclear.wiring.strays import strays_of
+from lineclear.wiring.sync import sync_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -40,13 +41,10 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def sync(context: Context, args: Namespace) -> int:
-    repo, caller = context.repo, context.caller
-    task = args.task or context.own_task
-    if args.dry_run:
-        result = wired.preview(repo, caller, task=task)
-    else:
-        result = wired.sync(repo, caller, task=task, keep=args.keep_conflicts)
-    facts = {"branch": branch_here(repo), "main": wired.main_name(repo), "dry_run": args.dry_run}
+    repo, task = context.repo, args.task or context.own_task
+    wired = sync_in(repo, context.caller)
+    result = wired.preview(task=task) if args.dry_run else wired.sync(task=task, keep=args.keep_conflicts)
+    facts = {"branch": branch_here(repo), "main": strays_of(repo).main_name(), "dry_run": args.dry_run}
     return _tell(context, facts, result)
 
 
