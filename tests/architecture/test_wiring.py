@@ -8,10 +8,6 @@ from pathlib import Path
 import pytest
 
 WIRING = Path(__file__).parents[2] / "src" / "lineclear" / "wiring"
-# These still tell a story. The list only gets shorter.
-STILL_DO_MORE = {
-    "gc.py",
-}
 # A store that cannot be opened, and git's own failure in our words.
 MAY_SAY = ("store.",)
 READS = {"get", "pick", "scan", "sift"}
@@ -39,11 +35,7 @@ def does_more(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(path.name for path in WIRING.glob("*.py")))
 def test_wiring_only_builds(name: str) -> None:
-    found = does_more((WIRING / name).read_text())
-    if name in STILL_DO_MORE:
-        assert found, f"{name} only builds now: take it off the list"
-    else:
-        assert found == []
+    assert does_more((WIRING / name).read_text()) == []
 
 
 def test_a_story_in_wiring_would_be_found() -> None:

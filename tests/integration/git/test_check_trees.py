@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.wiring import doctor, gc, setup
+from lineclear.wiring import doctor, setup
 from lineclear.wiring.checks import check_runner, check_trees, repo_at
+from lineclear.wiring.gc import cleanup_in
 from lineclear.wiring.mirroring import live_trees
 from lineclear.wiring.ports import check_ports
 from lineclear.wiring.worktrees import worktrees_in
@@ -294,17 +295,17 @@ def test_an_agent_that_is_called_like_a_check_tree_has_its_own_worktree(checks: 
 def test_gc_lets_check_trees_go_when_told_or_when_there_are_no_checks(checks: Range) -> None:
     checks.state('[checks]\ngate = "true"\n')
     checks.run(checks.candidate({}), "mkdir -p build")
-    kept = gc.plan(checks.repo)
+    kept = cleanup_in(checks.repo).plan()
     assert [(item.kind, item.key) for item in kept.kept] == [("check tree", str(checks.first))]
     assert kept.removals == []
-    told = gc.plan(checks.repo, checks=True)
+    told = cleanup_in(checks.repo).plan(checks=True)
     assert [(item.kind, item.key) for item in told.removals] == [("check tree", str(checks.first))]
     port = int(checks.tail(checks.candidate({}), "echo $PORT"))
     assert not check_ports(checks.repo).free_for_agents()(port)
     with check_trees(checks.repo).hold("check-1") or pytest.fail("it is free"):
-        assert [item.why for item in gc.apply(checks.repo, SAM, told).kept] == ["a check runs in it"]
+        assert [item.why for item in cleanup_in(checks.repo).apply(SAM, told).kept] == ["a check runs in it"]
     checks.state("")
-    gone = gc.apply(checks.repo, SAM, gc.plan(checks.repo))
+    gone = cleanup_in(checks.repo).apply(SAM, cleanup_in(checks.repo).plan())
     assert [item.key for item in gone.removals if item.kind == "check tree"] == [str(checks.first)]
     assert not (checks.beside / ".checks").exists()
     assert len(checks.git.git("worktree", "list").splitlines()) == 1

@@ -190,3 +190,61 @@ class CommitReader(Protocol):
 
     def show_diff(self, old: str, new: str, options: Sequence[str], /) -> int:
         """Show the patch on the terminal as git does for a person; returns git's exit code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundBranch:
+    """`is_merged`: all of it is in main; `place`: the worktree that has it checked out, "" for none."""
+
+    name: str
+    commit: str
+    is_merged: bool
+    place: str
+
+
+class CleanupGit(Protocol):
+    """What git refuses comes as a Refusal."""
+
+    def is_landed(self, path: str, /) -> bool:
+        """Is the worktree clean, and its commit in main? False if git cannot say."""
+
+    def branches(self, prefix: str, /) -> list[FoundBranch]:
+        """Those whose name begins so; none before main has a commit."""
+
+    def delete_branch(self, name: str, commit: str, /) -> None:
+        """Only while it is at this commit."""
+
+
+class CleanupFiles(Protocol):
+    """Our own files in the git directory, and the directories beside our worktrees. A key is a file's path
+    below our directory. OSError where the disk says no."""
+
+    def keys(self, kind: str, /) -> list[str]:
+        """All files of a kind of core/worktrees/cleanup.py."""
+
+    def age_s(self, key: str, /) -> int:
+        """Since the file last changed; 0 if it cannot be read."""
+
+    def remove(self, key: str, /) -> None:
+        """A file, or a directory with everything in it."""
+
+    def dead_for_s(self, bond: str, /) -> int | None:
+        """How long ago the process died that held the bond; None if it lives or nothing says so."""
+
+    def remove_bond(self, bond: str, /) -> None:
+        """Refused if somebody holds it now."""
+
+    def directories(self) -> list[str]:
+        """The real paths of the directories where our worktrees lie, without that of check trees."""
+
+    def is_empty(self, path: str, /) -> bool: ...
+
+    def remove_directory(self, path: str, /) -> None:
+        """Only while it is empty."""
+
+
+class CleanupCheckTrees(Protocol):
+    def is_used(self, path: str, /) -> bool: ...
+
+    def remove(self, path: str, /) -> bool:
+        """False if a check runs in it."""

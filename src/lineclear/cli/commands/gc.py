@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
-from lineclear.wiring.gc import apply, plan
+from lineclear.wiring.gc import cleanup_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -20,9 +20,10 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def gc(context: Context, args: Namespace) -> None:
-    found = plan(context.repo, checks=args.checks)
+    cleanup = cleanup_in(context.repo)
+    found = cleanup.plan(checks=args.checks)
     if args.apply:
-        found = apply(context.repo, context.caller, found)
+        found = cleanup.apply(context.caller, found)
     columns = ["KIND", "NAME", "WHY"]
     removals, kept = (
         [{"kind": item.kind, "name": item.key, "why": item.why} for item in items]

@@ -19,7 +19,7 @@ from lineclear.core.worktrees.cleanup import CleanupPlan
 from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.layout import Layout
 from lineclear.git.snapshots.taking import Snapshots
-from lineclear.wiring import gc
+from lineclear.wiring.gc import cleanup_in
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
 from lineclear.wiring.worktrees import salvage_at, worktrees_in
@@ -31,7 +31,7 @@ LONG_AGO_S = time.time() - 100 * 86_400
 DIES = """
 import os, shutil, sys
 from lineclear.git import run
-from lineclear.wiring import gc
+from lineclear.wiring.gc import cleanup_in
 from lineclear.wiring.repo import open_repo
 left = int(sys.argv[1])
 
@@ -45,10 +45,11 @@ def deadly(place, name):
     setattr(place, name, step)
 
 repo = open_repo(os.getcwd(), os.environ)
-plan = gc.plan(repo)
+cleanup = cleanup_in(repo)
+plan = cleanup.plan()
 for place, name in ((run.Started, "finish"), (os, "unlink"), (os, "rmdir"), (shutil, "rmtree")):
     deadly(place, name)
-gc.apply(repo, repo.caller(), plan)
+cleanup.apply(repo.caller(), plan)
 """
 
 
@@ -85,10 +86,10 @@ class World:
         return self.git.path.parent / f"{self.git.path.name}.worktrees" / name
 
     def plan(self) -> CleanupPlan:
-        return gc.plan(self.repo)
+        return cleanup_in(self.repo).plan()
 
     def apply(self) -> CleanupPlan:
-        return gc.apply(self.repo, self.caller, self.plan())
+        return cleanup_in(self.repo).apply(self.caller, self.plan())
 
     def going(self) -> list[tuple[str, str]]:
         return [(item.kind, item.key) for item in self.plan().removals]
@@ -157,7 +158,7 @@ def test_work_that_came_after_the_plan_stays(world: World) -> None:
     plan = world.plan()
     assert plan.removals
     (tree / "new.txt").write_text("later\n")
-    done = gc.apply(world.repo, world.caller, plan)
+    done = cleanup_in(world.repo).apply(world.caller, plan)
     assert kept_for(done, "ada") == "it holds work that is neither in a snapshot nor in main"
     assert (tree / "new.txt").read_text() == "later\n"
 
