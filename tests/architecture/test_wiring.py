@@ -1,4 +1,5 @@
-"""wiring/ finds, reads settings, opens and builds: it reads no row, and refuses only what it cannot open."""
+"""wiring/ finds, reads settings, opens and builds: it reads no row, writes no file, and refuses only what it
+cannot open."""
 
 from __future__ import annotations
 
@@ -11,6 +12,11 @@ WIRING = Path(__file__).parents[2] / "src" / "lineclear" / "wiring"
 # A store that cannot be opened, and git's own failure in our words.
 MAY_SAY = ("store.",)
 READS = {"get", "pick", "scan", "sift"}
+# What these do to files belongs in host/, git/ or settings/.
+WRITES = {
+    "open", "write_atomically", "write_new", "remove_tree", "os.makedirs", "os.mkdir", "os.unlink",
+    "os.remove", "os.rmdir", "os.rename", "os.replace", "shutil.rmtree",
+}  # fmt: skip
 
 
 def does_more(text: str) -> list[str]:
@@ -25,6 +31,8 @@ def does_more(text: str) -> list[str]:
             code = node.args[0]
             if not (isinstance(code, ast.Constant) and str(code.value).startswith(MAY_SAY)):
                 found.append(f"line {node.lineno} refuses")
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in WRITES:
+            found.append(f"line {node.lineno} reads or writes files")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = ast.unparse(node.func.value)
             is_read = node.func.attr in READS and owner in ("view", "tx")
@@ -41,3 +49,4 @@ def test_wiring_only_builds(name: str) -> None:
 def test_a_story_in_wiring_would_be_found() -> None:
     assert does_more('def land(repo):\n    raise refuse("queue.order")\n') == ["line 2 refuses"]
     assert does_more("def land(repo):\n    repo.store.read(f)\n") == ["line 2 reads or writes rows"]
+    assert does_more("def land(path):\n    os.unlink(path)\n") == ["line 2 reads or writes files"]

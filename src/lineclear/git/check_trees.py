@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING
 
 from lineclear.app.queue.check_runner import CommandEnd
@@ -33,9 +34,10 @@ from lineclear.settings.env_tables import secret_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from threading import Event
     from typing import Any, Self
 
+    from lineclear.app.queue.check_runner import CheckRunner
+    from lineclear.core.queue.checks import Check
     from lineclear.host.bonds import Bonds, HeldBond
     from lineclear.host.check_ports import CheckPorts
     from lineclear.host.commands import Finished
@@ -329,6 +331,22 @@ class HeldCheckTree:
 
     def _keep_state(self, state: dict[str, Any]) -> None:
         write_atomically(self._state_path(), json.dumps(state | {"format": _FORMAT}).encode())
+
+
+def file_made_in(
+    tree: HeldCheckTree, runner: CheckRunner, check: Check, commit: str, path: str
+) -> bytes | None:
+    """What a command makes of the file at `path`, run on the commit. None if the command fails, or if no
+    person trusts it. Releases the tree."""
+    with tree:
+        try:
+            ended = runner.run(commit, tree, [check], cancel=Event())
+        except Refusal:
+            return None
+        if not ended or not ended[-1].is_green:
+            return None
+        with open(os.path.join(tree.path, path), "rb") as file:
+            return file.read()
 
 
 def outer_environment(environ: Mapping[str, str]) -> dict[str, str]:

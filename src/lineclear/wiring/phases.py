@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,7 @@ from lineclear.app.queue.phase_work import PhaseTools, PhaseWork
 from lineclear.core.queue.checks import Check
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.computed.queue import git_failed
-from lineclear.core.words.refusals import Refusal
+from lineclear.git.check_trees import file_made_in
 from lineclear.git.integration import CloneIntegrationGit
 from lineclear.git.run import GitFailed
 from lineclear.host.full_check import ShardedFullCheck
@@ -85,13 +83,5 @@ def _remake(repo: Repo, commit: str, path: str, command: str) -> bytes | None:
     tree = check_trees(repo, at_main).hold_any(settings.queue_workers)
     if tree is None:
         return None
-    with tree:
-        check = Check(command, timeout_ms=settings.worktrees_setup_timeout_ms, where="worktrees.setup")
-        try:
-            ended = check_runner(at_main).run(commit, tree, [check], cancel=threading.Event())
-        except Refusal:  # not trusted, or no tree to be had: its owner sees to it
-            return None
-        if not ended or not ended[-1].is_green:
-            return None
-        with open(os.path.join(tree.path, path), "rb") as file:
-            return file.read()
+    check = Check(command, timeout_ms=settings.worktrees_setup_timeout_ms, where="worktrees.setup")
+    return file_made_in(tree, check_runner(at_main), check, commit, path)

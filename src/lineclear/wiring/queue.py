@@ -14,6 +14,7 @@ from lineclear.app.queue.pull_requests import PullRequests
 from lineclear.app.queue.runner import QueueRules
 from lineclear.app.queue.runner_turns import Turns
 from lineclear.app.queue.sides import SideEnd, add_sides
+from lineclear.core.queue.checks import Check
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.computed.queue import git_failed
 from lineclear.git import queue as git_queue
@@ -22,6 +23,7 @@ from lineclear.git.landing import LandingLock
 from lineclear.git.main_files import CloneMainFiles
 from lineclear.git.pull_requests import PullRequestBranches
 from lineclear.git.queue import CloneQueueGit, KeptCommits
+from lineclear.git.reviewer import CommandReviewer
 from lineclear.git.run import GitFailed, show_on_terminal, unbound
 from lineclear.git.snapshots.refs import diff
 from lineclear.git.undo import CloneUndoGit
@@ -29,11 +31,17 @@ from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.host.forges import ForgeCommand
 from lineclear.host.spreading import spread
 from lineclear.settings.stated_checks import stated_checks
-from lineclear.wiring.checks import check_pool, committed_settings, repo_by
+from lineclear.wiring.checks import (
+    check_logs,
+    check_pool,
+    check_runner,
+    check_trees,
+    committed_settings,
+    repo_by,
+)
 from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.merging import merging_at, touches_at
-from lineclear.wiring.reviewer import CommandReviewer
 from lineclear.wiring.strays import strays_of
 from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import sandboxed, workplace_of, worktrees_in
@@ -45,7 +53,6 @@ if TYPE_CHECKING:
 
     from lineclear.app.queue.landings import CandidateChange
     from lineclear.core.claims.resources import Resource
-    from lineclear.core.queue.checks import Check
     from lineclear.core.queue.sides import Owner
     from lineclear.wiring.repo import Repo
 
@@ -94,7 +101,7 @@ class RepoQueueTools:
 
     def reviewer(self, main: str) -> CommandReviewer | None:
         at_main = repo_by(self._repo, self._settings.at(main))
-        return CommandReviewer(self._repo, at_main) if at_main.settings.queue_reviewer else None
+        return _reviewer(self._repo, at_main) if at_main.settings.queue_reviewer else None
 
     def follow_up(self, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
         main = self.git.clone.commit_of(self.git.clone.ref)
@@ -106,6 +113,18 @@ class RepoQueueTools:
             return str(landings_of(at_main).submit(by, branch=branch, agent=INTEGRATOR)["candidate"])
 
         return after_landing(self._repo.store, place, submit, caller, landed, tree=self._repo.tree)
+
+
+def _reviewer(repo: Repo, at_main: Repo) -> CommandReviewer:
+    settings, trees = at_main.settings, check_trees(repo, at_main)
+    return CommandReviewer(
+        check=Check(
+            settings.queue_reviewer, timeout_ms=settings.checks_gate_timeout_ms, name="review",
+            where="queue.reviewer",
+        ),
+        runner=check_runner(at_main), common_dir=repo.layout.common_dir, logs=check_logs(repo),
+        hold_tree=partial(trees.hold_any, settings.queue_workers + 1),
+    )  # fmt: skip
 
 
 def _integrator(at_main: Repo, main: str) -> IntegratorWorktree:

@@ -4,51 +4,53 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.core.queue.candidates import show_number
-from lineclear.core.queue.checks import Check
 from lineclear.git.snapshots.refs import diff
 from lineclear.host.files import write_atomically
-from lineclear.wiring.checks import check_logs, check_runner, check_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lineclear.app.queue.check_runner import CheckRunner
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate
-    from lineclear.wiring.repo import Repo
+    from lineclear.core.queue.checks import Check
+    from lineclear.git.check_trees import HeldCheckTree
 
-_WHERE = "queue.reviewer"
 # The author needs the end of it, not a book.
 _MOST_NOTE = 2_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReviewer:
-    """`at_main` is the repository by the settings that main has committed."""
+    """`check` is the command as main states it; `logs`: the directory for the diff that it reads;
+    `hold_tree` waits for a check tree, and returns None if the event is set before."""
 
-    def __init__(self, repo: Repo, at_main: Repo) -> None:
-        self._repo, self._at_main = repo, at_main
+    check: Check
+    runner: CheckRunner
+    common_dir: str
+    logs: str
+    hold_tree: Callable[[threading.Event], HeldCheckTree | None]
 
     def review(
         self, row: Candidate, main: str, level: Level, is_over: Callable[[], bool]
     ) -> tuple[bool, str] | None:
-        settings, cancel = self._at_main.settings, _Over(is_over)
-        check = Check(
-            settings.queue_reviewer, timeout_ms=settings.checks_gate_timeout_ms, name="review", where=_WHERE
-        )
-        place = check_trees(self._repo, self._at_main).hold_any(settings.queue_workers + 1, cancel)
+        cancel = _Over(is_over)
+        place = self.hold_tree(cancel)
         if place is None:
             return None
         name = show_number(row.id)
-        patch = os.path.join(check_logs(self._repo), f"{name}.diff")
+        patch = os.path.join(self.logs, f"{name}.diff")
         os.makedirs(os.path.dirname(patch), mode=0o700, exist_ok=True)
         try:
             with place:
-                text = diff(self._repo.layout.common_dir, main, level.commit, [])
+                text = diff(self.common_dir, main, level.commit, [])
                 write_atomically(patch, text.encode("utf-8", "surrogateescape"))
                 env = {"LINECLEAR_CANDIDATE": name, "LINECLEAR_DIFF": patch}
-                ended = check_runner(self._at_main).run(level.commit, place, [check], cancel=cancel, env=env)
+                ended = self.runner.run(level.commit, place, [self.check], cancel=cancel, env=env)
         finally:
             if os.path.exists(patch):
                 os.unlink(patch)
@@ -60,7 +62,7 @@ class CommandReviewer:
 
 
 class _Over(threading.Event):
-    """Set as soon as somebody says stop; asked again and again by who waits for it."""
+    """Set as soon as `is_over` says so; a waiting check asks it again and again."""
 
     def __init__(self, is_over: Callable[[], bool]) -> None:
         super().__init__()
