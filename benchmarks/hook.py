@@ -20,7 +20,7 @@ from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import INTENT, Request
-from lineclear.git.pictures import STATUS
+from lineclear.git.tree_states import STATUS
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import stub_text
 from tests.repository import TemporaryRepo, clean_environment

@@ -18,7 +18,7 @@ from benchmarks.crowd import Start, run_together
 from benchmarks.harness import Report, at_most, quantile, scratch
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.app.waiting import claim_or_wait
+from lineclear.app.waiting_in_line import claim_or_wait
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CLAIM, WAIT

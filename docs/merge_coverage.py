@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lineclear.code.languages import LANGUAGES, language_named, language_of
 from lineclear.merge.registry import HANDLERS, handlers_for
-from lineclear.merge.rules import REASONS
+from lineclear.merge.rule_reasons import REASONS
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "merge_cases"
 PATHS = {"ignore-list": ".gitignore", "python": "shop.py"}

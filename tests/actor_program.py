@@ -12,10 +12,10 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-from lineclear.app import claims, waiting
+from lineclear.app import claims, waiting_in_line
 from lineclear.app.ports import Caller
 from lineclear.host.bonds import HeldBond
-from lineclear.host.names import host_name
+from lineclear.host.host_names import host_name
 from tests.ears import poll_every, watch_waits
 from tests.engines import Place
 from tests.verbs import Answer, Desk
@@ -48,7 +48,7 @@ class Actor(Desk):
     def be_forgetful(self, ticket_ttl_ms: int) -> None:
         """Tickets of this process's making last only so long without a sign of life."""
         claims.TICKET_TTL_MS = ticket_ttl_ms
-        waiting.RENEW_S = ticket_ttl_ms / 3_000
+        waiting_in_line.RENEW_S = ticket_ttl_ms / 3_000
 
     def give_up_after(self, limit_s: float) -> None:
         """Wait for other writers at most so long."""

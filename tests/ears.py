@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from lineclear.app import waiting
+from lineclear.app import waiting_in_line
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Listener, Store
@@ -39,7 +39,7 @@ def watch_waits(store: Store, wait: Wait) -> None:
 
 def poll_every(poll_s: float) -> None:
     """How often this process looks for itself when no bell has rung."""
-    waiting.POLL_S = poll_s
+    waiting_in_line.POLL_S = poll_s
     postgres = sys.modules.get("lineclear.store.postgres.listening")
     if postgres is not None:
         postgres.POLL_S = poll_s  # type: ignore[attr-defined]  # a module is known only by its name here

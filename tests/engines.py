@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.host.bonds import BondLiveness, Bonds
 from lineclear.host.clock import HostClock
-from lineclear.host.names import host_name
+from lineclear.host.host_names import host_name
 from lineclear.wiring.repo import open_sqlite
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from tests.verbs import Desk
 
 if TYPE_CHECKING:
     from lineclear.app.ports import Store, Tx
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
 
 T = TypeVar("T")
 RACERS, THINGS, TASKS_EACH = 6, 3, 2

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from lineclear.app.hooks import events, shell
+from lineclear.app.hooks.call_context import HookSession
 from lineclear.app.hooks.ports import FileInTree, ShellChange
-from lineclear.app.hooks.session import HookSession
 from lineclear.app.ports import Caller
 from lineclear.core.agents.hooks import HookAnswer, HookCall
 from lineclear.core.claims.resources import parse_resource

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from lineclear.app.ports import Tx
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
 
 T = TypeVar("T")
 # Between looking and writing; long enough for another process to be in between.

@@ -27,7 +27,7 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import RUN, TASK, Run, Task
 from lineclear.core.runs import states as ends
 from lineclear.core.runs.budgets import BudgetLimits
-from lineclear.core.runs.signs import RunEnd, Sign
+from lineclear.core.runs.client_events import RunEnd, Sign
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import show_id
 from tests.world import World

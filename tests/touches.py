@@ -6,7 +6,7 @@ from typing import Any
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.core.queue.sides import Touch
+from lineclear.core.queue.conflict_sides import Touch
 from lineclear.core.tasks.lists import TaskDraft
 from tests.world import World
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lineclear.app import claims, messages, proposals, tasks, values
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.app.waiting import claim_or_wait
+from lineclear.app.waiting_in_line import claim_or_wait
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import WAIT

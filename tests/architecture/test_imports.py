@@ -62,7 +62,7 @@ def test_every_listed_module_is_one_that_a_hook_loads(day: dict[str, set[str]]) 
 
 
 def test_the_first_edit_loads_nothing_that_only_other_calls_need(day: dict[str, set[str]]) -> None:
-    rare = {"app.hooks.repeated", "app.hooks.shell", "git.pictures", "git.run", "wiring.store_pool"}
+    rare = {"app.hooks.repeated_calls", "app.hooks.shell", "git.tree_states", "git.run", "wiring.store_pool"}
     assert day["PreToolUse  of s1"] & {f"lineclear.{name}" for name in rare} == set()
     assert "lineclear.app.hooks.shell" in day["PostToolUse Bash of s1"]
 

@@ -11,7 +11,7 @@ import pytest
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.core.log.events import Draft
-from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.queries import any_of, by_index, by_key
 from lineclear.core.log.tables import (
     ALL,
     LOG,

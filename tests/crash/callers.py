@@ -66,7 +66,8 @@ class Caller(ABC):
 
 
 IN_A_SANDBOX = (
-    "import sys; from lineclear.wiring import door; door.is_writable = lambda directory: False; "
+    "import sys; from lineclear.wiring import server_address as door; "
+    "door.is_writable = lambda directory: False; "
     "from lineclear.__main__ import main; sys.exit(main())"
 )
 

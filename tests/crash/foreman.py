@@ -23,7 +23,7 @@ from lineclear.app.worktrees.lifecycle import Worktrees
 from lineclear.cli.main import run
 from lineclear.git import run as git_run
 from lineclear.git.landing import LockedMain
-from lineclear.host import groups
+from lineclear.host import process_groups
 from lineclear.store.sqlite.engine import SqliteStore
 
 # name: (where the function is, its name there)
@@ -32,7 +32,7 @@ WINDOWS: dict[str, tuple[Any, str]] = {
     "the worktree was made": (Worktrees, "prepare"),
     "the run was begun in the log": (records, "begin"),
     "the client was started": (subprocess, "Popen"),
-    "the client was noted": (groups, "start"),
+    "the client was noted": (process_groups, "start"),
     "the run was ended and its work handed over": (records, "end"),
     "main was moved": (LockedMain, "move"),
     "the task was merged": (Runner, "_conclude"),

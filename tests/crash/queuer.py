@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from lineclear.app.ports import Caller
-from lineclear.git import branch_moves, commits, detached, landing, restoring, trees
+from lineclear.git import branch_moves, commits, detached_worktrees, landing, restoring, trees
 from lineclear.store.sqlite.engine import SqliteStore
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo
@@ -18,7 +18,7 @@ PERSON = Caller("anna", is_person=True)
 def _run(last: int, path: str) -> int:
     steps = Steps(last)
     os.chdir(path)
-    steps.count_all(branch_moves, commits, detached, landing, restoring, trees)
+    steps.count_all(branch_moves, commits, detached_worktrees, landing, restoring, trees)
     transact = SqliteStore.transact
 
     def counted(self: SqliteStore, caller: Caller, work: Any, near: Any = (), /) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from lineclear.app.ports import Caller
-from lineclear.git import branch_moves, commits, landing, merging_state, restoring, touches, trees
+from lineclear.git import branch_moves, commits, landing, restoring, side_authors, trees, unfinished_merge
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.sync import sync_in
 from tests.crash.lander import Steps, serve
@@ -17,7 +17,7 @@ from tests.crash.lander import Steps, serve
 def _sync(last: int, path: str) -> int:
     steps = Steps(last)
     os.chdir(path)
-    steps.count_all(branch_moves, commits, landing, merging_state, restoring, touches, trees)
+    steps.count_all(branch_moves, commits, landing, unfinished_merge, restoring, side_authors, trees)
     sync_in(open_repo(path, os.environ), Caller("anna", is_person=True)).sync(keep=True)
     return steps.count
 

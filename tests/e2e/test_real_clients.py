@@ -20,7 +20,16 @@ import pytest
 import lineclear
 from lineclear.clients.launch import EDIT, FULL, PROMPT_INPUT, Launch, WorkerCommand
 from lineclear.clients.registry import start_of, stream_of
-from lineclear.core.runs.signs import Call, CallDone, Limited, NotLoggedIn, RunEnd, SessionSign, Sign, Usage
+from lineclear.core.runs.client_events import (
+    Call,
+    CallDone,
+    Limited,
+    NotLoggedIn,
+    RunEnd,
+    SessionSign,
+    Sign,
+    Usage,
+)
 from tests.clients_server import Fault, Model, edit, running_model, say, shell
 from tests.conftest import in_ci
 from tests.e2e.commandline import CommandLine

@@ -17,7 +17,7 @@ import pytest
 
 from lineclear.cli.index import SERVED
 from lineclear.core.log.tables import LOG
-from lineclear.host.frames import OUT, frame
+from lineclear.host.command_frames import OUT, frame
 from lineclear.host.server_address import ServerAddress, write_address
 from lineclear.wiring.repo import open_repo
 from tests.e2e.commandline import Answer, CommandLine
@@ -31,7 +31,8 @@ Fresh = Callable[[str], str]
 
 # As in a sandbox that refuses every write; says so where the command was done by this process after all.
 IN_A_SANDBOX = (
-    "import sys; from lineclear.wiring import door; door.is_writable = lambda directory: False; "
+    "import sys; from lineclear.wiring import server_address as door; "
+    "door.is_writable = lambda directory: False; "
     "from lineclear.__main__ import main; code = main(); "
     "sys.exit('done here' if 'lineclear.store.sqlite.engine' in sys.modules else code)"
 )
@@ -276,7 +277,15 @@ def test_a_command_is_done_alone_where_the_server_is_not_wanted_or_not_its_like(
     assert not is_asked("-C", str(other.path), *words)
     door = served.door
     write_address(
-        state_of(line.place), ServerAddress(door.host, door.port, door.key, door.socket, door.pid, "0.0.9")
+        state_of(line.place),
+        ServerAddress(
+            door.host,
+            door.port,
+            door.key,
+            door.socket,
+            door.pid,
+            "0.0.9",
+        ),
     )
     assert not is_asked(*words)
     served.kill()

@@ -17,7 +17,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
 from lineclear.app.queue.landings import Landings
 from lineclear.app.runs import records
-from lineclear.app.waiting import claim_or_wait
+from lineclear.app.waiting_in_line import claim_or_wait
 from lineclear.app.worktrees import saver as saving
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.host.bonds import SUPERVISOR

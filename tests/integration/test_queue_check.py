@@ -8,7 +8,7 @@ import pytest
 
 from lineclear.app import claims
 from lineclear.app.ports import Caller
-from lineclear.app.queue.checking import BranchCheck
+from lineclear.app.queue.trial_landing import BranchCheck
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CHECK_RECORD

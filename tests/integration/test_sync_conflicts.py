@@ -12,7 +12,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.queue.landing_results import Landed
 from lineclear.core.worktrees.syncing import Conflicted
 from lineclear.git import branch_moves
-from lineclear.git.merging_state import Keeper
+from lineclear.git.unfinished_merge import Keeper
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.sync import sync_in
 from tests.landings import Team, land, open_team

@@ -19,8 +19,8 @@ from lineclear.core.runs.budgets import (
 )
 from lineclear.core.runs.digests import normal_digest, normal_result
 from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge
+from lineclear.core.runs.first_prompt import LEAST_BYTES, Earlier, Letter, Nearby, PromptFacts, compose
 from lineclear.core.runs.loops import LoopWatch
-from lineclear.core.runs.prompt import LEAST_BYTES, Earlier, Letter, Nearby, PromptFacts, compose
 from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
 from tests.call_sequences import all_cases, play
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import Phase, example, find, given, settings
 from hypothesis import strategies as st
 
-from lineclear.app import claims, commit_gate, values, writing
+from lineclear.app import claims, commit_gate, values, write_facts
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.hooks import judging
 from lineclear.app.hooks.ports import ShellChange
@@ -368,28 +368,28 @@ def test_what_every_door_says(scene: Scene, code: str) -> None:
 
 
 def _ignores_bonds(view: Any, _liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
-    return writing.judge(view, NobodyDies(), rules, write)
+    return write_facts.judge(view, NobodyDies(), rules, write)
 
 
 def _skips_symbols(view: Any, liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
     write.touches = lambda _symbol: False
-    return writing.judge(view, liveness, rules, write)
+    return write_facts.judge(view, liveness, rules, write)
 
 
 def _asks_for_holders_first(view: Any, liveness: Any, rules: list[Rule], write: Write) -> None:
     open_rules = [Rule(rule.resource, ISOLATED) for rule in rules]
-    writing.refuse_write(view, liveness, open_rules, write)
-    writing.refuse_write(view, liveness, rules, write)
+    write_facts.refuse_write(view, liveness, open_rules, write)
+    write_facts.refuse_write(view, liveness, rules, write)
 
 
 def _lands_in_any_phase(view: Any, liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
     unbound = [Rule(rule.resource, rule.strategy, rule.owner) for rule in rules]
-    return writing.judge(view, liveness, unbound if write.action == LANDING else rules, write)
+    return write_facts.judge(view, liveness, unbound if write.action == LANDING else rules, write)
 
 
 def _ignores_the_fence(view: Any, liveness: Any, rules: list[Rule], write: Write) -> WriteVerdict:
     write.fence = 0
-    return writing.judge(view, liveness, rules, write)
+    return write_facts.judge(view, liveness, rules, write)
 
 
 @pytest.mark.parametrize(

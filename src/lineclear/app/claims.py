@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lineclear.app.agents.membership import ensure_agent, free_agent
+from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
-from lineclear.app.words import check_words
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import ancestors, overlaps
 from lineclear.core.claims.rules import (
@@ -28,7 +28,7 @@ from lineclear.core.claims.strategies import SINGLE_WRITER, strategy_for
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
 from lineclear.core.log.fold import granted_claim
-from lineclear.core.log.questions import any_of, around, by_index, by_key
+from lineclear.core.log.queries import any_of, around, by_index, by_key
 from lineclear.core.log.tables import AGENT, CLAIM, FENCE, LOG, TASK, WAIT, join_names, split_names
 from lineclear.core.words.computed.claims import claim_deadlock, claim_held, claim_not_held, claim_not_yours
 from lineclear.core.words.refusals import not_found, refuse
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
     from lineclear.core.claims.rules import Answer, Blocker
     from lineclear.core.claims.strategies import Rule, Sharing
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import Claim, Fence, Wait
 
 LEAST_TTL_MS, MOST_TTL_MS = 1_000, 24 * 3_600_000

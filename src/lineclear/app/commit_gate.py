@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from lineclear.app.writing import judge, tree_of
+from lineclear.app.write_facts import judge, tree_of
 from lineclear.code.symbol_places import change_touches
 from lineclear.core.agents.identity import read_environment
 from lineclear.core.claims.resources import file_resources

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
-from lineclear.app.words import check_words
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
-from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.queries import any_of, by_index, by_key
 from lineclear.core.log.tables import AGENT, LOG, MESSAGE, OPERATION, READ, READER, MessageReader, split_names
 from lineclear.core.messages.inbox import MAX_TEXT_BYTES, audience_of, audiences_for, next_cursor, unread
 from lineclear.core.words.refusals import refuse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import Message
 
 MOST_AT_ONCE = 50

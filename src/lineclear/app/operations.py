@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from lineclear.core.log.questions import by_index
+from lineclear.core.log.queries import by_index
 from lineclear.core.log.tables import OPERATION, Operation
 from lineclear.core.words.refusals import refuse
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, Tx, View
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
 
 _OLDEST = by_index(OPERATION, "age", limit=3)
 

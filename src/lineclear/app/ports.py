@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from lineclear.core.instants import Instant
     from lineclear.core.log.events import Draft, Event
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import LogEntry, Table, TableRow
 
     R = TypeVar("R", bound=TableRow)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders
+from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
 from lineclear.app.queue.phases import candidate_of, phase_of
-from lineclear.app.words import check_words
-from lineclear.app.writing import refuse_write
+from lineclear.app.write_facts import refuse_write
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.rules import EXCLUSIVE, resource_of
 from lineclear.core.claims.strategies import strategy_for

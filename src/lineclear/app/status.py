@@ -17,7 +17,7 @@ from lineclear.core.claims.resources import overlaps
 from lineclear.core.claims.rules import is_over, resource_of
 from lineclear.core.claims.strategies import rules_inside, strategy_for
 from lineclear.core.instants import show_wall
-from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.queries import any_of, by_index, by_key
 from lineclear.core.log.tables import (
     AGENT,
     CANDIDATE,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Presence, View
     from lineclear.core.claims.resources import Resource
     from lineclear.core.claims.strategies import Rule
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import Agent, Candidate, Wait
 
 MOST_CLAIMS = 200

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
+from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
-from lineclear.app.words import check_words
 from lineclear.core.agents.names import is_family, task_id
 from lineclear.core.claims.paths import normalise
 from lineclear.core.claims.resources import overlaps
@@ -15,7 +15,7 @@ from lineclear.core.claims.rules import resource_of
 from lineclear.core.instants import show_wall
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.events import Draft
-from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.queries import any_of, by_index, by_key
 from lineclear.core.log.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.runs.states import ENDED as RUN_ENDED
 from lineclear.core.tasks.duplicates import telling_words
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import Task
     from lineclear.core.tasks.lists import TaskDraft
 

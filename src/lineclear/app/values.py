@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import near_claims
 from lineclear.app.operations import once
-from lineclear.app.writing import refuse_write
+from lineclear.app.write_facts import refuse_write
 from lineclear.core.agents.names import is_family, label_name
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.write_rule import VALUE_WRITE, Write
@@ -15,7 +15,7 @@ from lineclear.core.instants import show_wall
 from lineclear.core.json_text import canonical, parse_json
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.events import Draft
-from lineclear.core.log.questions import by_key
+from lineclear.core.log.queries import by_key
 from lineclear.core.log.tables import COPY, LOG, VALUE
 from lineclear.core.values.json_merge import ABSENT, merge_json
 from lineclear.core.words.computed.values import copy_conflicts
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
     from lineclear.core.claims.resources import Resource
     from lineclear.core.claims.strategies import Rule
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import Copy, Value
 
 MOST_KEY = 200

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lineclear.app.agents.tokens import verify
-from lineclear.app.arrivals import follow
+from lineclear.app.waiting_for_news import follow
 from lineclear.app.worktrees.rows import worktrees_of
 from lineclear.cli.command import Context, Surroundings
 from lineclear.cli.index import is_served
@@ -21,7 +21,7 @@ from lineclear.cli.main import as_bug, load, make_parser, run
 from lineclear.cli.render import SCHEMA, Output
 from lineclear.core.agents.identity import read_environment
 from lineclear.core.agents.names import agent_name, operation_id
-from lineclear.core.outages import is_outage
+from lineclear.core.store_outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.calls import Reply, Stopped, VerbCall
 from lineclear.wiring.repo import state_directory_at, stay_warm
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Listener, Store, Tx, View
     from lineclear.cli.command import Command
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.host.bonds import HeldBond
     from lineclear.mcp.calls import Requester
     from lineclear.wiring.repo import Repo

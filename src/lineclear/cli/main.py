@@ -169,7 +169,7 @@ def _ask_server(
     """
     if environ.get("LINECLEAR_SERVE") == "0" or not is_served([*verb.split(), *arguments]):
         return None
-    from lineclear.wiring.door import find_needed_door
+    from lineclear.wiring.server_address import find_needed_door
 
     address = find_needed_door(cwd or os.getcwd(), environ)
     if address is None:

@@ -13,7 +13,7 @@ from lineclear import __version__
 from lineclear.core.agents.identity import is_about_caller
 from lineclear.core.words.computed.serve import answer_lost
 from lineclear.core.words.refusals import quote
-from lineclear.host.frames import CODE, ERR, OUT, read_frames
+from lineclear.host.command_frames import CODE, ERR, OUT, read_frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

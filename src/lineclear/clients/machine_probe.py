@@ -14,8 +14,8 @@ from lineclear.clients.mcp_entry import NAME, START_S
 from lineclear.clients.probe_model import serving
 from lineclear.clients.registry import CLIENTS, NO, PROBE, probe_of
 from lineclear.core.agents.identity import SIGNS
-from lineclear.host.asking import ask
 from lineclear.host.commands import run_to_end
+from lineclear.host.line_dialogue import ask
 
 if TYPE_CHECKING:
     from typing import Any

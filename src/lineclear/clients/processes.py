@@ -11,7 +11,7 @@ from lineclear.clients.launch import PROMPT_INPUT, Launch
 from lineclear.clients.registry import CLIENTS, start_of, stream_of, why_missing
 from lineclear.core.agents.identity import SIGNS
 from lineclear.core.tasks.states import show_id
-from lineclear.host import groups
+from lineclear.host import process_groups
 from lineclear.host.files import write_atomically
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from lineclear.app.runs.ports import OutputReader, RunBond
     from lineclear.app.runs.workers import RunPlace, WorkerSlot
     from lineclear.core.log.tables import Run
-    from lineclear.core.runs.signs import Usage
-    from lineclear.host.groups import ClientProcess
+    from lineclear.core.runs.client_events import Usage
+    from lineclear.host.process_groups import ClientProcess
 
 PROMPT = "prompt.md"
 # Variables that would tell a client it runs inside another agent's session, or bind git to one repository.
@@ -87,7 +87,7 @@ class ClientProcesses:
         started = start_of(slot.client).launch(launch)
         env = {**self._environment(slot, place, token, prompt_file), **started.env}
         argv = self._sandboxed(slot, place, run, started.argv)
-        group = groups.start(
+        group = process_groups.start(
             argv,
             cwd=place.path,
             env=env,
@@ -122,7 +122,7 @@ class ClientProcesses:
         return self._sandbox(place.tree, argv, tmp, writable)
 
     def find_again(self, run: Run) -> ClientProcess:
-        return groups.find_again(self.directory(run.id), _mark(run.id, run.bond))
+        return process_groups.find_again(self.directory(run.id), _mark(run.id, run.bond))
 
     def reader(self, slot: WorkerSlot, place: RunPlace, before: Usage | None = None) -> OutputReader:
         return stream_of(slot.stream).reader(place.path, before)
@@ -133,8 +133,8 @@ class ClientProcesses:
         return f"{os.strerror(error.errno or 0)}: {error.filename or slot.client}"
 
     def forget(self, run: int) -> None:
-        groups.cut_output(self.directory(run), self._log_bytes)
-        for name in (groups.PID, groups.EXIT):
+        process_groups.cut_output(self.directory(run), self._log_bytes)
+        for name in (process_groups.PID, process_groups.EXIT):
             try:
                 os.unlink(os.path.join(self.directory(run), name))
             except OSError:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lineclear.clients.probe import Probe
     from lineclear.clients.stream_reader import StreamReader
     from lineclear.core.agents.hooks import HookAnswer, HookCall
-    from lineclear.core.runs.signs import Usage
+    from lineclear.core.runs.client_events import Usage
 
     class HookModule(Protocol):
         """The client's hook protocol; both functions are pure."""

@@ -18,8 +18,7 @@ from lineclear.clients.error_words import (
     retry_after_s,
 )
 from lineclear.clients.json_values import Json, number, one_line, paths_in, summary_of
-from lineclear.core.runs.digests import normal_digest, normal_result
-from lineclear.core.runs.signs import (
+from lineclear.core.runs.client_events import (
     UNKNOWN,
     Call,
     CallDone,
@@ -32,11 +31,12 @@ from lineclear.core.runs.signs import (
     SessionSign,
     Usage,
 )
+from lineclear.core.runs.digests import normal_digest, normal_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lineclear.core.runs.signs import Sign
+    from lineclear.core.runs.client_events import Sign
 
     Understand = Callable[[Json, "StreamReader"], None]
     ReadText = Callable[[str, "StreamReader"], None]

@@ -10,7 +10,7 @@ import os
 from lineclear.git import parse
 from lineclear.git.layout import has_reftable, head_branch, names_in, read_text, worktrees
 from lineclear.git.run import GitFailed, git
-from lineclear.git.worktrees import list_worktrees
+from lineclear.git.worktree_commands import list_worktrees
 
 _HEADS = "refs/heads/"
 

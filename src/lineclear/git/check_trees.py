@@ -20,8 +20,8 @@ from lineclear.app.queue.check_runner import CommandEnd
 from lineclear.core.queue.checks import digest_of, manifests_digest
 from lineclear.core.words.refusals import Refusal, not_found, refuse
 from lineclear.core.worktrees import rules
-from lineclear.git import branches, detached
-from lineclear.git import worktrees as git_trees
+from lineclear.git import branches, detached_worktrees
+from lineclear.git import worktree_commands as git_trees
 from lineclear.git.layout import read_text
 from lineclear.git.layout import worktrees as present_worktrees
 from lineclear.git.run import LOCAL_NAMES, GitFailed
@@ -193,10 +193,10 @@ class HeldCheckTree:
         if not self.end_strays():
             raise refuse("checks.tree", tree=self.name, why="a process of an earlier check cannot be ended")
         common_dir, lent = self._trees.common_dir, [self._bond.fileno()]
-        git_dir = detached.whole_git_dir(common_dir, self.path)
+        git_dir = detached_worktrees.whole_git_dir(common_dir, self.path)
         if git_dir:
             try:
-                detached.bring_to(self.path, git_dir, commit, lent)
+                detached_worktrees.bring_to(self.path, git_dir, commit, lent)
                 return
             except (GitFailed, OSError):
                 if not branches.commit_of(common_dir, self._trees.root, commit):
@@ -210,7 +210,7 @@ class HeldCheckTree:
             self.remove()
             trees.require_room(self.path)
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            detached.make(trees.root, self.path, commit, [self._bond.fileno()])
+            detached_worktrees.make(trees.root, self.path, commit, [self._bond.fileno()])
         except GitFailed as error:
             raise refuse("checks.tree", tree=self.name, why=git_trees.failure_words(error)) from error
         except OSError as error:
@@ -219,7 +219,7 @@ class HeldCheckTree:
     def remove(self) -> None:
         """Remove the tree with everything in it: nobody works there."""
         remove_tree(self.path)
-        detached.forget(self._trees.common_dir, self.path)
+        detached_worktrees.forget(self._trees.common_dir, self.path)
 
     # -- files --------------------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ class HeldCheckTree:
 
     def _take_out(self, paths: Iterable[str]) -> None:
         """Remove these, except those that the candidate itself tracks."""
-        for path in set(paths) - detached.tracked_among(self.path, sorted(paths)):
+        for path in set(paths) - detached_worktrees.tracked_among(self.path, sorted(paths)):
             try:
                 copying.take_out(self.path, path)
             except copying.CannotBring as error:
@@ -263,7 +263,7 @@ class HeldCheckTree:
                 *self._trees.provisioning.setup,
                 *_written(self._own_environment()),
                 brought,
-                manifests_digest(detached.staged(self.path)),
+                manifests_digest(detached_worktrees.staged(self.path)),
             ]
         )
 
@@ -320,7 +320,7 @@ class HeldCheckTree:
     # -- the state file, in git's own directory for the tree ----------------------------------
 
     def _state_path(self) -> str:
-        return f"{detached.whole_git_dir(self._trees.common_dir, self.path)}/{_STATE}"
+        return f"{detached_worktrees.whole_git_dir(self._trees.common_dir, self.path)}/{_STATE}"
 
     def _state(self) -> dict[str, Any]:
         try:

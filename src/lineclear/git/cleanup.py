@@ -9,7 +9,7 @@ from lineclear.core.words.computed.queue import git_failed
 from lineclear.git import branches
 from lineclear.git.run import GitFailed
 from lineclear.git.snapshots.refs import merged_branches
-from lineclear.git.worktrees import count_changes
+from lineclear.git.worktree_commands import count_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

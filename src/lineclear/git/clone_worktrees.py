@@ -11,7 +11,7 @@ from lineclear.core.words.computed.worktrees import worktree_failed
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees import rules
 from lineclear.git import branches
-from lineclear.git import worktrees as git_trees
+from lineclear.git import worktree_commands as git_trees
 from lineclear.git.layout import has_commit, head_branch, is_check_tree, landing_branch, worktrees
 from lineclear.git.run import GitFailed
 

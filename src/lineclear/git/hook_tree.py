@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lineclear.core.claims.resources import Resource
     from lineclear.git.layout import Layout
-    from lineclear.git.places import WorktreePaths
+    from lineclear.git.typed_paths import WorktreePaths
 
 _LARGEST_TEXT_BYTES = 1 << 20
 _DIFF_LIMIT_S, _WORKTREE_LIMIT_S = 20.0, 60.0

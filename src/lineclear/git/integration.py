@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.queue.landing_results import Author
 from lineclear.git.commits import Commits, Signer
-from lineclear.git.detached import file_at
+from lineclear.git.detached_worktrees import file_at
 from lineclear.git.landing import landing_ref
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.run import git

@@ -14,7 +14,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue.after_landing import BRANCH, IntegratorRun
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.computed.queue import git_failed
-from lineclear.git import detached
+from lineclear.git import detached_worktrees
 from lineclear.git.landing import commit_of
 from lineclear.git.run import GitFailed, unbound
 from lineclear.git.run import git as run_git
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.worktrees.lifecycle import ReadyWorktree, Worktrees
     from lineclear.git.layout import Layout
-    from lineclear.git.leftovers import GitWorkplace
+    from lineclear.git.uncommitted_work import GitWorkplace
     from lineclear.host.bonds import HeldBond
 
 SETTING = "queue.integrator"
@@ -75,7 +75,7 @@ class IntegratorWorktree:
         record = os.path.join(self.state_directory, _RECORD)
         write_atomically(record, json.dumps([*(_read(record) if adds else []), *news]).encode())
         place = self._place(caller)
-        detached.bring_to(place.path, self._git_dir(place.path), self.main)
+        detached_worktrees.bring_to(place.path, self._git_dir(place.path), self.main)
         done = run_to_end(
             self._words(place.path),
             cwd=place.path,
@@ -102,7 +102,7 @@ class IntegratorWorktree:
         return self.worktrees.make(Caller(caller.name, tree=caller.tree), agent=INTEGRATOR, branch=BRANCH)
 
     def _git_dir(self, path: str) -> str:
-        return detached.whole_git_dir(self.layout.common_dir, path)
+        return detached_worktrees.whole_git_dir(self.layout.common_dir, path)
 
     def _words(self, path: str) -> list[str]:
         words = shell_words(self.command)

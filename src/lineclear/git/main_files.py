@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app.file_proposals import PatchFailed
-from lineclear.git.detached import file_at
+from lineclear.git.apply_patch import NotApplied, apply_patch
+from lineclear.git.detached_worktrees import file_at
 from lineclear.git.landing import commit_of, landing_ref
 from lineclear.git.object_store import ObjectStore
-from lineclear.git.patching import NotApplied, apply_patch
 from lineclear.git.run import GitFailed
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lineclear.app.queue.sides import NOBODY, owner_from
+from lineclear.app.queue.conflict_sides import NOBODY, owner_from
 from lineclear.app.queue.stacking import Submission, put_on
 from lineclear.core.queue.landing_results import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import BranchMove, checkouts_of, head_ref
 from lineclear.git.landing import LOCK_WAIT_S, CloneGit, commit_of, has_unfinished_move, locked_main
-from lineclear.git.leftovers import dirty_paths
 from lineclear.git.remotes import fetch_branch, fetch_commit, push_leased, share_commit, withdraw
 from lineclear.git.run import GitFailed, git
+from lineclear.git.uncommitted_work import dirty_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.commit_gate import GateFinding
-    from lineclear.core.queue.sides import Owner
+    from lineclear.core.queue.conflict_sides import Owner
     from lineclear.git.layout import Layout
-    from lineclear.git.strays import Strays
+    from lineclear.git.stray_moves import Strays
 
     # (conflicts, main's commit, the candidate's commit, its branch, its owner) -> the conflicts with sides.
     AddSides = Callable[[list[dict[str, Any]], str, str, str, Owner], list[dict[str, Any]]]

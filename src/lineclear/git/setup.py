@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.git import incoming
+from lineclear.git import incoming_changes
 from lineclear.git.landing import landing_ref
 from lineclear.git.run import git
-from lineclear.git.worktrees import ignored_of
+from lineclear.git.worktree_commands import ignored_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ class RepositorySetupGit:
         self._layout, self._root = layout, root
 
     def tracked(self, root: str, paths: Sequence[str]) -> list[str]:
-        return incoming.tracked(root, paths)
+        return incoming_changes.tracked(root, paths)
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         return ignored_of(self._root, paths)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.app.hooks.ports import Memory
-    from lineclear.git.pictures import Picture
+    from lineclear.git.tree_states import Picture
     from lineclear.host.session_marks import SessionMarks
 
 
@@ -27,7 +27,7 @@ class GitShellWatch:
         self._root, self._marks, self._is_secret = root, marks, is_secret
 
     def look(self, memory: Memory, call_ids: list[str], *, is_over: bool) -> GitShellLook | None:
-        from lineclear.git import pictures
+        from lineclear.git import tree_states
 
         marks = self._marks
         marks.put_late(memory)
@@ -37,14 +37,14 @@ class GitShellWatch:
         except (OSError, ValueError):
             return None
         now_ns = 0 if is_over else marks.now_ns()
-        before, after, fresh = pictures.read_picture(marks.picture), None, ""
+        before, after, fresh = tree_states.read_picture(marks.picture), None, ""
         changed: list[str] = []
         if before is not None:
-            after = pictures.take_picture(self._root, before, self._is_secret)
+            after = tree_states.take_picture(self._root, before, self._is_secret)
             changed = [
-                os.fsdecode(path) for path in pictures.changed_since(self._root, before, after, start_ns)
+                os.fsdecode(path) for path in tree_states.changed_since(self._root, before, after, start_ns)
             ]
-            fresh = pictures.write_picture(marks.picture, after)
+            fresh = tree_states.write_picture(marks.picture, after)
         return GitShellLook(
             self._root, marks, found, start_ns, now_ns, before, after, changed, fresh, is_over=is_over
         )
@@ -60,15 +60,15 @@ class GitShellWatch:
         marks.begin(call_id)
 
     def _renew_picture(self, memory: Memory, writes_size: int) -> None:
-        from lineclear.git import pictures
+        from lineclear.git import tree_states
 
         marks = self._marks
         marks.put_late(memory)
-        before = pictures.read_picture(marks.picture)
+        before = tree_states.read_picture(marks.picture)
         known = _freshness(self._root, stamp_of(marks.picture), writes_size)
         if before is None or memory.get("picture") != known:
-            picture = pictures.take_picture(self._root, before, self._is_secret)
-            marks.put(pictures.write_picture(marks.picture, picture))
+            picture = tree_states.take_picture(self._root, before, self._is_secret)
+            marks.put(tree_states.write_picture(marks.picture, picture))
             memory.set("picture", "", _freshness(self._root, stamp_of(marks.picture), writes_size))
 
 
@@ -95,9 +95,9 @@ class GitShellLook:
     def undo(self, path: str) -> str:
         if self._before is None or self._after is None:
             return ""
-        from lineclear.git import pictures
+        from lineclear.git import tree_states
 
-        return pictures.undo_command(self._root, os.fsencode(path), self._before, self._after)
+        return tree_states.undo_command(self._root, os.fsencode(path), self._before, self._after)
 
     def remember(self, memory: Memory, writes_size: int) -> Callable[[], None]:
         for one in self._call_ids:

@@ -9,8 +9,8 @@ from lineclear.core.words.computed.queue import git_failed
 from lineclear.core.words.refusals import refuse
 from lineclear.git.branch_moves import Mover, head_ref, step_in_progress
 from lineclear.git.landing import CloneGit, LandingLock, commit_of
-from lineclear.git.merging_state import Keeper, unmerged_paths
 from lineclear.git.run import GitFailed
+from lineclear.git.unfinished_merge import Keeper, unmerged_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.lock_making import LockMaker
     from lineclear.git.branch_moves import BranchMove
     from lineclear.git.layout import Layout
-    from lineclear.git.strays import Strays
+    from lineclear.git.stray_moves import Strays
 
 
 @contextmanager

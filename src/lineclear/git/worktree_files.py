@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees import rules
-from lineclear.git import worktrees as git_trees
+from lineclear.git import worktree_commands as git_trees
 from lineclear.git.run import unbound
 from lineclear.host import copying
 from lineclear.host.commands import run_in_turn, run_to_end

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.worktrees.rules import choose_ports, ports_meet
 from lineclear.host import ports
-from lineclear.host.records import RecordFile
+from lineclear.host.private_record import RecordFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

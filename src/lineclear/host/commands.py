@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME
 from lineclear.core.words.refusals import refuse
-from lineclear.host.shielding import starting
+from lineclear.host.interrupt_shield import starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

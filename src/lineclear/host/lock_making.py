@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.lock_making import Made
 from lineclear.core.claims.paths import glob_anywhere
-from lineclear.core.masking import mask
 from lineclear.core.queue.checks import OUT_OF_TIME, digest_of, how_it_ended, plain_output
 from lineclear.core.queue.landing_results import one_line
+from lineclear.core.secret_masking import mask
 from lineclear.core.words.refusals import Refusal, shorten
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import remove_tree, write_atomically
-from lineclear.host.scratch import BadPath, Scratch, abandoned, tree_in
+from lineclear.host.scratch_directory import BadPath, Scratch, abandoned, tree_in
 from lineclear.host.stray_processes import MARK, end_strays
 from lineclear.merge.handlers.lock_makers import maker_of
 

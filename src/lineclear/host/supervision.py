@@ -7,7 +7,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from lineclear.host import groups, processes
+from lineclear.host import process_groups, processes
 from lineclear.host.files import free_bytes, used_bytes, write_atomically
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ class LocalHost:
 
     def use(self, pids: list[int], /) -> dict[int, tuple[int, int]]:
         census, leaders = processes.take_census(), [pid for pid in pids if pid > 0]
-        families = processes.families(census, leaders, processes.adopted(census, groups.MARK, leaders))
+        families = processes.families(
+            census, leaders, processes.adopted(census, process_groups.MARK, leaders)
+        )
         return {pid: (family.busy_ns, family.memory_bytes) for pid, family in families.items()}
 
     def is_worktree(self, path: str, /) -> bool:

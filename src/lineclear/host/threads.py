@@ -10,8 +10,8 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from lineclear.host.shielding import shield_thread
-from lineclear.host.stopping import STOP_SIGNALS
+from lineclear.host.interrupt_shield import shield_thread
+from lineclear.host.stop_signals import STOP_SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

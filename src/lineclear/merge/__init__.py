@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 
 if TYPE_CHECKING:
-    from lineclear.merge.trees import TreeFacts, TreePlan
+    from lineclear.merge.across_files import TreeFacts, TreePlan
 
 __all__ = ["Conflict", "Labels", "MergeResult", "Settings", "merge_texts", "merge_trees"]
 
@@ -48,6 +48,6 @@ def merge_texts(
 
 def merge_trees(facts: TreeFacts) -> TreePlan:
     """What to change, run or report after a merge of whole trees, so that their files fit together."""
-    from lineclear.merge.trees import merge_trees as plan
+    from lineclear.merge.across_files import merge_trees as plan
 
     return plan(facts)

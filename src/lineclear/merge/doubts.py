@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from lineclear.code.nodes import flat_text
 from lineclear.code.symbols import FUNCTIONS, signature_of
-from lineclear.merge.parts import Part
+from lineclear.merge.shared_nodes import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.code.languages.table import Language
-    from lineclear.merge.parts import Shared
+    from lineclear.merge.shared_nodes import Shared
 
     Roots = tuple[Part, Part, Part, Part]
     Call = tuple[bytes, frozenset[bytes]]

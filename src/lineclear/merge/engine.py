@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.code.languages import language_of
 from lineclear.code.parse import parse
-from lineclear.merge import forms, lines, registry
+from lineclear.merge import lines, registry, text_form
 from lineclear.merge.diff import Steps
 from lineclear.merge.generated import why_generated
 from lineclear.merge.handlers.keyed import RivalChanges
@@ -33,7 +33,7 @@ def merge_diverged(
     if git_text is not None and _has_no_new_markers(git_text, base, left, right):
         return MergeResult(git_text, rules=[("file", "git")], verdict="git")
     refusal = _why_not(base, left, right, settings) or why_generated(path, left, right)
-    b, lt, r, form = forms.separate(base, left, right)
+    b, lt, r, form = text_form.separate(base, left, right)
     merge = FileMerge(path, b, lt, r, labels, _steps_for(b, lt, r, settings))
     if refusal:
         return _restored(merge.plain(refusal), form)
@@ -52,7 +52,7 @@ def merge_diverged(
     return _restored(result, form)
 
 
-def _restored(result: MergeResult, form: forms.TextForm) -> MergeResult:
+def _restored(result: MergeResult, form: text_form.TextForm) -> MergeResult:
     result.text = form.restore(result.text, is_clean=result.is_clean)
     return result
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from lineclear.code.symbols import is_in_text, names_in, symbols_in
 from lineclear.merge import adjacent, exact
+from lineclear.merge.added_members import unite_added
 from lineclear.merge.diff import Steps
 from lineclear.merge.entities import merge_entities
 from lineclear.merge.imports import merge_imports
-from lineclear.merge.members import unite_added
 from lineclear.merge.tokens import merge_tokens
 
 if TYPE_CHECKING:

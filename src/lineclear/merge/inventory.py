@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lineclear.code.languages.table import Language
-    from lineclear.merge.parts import Part, Shared
+    from lineclear.merge.shared_nodes import Part, Shared
 
 # Definitions inside these are private to them.
 _CLOSED = ("function", "method", "constructor", "field", "variable", "constant", "case", "key", "property")

@@ -19,14 +19,14 @@ from lineclear.code.languages import language_of
 from lineclear.code.nodes import flattened
 from lineclear.merge.doubts import structure_doubt
 from lineclear.merge.inventory import imports_of, known_parts, take_definitions, take_inventory
-from lineclear.merge.parts import Shared
-from lineclear.merge.tops import read_versions
+from lineclear.merge.shared_nodes import Shared
+from lineclear.merge.version_trees import read_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lineclear.code.languages.table import Language
-    from lineclear.merge.parts import Part
+    from lineclear.merge.shared_nodes import Part
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.app.agents.lapsing import end_leases
+from lineclear.app.agents.lease_ends import end_leases
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue.runner import QueueNews
 from lineclear.core.queue.candidates import show_number

@@ -17,7 +17,7 @@ import anyio
 from lineclear import __version__
 from lineclear.core.words.refusals import Refusal
 from lineclear.host import server_address
-from lineclear.host.shielding import shield_thread
+from lineclear.host.interrupt_shield import shield_thread
 from lineclear.serve.answering import HooksAndCommands, answer
 from lineclear.serve.authentication import Authenticator, turn_away
 from lineclear.serve.listening import LOOPBACK, HttpServer, host_names, keep_log, listen_locally, listen_on

@@ -15,7 +15,7 @@ from anyio import from_thread, to_thread
 
 from lineclear.core.agents.identity import is_about_caller
 from lineclear.core.words.refusals import refuse
-from lineclear.host.frames import CODE, ERR, OUT, frame
+from lineclear.host.command_frames import CODE, ERR, OUT, frame
 from lineclear.mcp.calls import Requester, Stopped, VerbCall
 from lineclear.serve.authentication import LOCAL, impersonal
 

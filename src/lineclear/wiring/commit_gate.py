@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from lineclear.app.commit_gate import CommitGate, GateRules
 from lineclear.app.commit_gate import judge_alone as judge_without_store
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.git.incoming import IncomingChanges
+from lineclear.git.incoming_changes import IncomingChanges
 from lineclear.git.layout import find_layout
-from lineclear.host.outages import Outage
+from lineclear.host.store_outages import Outage
 from lineclear.wiring.mirroring import is_for_agents
 from lineclear.wiring.repo import Repo, folds_case, open_store, read_settings, state_directory
 

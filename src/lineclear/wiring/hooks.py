@@ -12,10 +12,10 @@ from lineclear.core.agents.hooks import session_key
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.hook_tree import TreeFiles
 from lineclear.git.layout import find_layout, is_check_tree
-from lineclear.git.places import WorktreePaths
 from lineclear.git.shell_watch import GitShellWatch
+from lineclear.git.typed_paths import WorktreePaths
 from lineclear.host.bonds import SUPERVISOR
-from lineclear.host.names import person_name
+from lineclear.host.host_names import person_name
 from lineclear.host.session_marks import SessionMarks, time_of
 from lineclear.host.sessions import SESSIONS, SessionFile, Writes
 from lineclear.wiring.repo import Repo, folds_case, mark_of, open_store, state_directory
@@ -98,7 +98,7 @@ def respond(context: HookContext) -> HookAnswer:
     memory, call_id = context.memory(), context.environ.get(CALL, "")
     context.layout = _home_layout(context.layout, memory)
     if call_id:
-        from lineclear.app.hooks.repeated import answer_again
+        from lineclear.app.hooks.repeated_calls import answer_again
 
         known = answer_again(memory, SessionMarks(memory.path), context.call, call_id)
         if known is not None:
@@ -108,7 +108,7 @@ def respond(context: HookContext) -> HookAnswer:
         return _answer_from_store(context, memory)
     from lineclear.app.hooks.team import TeamHook
     from lineclear.host.clock import HostClock
-    from lineclear.host.outages import Outage
+    from lineclear.host.store_outages import Outage
 
     layout, settings = context.layout, context.settings
     return TeamHook(

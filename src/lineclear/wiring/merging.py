@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lineclear.git.merging import GitMerging
-from lineclear.git.touches import touches_of_both
+from lineclear.git.side_authors import touches_of_both
 
 if TYPE_CHECKING:
-    from lineclear.app.queue.sides import TouchesOfBoth
+    from lineclear.app.queue.conflict_sides import TouchesOfBoth
 
 
 def merging_at(cwd: str) -> GitMerging:

@@ -9,7 +9,7 @@ from lineclear.app import mirroring
 from lineclear.git import agent_files
 from lineclear.git.branches import unlanded_branch
 from lineclear.git.layout import find_layout, landing_branch, worktrees
-from lineclear.host.names import clone_name, person_name
+from lineclear.host.host_names import clone_name, person_name
 from lineclear.settings.local_file import write_local_section
 from lineclear.wiring.repo import read_settings
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.ports import Caller
 from lineclear.app.queue.after_landing import after_landing
+from lineclear.app.queue.conflict_sides import SideEnd, add_sides
 from lineclear.app.queue.landings import Landings
 from lineclear.app.queue.pull_requests import PullRequests
 from lineclear.app.queue.runner import QueueRules
 from lineclear.app.queue.runner_turns import Turns
-from lineclear.app.queue.sides import SideEnd, add_sides
 from lineclear.core.queue.checks import Check
 from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.computed.queue import git_failed
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.queue.landings import CandidateChange
     from lineclear.core.claims.resources import Resource
-    from lineclear.core.queue.sides import Owner
+    from lineclear.core.queue.conflict_sides import Owner
     from lineclear.wiring.repo import Repo
 
 

@@ -6,12 +6,12 @@ import os
 
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
-from lineclear.git.places import WorktreePaths
+from lineclear.git.typed_paths import WorktreePaths
 from lineclear.host.bell import PipeBell
 from lineclear.host.bonds import BondLiveness, Bonds
 from lineclear.host.clock import HostClock
 from lineclear.host.heartbeats import PresenceFiles
-from lineclear.host.names import clone_name, host_name, person_name
+from lineclear.host.host_names import clone_name, host_name, person_name
 from lineclear.settings import load_settings
 
 TYPE_CHECKING = False

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from lineclear.app.runs import attaching
 from lineclear.app.runs.landing import RunLanding
 from lineclear.app.runs.outputs import Deliveries, WorkChecks
-from lineclear.app.runs.places import RunPlaces, RunSnapshots
 from lineclear.app.runs.ports import RunPorts
+from lineclear.app.runs.run_worktrees import RunPlaces, RunSnapshots
 from lineclear.app.runs.supervision import Supervision
 from lineclear.app.runs.workers import RunPlace, RunSnapshot, SupervisorRules
 from lineclear.clients.processes import ClientProcesses
@@ -21,14 +21,14 @@ from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.layout import linked_git_dir
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
-from lineclear.host.names import host_name
+from lineclear.host.host_names import host_name
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
 from lineclear.host.tokens import new_secret
 from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo, settings_root
-from lineclear.wiring.returning import returned_work_of
+from lineclear.wiring.returned_work import returned_work_of
 from lineclear.wiring.strays import strays_of
 from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import sandboxed, saved_work_in, workplace_of, worktree_files, worktrees_in

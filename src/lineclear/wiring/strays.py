@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lineclear.app.worktrees.rows import agents_by_path
-from lineclear.git.strays import Strays
+from lineclear.git.stray_moves import Strays
 
 if TYPE_CHECKING:
     from lineclear.wiring.repo import Repo

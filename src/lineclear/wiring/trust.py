@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from lineclear.app.agents.trust import Trust
-from lineclear.host.records import RecordFile
-from lineclear.settings.commands import commands_of
+from lineclear.host.private_record import RecordFile
+from lineclear.settings.trust_list import commands_of
 
 if TYPE_CHECKING:
     from lineclear.wiring.repo import Repo

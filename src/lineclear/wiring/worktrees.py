@@ -16,8 +16,8 @@ from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.clone_worktrees import CloneBranches, CloneWorktrees
 from lineclear.git.landing import landing_ref
 from lineclear.git.layout import find_layout, worktrees
-from lineclear.git.leftovers import GitWorkplace
 from lineclear.git.snapshots.clone import CloneCommits, CloneSnapshots, SnapshotRefs
+from lineclear.git.uncommitted_work import GitWorkplace
 from lineclear.git.worktree_files import CloneFiles
 from lineclear.host import sandbox
 from lineclear.host.files import write_new

@@ -9,7 +9,7 @@ import pytest
 
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.layout import find_layout
-from lineclear.git.places import WorktreePaths
+from lineclear.git.typed_paths import WorktreePaths
 from tests.repository import TemporaryRepo, clean_environment
 
 

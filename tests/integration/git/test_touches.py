@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lineclear.git.run import GitFailed
-from lineclear.git.touches import touches
+from lineclear.git.side_authors import touches
 from tests.repository import TemporaryRepo
 
 LANDING = "Land T-3: Add login\n\nTask: T-3\nAgent: codex-2\n"

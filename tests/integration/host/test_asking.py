@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.asking import ask
+from lineclear.host.line_dialogue import ask
 from tests.integration.host.programs import interrupted_at_start
 from tests.waiting import is_alive, until, until_there
 

@@ -158,7 +158,7 @@ def test_what_it_says_is_told_without_secrets(yard: Yard) -> None:
 def test_what_a_killed_one_of_ours_left_is_cleared_away(yard: Yard) -> None:
     program = f"""
 import os, subprocess, sys
-from lineclear.host.scratch import Scratch
+from lineclear.host.scratch_directory import Scratch
 from lineclear.host.stray_processes import MARK
 room = Scratch({lock_making.PREFIX!r})
 env = {{**os.environ, MARK: room.path}}

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.records import RecordFile
+from lineclear.host.private_record import RecordFile
 
 WRITER = """
 import sys
-from lineclear.host.records import RecordFile
+from lineclear.host.private_record import RecordFile
 sys.stdin.readline()
 for number in range(20):
     RecordFile(sys.argv[1]).change(lambda text: text + f"{sys.argv[2]}-{number}\\n")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.host.scratch import BadPath, Scratch, abandoned
+from lineclear.host.scratch_directory import BadPath, Scratch, abandoned
 
 PREFIX = "lineclear-test-"
 LEAVES_ONE = f"""
 import os, tempfile
-from lineclear.host.scratch import Scratch
+from lineclear.host.scratch_directory import Scratch
 room = Scratch({PREFIX!r})
 print(room.path, flush=True)
 os._exit(9)

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from lineclear.host.shielding import unshielded
-from lineclear.host.stopping import Stopping
+from lineclear.host.interrupt_shield import unshielded
+from lineclear.host.stop_signals import Stopping
 
 
 def tell(number: signal.Signals) -> None:

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from lineclear.host.shielding import unshielded
+from lineclear.host.interrupt_shield import unshielded
 from lineclear.host.threads import Jobs
 
 LONG_S = 30.0

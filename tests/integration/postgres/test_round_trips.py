@@ -14,7 +14,7 @@ from lineclear.app import messages, tasks, values
 from lineclear.app.agents.heartbeat import renew
 from lineclear.app.log import audit
 from lineclear.app.ports import NobodyDies
-from lineclear.core.log.questions import by_index, by_key
+from lineclear.core.log.queries import by_index, by_key
 from lineclear.core.log.tables import AGENT, CLAIM, LOG, TASK, VALUE
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.store.postgres.engine import PostgresStore

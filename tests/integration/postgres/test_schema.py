@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lineclear.core.log.epochs import EPOCH_STEP
-from lineclear.core.log.questions import any_of, by_index, by_key
+from lineclear.core.log.queries import any_of, by_index, by_key
 from lineclear.core.log.tables import AGENT, ALL, CLAIM, LOG, TASK
 from lineclear.core.words.refusals import Refusal
 from lineclear.store.postgres.engine import PostgresStore, create

@@ -10,7 +10,7 @@ from lineclear.app import claims
 from lineclear.app.claims import MOST_NOTE, MOST_RESOURCES, TICKET_TTL_MS, refuse_owned
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
-from lineclear.app.writing import refuse_write
+from lineclear.app.write_facts import refuse_write
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.claims.strategies import Rule
 from lineclear.core.claims.write_rule import COMMIT, Write

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.stream_reader import LONGEST_LINE_BYTES, StreamReader, micros_of
-from lineclear.core.runs.signs import Call, CallDone, DoneSign, RunEnd, Said, SessionSign, Sign, Usage
+from lineclear.core.runs.client_events import Call, CallDone, DoneSign, RunEnd, Said, SessionSign, Sign, Usage
 
 STREAMS = sorted(Path(__file__).parent.glob("*/streams/*.jsonl"))
 LINES = sorted({line for path in STREAMS for line in path.read_bytes().splitlines()})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.clients.registry import STREAM, names_with, stream_of
-from lineclear.core.runs.signs import (
+from lineclear.core.runs.client_events import (
     Call,
     CallDone,
     DoneSign,

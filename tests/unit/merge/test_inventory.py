@@ -11,7 +11,7 @@ from lineclear.code.languages.python import PYTHON
 from lineclear.code.languages.yaml import YAML
 from lineclear.code.parse import parse
 from lineclear.merge.inventory import Inventory, take_inventory
-from lineclear.merge.parts import Part, Parts, Shared
+from lineclear.merge.shared_nodes import Part, Parts, Shared
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "property" / "merge_programs").iterdir())
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lineclear.app.ports import Caller
 from lineclear.core.instants import Instant
 from lineclear.core.log.events import Draft
-from lineclear.core.log.questions import GET, PICK, Question, any_of, by_index, by_key
+from lineclear.core.log.queries import GET, PICK, Question, any_of, by_index, by_key
 from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import MESSAGE, TASK_DEP, TaskDep
 from lineclear.store.postgres.transaction import PostgresTx

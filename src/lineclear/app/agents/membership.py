@@ -6,7 +6,7 @@ from lineclear.app.operations import once
 from lineclear.core.agents.identity import COUNTING, next_name
 from lineclear.core.claims.rules import claim_released
 from lineclear.core.log.events import Draft
-from lineclear.core.log.questions import any_of
+from lineclear.core.log.queries import any_of
 from lineclear.core.log.tables import AGENT, CLAIM, LOG, TASK, WAIT, WORKTREE
 from lineclear.core.tasks.states import TAKEN, give_back
 from lineclear.core.words.refusals import not_found, refuse

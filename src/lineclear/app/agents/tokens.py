@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
 from lineclear.app.runs.records import live_runs
-from lineclear.app.words import check_words
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import PERSON as OF_PERSON
 from lineclear.core.agents.names import agent_name, is_plain_name

@@ -7,7 +7,7 @@ from lineclear.app.ports import Caller
 from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.identity import Signs, read_environment, resolve
 from lineclear.core.agents.names import agent_name
-from lineclear.core.log.questions import any_of
+from lineclear.core.log.queries import any_of
 from lineclear.core.log.tables import AGENT
 from lineclear.core.words.refusals import Refusal
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lineclear.app.agents.whoami import signs_of
 from lineclear.app.hooks import events
-from lineclear.app.hooks.session import HookSession
-from lineclear.app.one_step import in_one_step
+from lineclear.app.hooks.call_context import HookSession
+from lineclear.app.one_transaction import in_one_step
 from lineclear.app.ports import Caller
 from lineclear.core.agents.hooks import (
     AFTER_EDIT,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lineclear.app.hooks.ports import HookPlace, Memory
     from lineclear.app.ports import Tx, View
     from lineclear.core.agents.hooks import HookCall
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
 
 # The environment variable with a call's id. The stub repeats a call if the process that answers it is killed.
 CALL = "LINECLEAR_CALL"
@@ -90,7 +90,7 @@ def _near(place: HookPlace, call: HookCall, memory: Memory, changed: list[str]) 
     """The questions that the answer will probably ask, to send them to a remote store at once."""
     from lineclear.app.claims import near_claims
     from lineclear.app.messages import near_reader
-    from lineclear.core.log.questions import any_of, by_index, by_key
+    from lineclear.core.log.queries import any_of, by_index, by_key
 
     name = memory.get("agent")
     asked = [any_of(AGENT, "tree", place.tree), by_key(WORKTREE, place.tree)]

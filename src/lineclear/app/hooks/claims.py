@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lineclear.app.hooks.call_context import HookSession
     from lineclear.app.hooks.ports import FileInTree
-    from lineclear.app.hooks.session import HookSession
 
 # In a session's memory: the announced paths, as tools name them. Editing them again rarely needs a write.
 ANNOUNCED = "announced"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from lineclear.app.agents.heartbeat import is_renewal_due
 from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.hooks.call_context import HERE_NS, HookSession
 from lineclear.app.hooks.claims import ANNOUNCED, announce, begin_short, end_shorts, writer_of
 from lineclear.app.hooks.judging import JUDGEMENTS, judge
-from lineclear.app.hooks.session import HERE_NS, HookSession
 from lineclear.app.messages import inbox, mark_read_in
 from lineclear.code.outline import symbol_at
 from lineclear.core.agents import hooks

@@ -4,8 +4,8 @@ model.
 
 from __future__ import annotations
 
-from lineclear.app.writing import judge as judge_write
-from lineclear.app.writing import tree_of
+from lineclear.app.write_facts import judge as judge_write
+from lineclear.app.write_facts import tree_of
 from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Blocker, Request
 from lineclear.core.claims.strategies import LOCKED, strategy_for
 from lineclear.core.claims.write_rule import EDIT, Write, touches_anything
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lineclear.app.hooks.call_context import HookSession
     from lineclear.app.hooks.ports import FileInTree
-    from lineclear.app.hooks.session import HookSession
     from lineclear.app.ports import View
     from lineclear.core.claims.write_rule import WriteVerdict
 

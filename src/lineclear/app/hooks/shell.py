@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lineclear.app.hooks.call_context import HookSession
     from lineclear.app.hooks.ports import FileInTree, HookFiles, ShellLook, WriteLog
-    from lineclear.app.hooks.session import HookSession
 
 MOST_REPORTED = 5
 _LONGEST_CALL_NS = 10 * 60 * 1_000_000_000

@@ -13,7 +13,7 @@ from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookAnswer
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.claims.write_rule import EDIT, Write, judge_write
-from lineclear.core.outages import is_outage
+from lineclear.core.store_outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.masking import mask
 from lineclear.core.queue.checks import CANCELLED, OUT_OF_TIME, Check, checks_for, plain_output, tell_failure
+from lineclear.core.secret_masking import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue import overview
-from lineclear.app.queue.checking import check_branch
 from lineclear.app.queue.reviewing import has_unreviewed, review_waiting
 from lineclear.app.queue.runner import QueueNews, Runner
+from lineclear.app.queue.trial_landing import check_branch
 from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, View
-    from lineclear.app.queue.checking import BranchCheck
     from lineclear.app.queue.ports import CommitKeeper, LandingGit, QueueTools
     from lineclear.app.queue.runner import QueueRules
     from lineclear.app.queue.runner_turns import Turns
+    from lineclear.app.queue.trial_landing import BranchCheck
     from lineclear.core.log.tables import Candidate, Task
 
     Result = Landed | SentBack | NeedsYou

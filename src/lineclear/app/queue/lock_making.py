@@ -16,7 +16,7 @@ from lineclear.core.queue.landing_results import one_line
 from lineclear.merge.handlers.lock_checks import doubt_of
 from lineclear.merge.handlers.lock_makers import MAKERS, is_manifest, maker_of
 from lineclear.merge.handlers.locks import command_for
-from lineclear.merge.rules import MADE_ANEW
+from lineclear.merge.rule_reasons import MADE_ANEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.merge import Labels, merge_texts, merge_trees
-from lineclear.merge.trees import TreeFacts, TreePlan, can_meet
+from lineclear.merge.across_files import TreeFacts, TreePlan, can_meet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

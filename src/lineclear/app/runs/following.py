@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.runs.signs import Call, CallDone, Limited, Model, NotLoggedIn, Said, SessionSign, Usage
+from lineclear.core.runs.client_events import (
+    Call,
+    CallDone,
+    Limited,
+    Model,
+    NotLoggedIn,
+    Said,
+    SessionSign,
+    Usage,
+)
 from lineclear.core.words.refusals import shorten
 
 PLAIN = "plain"
@@ -13,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lineclear.app.runs.workers import LiveRun
-    from lineclear.core.runs.signs import Sign
+    from lineclear.core.runs.client_events import Sign
 
 
 def follow(live: LiveRun, lines: Iterable[bytes]) -> list[str]:

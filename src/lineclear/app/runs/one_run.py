@@ -29,9 +29,9 @@ from lineclear.core.log.tables import AGENT, RUN, TASK
 from lineclear.core.runs import ending
 from lineclear.core.runs import states as ends
 from lineclear.core.runs.budgets import spent
+from lineclear.core.runs.client_events import RunEnd, Usage
+from lineclear.core.runs.first_prompt import compose
 from lineclear.core.runs.loops import LoopWatch
-from lineclear.core.runs.prompt import compose
-from lineclear.core.runs.signs import RunEnd, Usage
 from lineclear.core.tasks.states import TAKEN, show_id
 from lineclear.core.words.computed.runs import budget_spent
 from lineclear.core.words.refusals import Refusal
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.ports import RunBond, RunPorts
     from lineclear.app.runs.workers import RunPlace, RunSnapshot, SupervisorRules
     from lineclear.core.log.tables import Run, Task
-    from lineclear.core.runs.prompt import Prompt
+    from lineclear.core.runs.first_prompt import Prompt
 
 # After these ends the same agent continues in its worktree, and in its session if its client can resume it.
 CONTINUED = frozenset((ends.INTERRUPTED, ends.LIMITED, ends.LOGIN, ends.STOPPED))

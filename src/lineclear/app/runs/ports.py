@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from lineclear.core.log.tables import Candidate, Run, Task
     from lineclear.core.queue.landing_results import NeedsYou, Stray
-    from lineclear.core.runs.signs import RunEnd, Sign, Usage
+    from lineclear.core.runs.client_events import RunEnd, Sign, Usage
 
     class OutputReader(Protocol):
         """Parses one client's output."""

@@ -11,7 +11,7 @@ from lineclear.core.claims.resources import overlaps
 from lineclear.core.claims.rules import resource_of
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.tables import LOG, TASK, split_names
-from lineclear.core.runs.prompt import Earlier, Letter, Nearby, PromptFacts
+from lineclear.core.runs.first_prompt import Earlier, Letter, Nearby, PromptFacts
 from lineclear.core.runs.states import DONE, ENDED
 from lineclear.core.tasks.states import TAKEN, show_id
 

@@ -31,7 +31,6 @@ from lineclear.app.runs.workers import (
     LiveRun,
 )
 from lineclear.core.instants import show_duration
-from lineclear.core.outages import is_outage
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.runs import states as ends
 from lineclear.core.runs.budgets import MEMORY, breaches, show_bytes
@@ -46,6 +45,7 @@ from lineclear.core.runs.ending import (
     BY_PERSON,
     BY_STRAYING,
 )
+from lineclear.core.store_outages import is_outage
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import BUDGET

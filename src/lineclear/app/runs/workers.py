@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.core.runs.budgets import Amount, BudgetLimits
-from lineclear.core.runs.signs import Usage
+from lineclear.core.runs.client_events import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

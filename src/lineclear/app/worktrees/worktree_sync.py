@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.app.queue.sides import SideEnd, add_sides, owner_from
+from lineclear.app.queue.conflict_sides import SideEnd, add_sides, owner_from
 from lineclear.app.worktrees import syncing
 from lineclear.app.worktrees.rows import agent_on
-from lineclear.app.writing import tree_of
+from lineclear.app.write_facts import tree_of
 from lineclear.core.claims.write_rule import is_foreign
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue.landing_results import message
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lineclear.app.ports import Caller, Store
+    from lineclear.app.queue.conflict_sides import TouchesOfBoth
     from lineclear.app.queue.merge_trees import Spread
-    from lineclear.app.queue.sides import TouchesOfBoth
     from lineclear.app.worktrees.syncing import SyncGit
     from lineclear.core.worktrees.syncing import Synced
 

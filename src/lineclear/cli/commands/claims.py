@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lineclear.app import claims
-from lineclear.app.waiting import claim_or_wait
+from lineclear.app.waiting_in_line import claim_or_wait
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import TextTable
@@ -221,7 +221,7 @@ def with_(context: Context, args: Namespace) -> int:
 
 
 def _run_holding(context: Context, request: Request, wait_ms: int, command: list[str], bond: HeldBond) -> int:
-    from lineclear.host.children import run_guarded
+    from lineclear.host.guarded_command import run_guarded
 
     store, caller = context.store, context.caller
     answer = claim_or_wait(

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
-from lineclear.core.outages import is_outage
+from lineclear.core.store_outages import is_outage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import NOT_ALLOWED
 from lineclear.wiring.commit_gate import commit_gate_of, is_closed, judge_alone, open_hastily

@@ -12,8 +12,8 @@ from lineclear.app.queue.undo import prepare
 from lineclear.cli.command import Command, Context
 from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
+from lineclear.core.queue.conflict_sides import tell_places
 from lineclear.core.queue.landing_results import Landed
-from lineclear.core.queue.sides import tell_places
 from lineclear.core.tasks.states import LEAST_PRIORITY
 from lineclear.core.words.computed.queue import not_as_asked
 from lineclear.core.words.row import FINDINGS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from lineclear.app.queue.checking import BranchCheck
+    from lineclear.app.queue.trial_landing import BranchCheck
 
 
 def _declare_branch(parser: ArgumentParser, help_: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from json import dumps
 from typing import TYPE_CHECKING
 
-from lineclear.app.arrivals import follow
 from lineclear.app.log import audit as run_audit
 from lineclear.app.log import order_of, tail
+from lineclear.app.waiting_for_news import follow
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
 from lineclear.cli.render import TextTable, plain

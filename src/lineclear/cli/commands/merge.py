@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue.conflict_sides import add_sides_to_report
 from lineclear.app.queue.lock_making import notes_of
 from lineclear.app.queue.merge_trees import result_data
-from lineclear.app.queue.sides import add_sides_to_report
 from lineclear.app.setup.applying import apply_setup
 from lineclear.app.setup.planning import plan_install, plan_remove
 from lineclear.cli.command import Command, Context
-from lineclear.core.queue.sides import tell_sides
+from lineclear.core.queue.conflict_sides import tell_sides
 from lineclear.core.words.refusals import refuse
 from lineclear.merge.result import Labels
-from lineclear.merge.rules import why
+from lineclear.merge.rule_reasons import why
 from lineclear.wiring.merging import merging_at, touches_at
 
 if TYPE_CHECKING:

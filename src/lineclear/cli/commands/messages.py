@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app import messages
-from lineclear.app.arrivals import await_messages
+from lineclear.app.waiting_for_news import await_messages
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, whole_number

@@ -14,7 +14,7 @@ from lineclear.core.queue.candidates import show_number
 from lineclear.core.queue.landing_results import tell_conflict
 from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.host.stopping import Stopping
+from lineclear.host.stop_signals import Stopping
 from lineclear.wiring import queue as wired
 
 if TYPE_CHECKING:

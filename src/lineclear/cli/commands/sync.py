@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import task_number
+from lineclear.core.queue.conflict_sides import tell_places
 from lineclear.core.queue.landing_results import tell_conflict
-from lineclear.core.queue.sides import tell_places
 from lineclear.core.words.computed.worktrees import sync_conflicts
 from lineclear.core.words.row import FINDINGS
 from lineclear.core.worktrees.syncing import Conflicted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app import tasks
-from lineclear.app.arrivals import await_task
+from lineclear.app.waiting_for_news import await_task
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, task_number, whole_number

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lineclear.clients.stream_reader import StreamReader, micros_of
 
 if TYPE_CHECKING:
-    from lineclear.core.runs.signs import Usage
+    from lineclear.core.runs.client_events import Usage
 
 
 def reader(worktree: str = "", before: Usage | None = None) -> StreamReader:

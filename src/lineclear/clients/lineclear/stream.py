@@ -16,7 +16,7 @@ from lineclear.clients.stream_reader import StreamReader, micros_of
 
 if TYPE_CHECKING:
     from lineclear.clients.json_values import Json
-    from lineclear.core.runs.signs import Usage
+    from lineclear.core.runs.client_events import Usage
 
 EDITS = frozenset({"edit", "write"})
 SHELLS = frozenset({"bash", "shell"})

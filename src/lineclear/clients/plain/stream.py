@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lineclear.clients.stream_reader import StreamReader
 
 if TYPE_CHECKING:
-    from lineclear.core.runs.signs import Usage
+    from lineclear.core.runs.client_events import Usage
 
 CODES = {75: "limited", 77: "login"}
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.claims.resources import overlaps
 from lineclear.core.instants import show_duration
-from lineclear.core.masking import mask
 from lineclear.core.runs.outputs import file_named
+from lineclear.core.secret_masking import mask
 from lineclear.core.words.refusals import shorten
 
 if TYPE_CHECKING:

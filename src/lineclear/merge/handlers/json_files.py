@@ -9,7 +9,7 @@ import re
 
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, first_of, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
-from lineclear.merge.handlers.raised import raise_new_siblings
+from lineclear.merge.handlers.raised_versions import raise_new_siblings
 from lineclear.merge.handlers.versions import narrower
 from lineclear.merge.result import Labels, MergeResult
 

@@ -10,7 +10,7 @@ from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.json_files import Scanner
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.pieces import Pieces
-from lineclear.merge.handlers.raised import raise_new_siblings
+from lineclear.merge.handlers.raised_versions import raise_new_siblings
 from lineclear.merge.handlers.versions import constrained, extras, narrower
 from lineclear.merge.result import Labels, MergeResult
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.instants import Instant
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import LogEntry, Table
 
     T = TypeVar("T")

@@ -9,7 +9,7 @@ from itertools import count
 from json import JSONEncoder
 from typing import TYPE_CHECKING
 
-from lineclear.core.log.questions import GET, PICK, SEARCH, Question
+from lineclear.core.log.queries import GET, PICK, SEARCH, Question
 from lineclear.core.log.tables import ALL, LOG, TASK
 from lineclear.store.sql import Statements, scan_values, search_words
 

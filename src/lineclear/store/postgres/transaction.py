@@ -18,7 +18,7 @@ from lineclear.core.log.codec import encode_body
 from lineclear.core.log.epochs import begin_epoch
 from lineclear.core.log.events import Event
 from lineclear.core.log.fold import fold
-from lineclear.core.log.questions import PICK, SCAN, Question, by_key
+from lineclear.core.log.queries import PICK, SCAN, Question, by_key
 from lineclear.core.log.state import FoldedState
 from lineclear.core.log.tables import AGENT, ALL, LOG, OPERATION, TASK, LogEntry
 from lineclear.store.postgres.statements import DELETE, END, FLUSH, PUT, encode_rows

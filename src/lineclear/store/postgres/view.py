@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.instants import Instant
 from lineclear.core.log.epochs import clock_of, last_boot
-from lineclear.core.log.questions import GET, PICK, SCAN, SEARCH, Question, around
+from lineclear.core.log.queries import GET, PICK, SCAN, SEARCH, Question, around
 from lineclear.core.log.tables import LOG
 from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.statements import (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Listener, Tx, View
     from lineclear.core.log.events import Draft
-    from lineclear.core.log.questions import Question
+    from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import Table, TableRow
 
     R = TypeVar("R", bound=TableRow)

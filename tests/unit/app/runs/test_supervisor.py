@@ -12,8 +12,8 @@ from lineclear.app.runs import records
 from lineclear.app.runs.supervisor import NEEDS, WAITS, WARNED
 from lineclear.app.runs.workers import HANDED_OVER, NEEDS_YOU, SENT_BACK, LandingResult
 from lineclear.core.runs.budgets import BudgetLimits
+from lineclear.core.runs.client_events import Call, CallDone, RunEnd, SessionSign, Sign, Usage
 from lineclear.core.runs.money import Price
-from lineclear.core.runs.signs import Call, CallDone, RunEnd, SessionSign, Sign, Usage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import BUDGET, FAILED
 from tests.stage import PERSON, Played, Stage, team
